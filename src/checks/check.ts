@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { Clock } from '#kernel/clock.ts';
+import type { Random } from '#kernel/random.ts';
+import type { Gate } from './gate.ts';
+import type { Fact, Outcome, Phase } from './outcome.ts';
+
+/** What a node gives its check types when it starts them. */
+export interface NodeEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Source addresses to probe from, per family; absent means the system's choice. */
+  readonly localAddress: { readonly 4?: string; readonly 6?: string };
+}
+
+/** What one probe gets besides its spec. */
+export interface ProbeContext {
+  /** Resolves names and judges addresses under the policy of this very command. */
+  readonly gate: Gate;
+  /** Aborted at the node's hard deadline or when nobody waits for the outcome any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Whether a node can run a check type: found out by trying, with the remedy where it cannot. */
+export type Capability = { readonly able: true } | { readonly able: false; readonly reason: string };
+
+/** A check type that was started on a node. */
+export interface Prober<Spec, Detail> {
+  readonly capability: Capability;
+  /**
+   * Runs one check and never rejects for what the target or the network did: that is the outcome. A probe that was
+   * aborted rejects with the signal's reason. Nothing it opened outlives it.
+   */
+  probe(spec: Spec, context: ProbeContext): Promise<Outcome<Detail>>;
+  close(): Promise<void>;
+}
+
+export interface BaseSpec {
+  readonly type: string;
+  /** The target as it is recorded and shown, in the form that section 2.6 of the interface gives it. */
+  readonly host: string;
+}
+
+/**
+ * A check type: everything that the program knows about it. A type is one folder and one line in `index.ts`; nothing else
+ * in the program names it.
+ */
+export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, DetailSchema extends z.ZodType> {
+  readonly type: Type;
+  /** One sentence for help texts and the API document. */
+  readonly summary: string;
+  /**
+   * A strict object of `type`, `host` and the type's options, all with defaults. `host` takes every form that section 4.1
+   * of the interface names and normalises to the recorded form; parsing an encoded spec again gives the same spec.
+   */
+  readonly Spec: SpecSchema;
+  readonly Detail: DetailSchema;
+  readonly phases: readonly Phase[];
+  readonly facts: readonly Fact[];
+  /** How long a probe of this spec may take at the most, name resolution included, in milliseconds. */
+  deadlineMs(spec: z.output<SpecSchema>): number;
+  /** The port that section 2.6 records besides the host, or null for types that record none. */
+  port(spec: z.output<SpecSchema>): string | null;
+  /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
+  start(environment: NodeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
+  /** A node's result as section 2.7 shapes it. Node and service faults never get here. */
+  toRow(outcome: Outcome<z.output<DetailSchema>>): unknown;
+  /** The outcome that a row tells; null where the row cannot be read. */
+  fromRow(row: unknown): Outcome<z.output<DetailSchema>> | null;
+}
+
+/** Declares a check type with its schemas' types inferred. */
+export function defineCheck<Type extends string, SpecSchema extends z.ZodObject, DetailSchema extends z.ZodType>(
+  check: CheckType<Type, SpecSchema, DetailSchema>,
+): CheckType<Type, SpecSchema, DetailSchema> {
+  return check;
+}

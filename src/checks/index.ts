@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+import type { Fact, Outcome, Phase } from './outcome.ts';
+import { outcomeOf } from './outcome.ts';
+import { tcp } from './tcp/index.ts';
+
+export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+export type { Family, Gate, Pinned, Policy, Refused } from './gate.ts';
+export { NodeInfo } from './node-info.ts';
+export { Fact, failed, Failure, failure, FailureCode, FailureSource, Phase } from './outcome.ts';
+export type { Outcome } from './outcome.ts';
+
+/** THE list: everything that the program knows about check types comes from here. */
+export const checks = [tcp] as const;
+
+/** What to check: one of the types with its own options. */
+export const CheckSpec = z.discriminatedUnion('type', [tcp.Spec]);
+export type CheckSpec = z.output<typeof CheckSpec>;
+export type CheckTypeName = CheckSpec['type'];
+
+export const checkTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
+
+/** A check type with its own spec and detail out of sight: what shared code handles. */
+export interface AnyCheck {
+  readonly type: CheckTypeName;
+  readonly summary: string;
+  readonly Spec: z.ZodObject;
+  readonly Outcome: z.ZodType<Outcome>;
+  readonly phases: readonly Phase[];
+  readonly facts: readonly Fact[];
+  deadlineMs(spec: CheckSpec): number;
+  port(spec: CheckSpec): string | null;
+  start(environment: NodeEnvironment): Promise<AnyProber>;
+  toRow(outcome: Outcome): unknown;
+  fromRow(row: unknown): Outcome | null;
+}
+
+export interface AnyProber {
+  readonly capability: Capability;
+  probe(spec: CheckSpec, context: ProbeContext): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+const byType: ReadonlyMap<string, AnyCheck> = new Map(
+  checks.map((check) => {
+    // Sound because every caller picks the check by the type of the very spec or outcome that it hands over.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const erased = { ...check, Outcome: outcomeOf(check.Detail) } as unknown as AnyCheck;
+    return [check.type, erased];
+  }),
+);
+
+/** The check type of a name out of THE list. */
+export function checkOf(type: CheckTypeName): AnyCheck {
+  const check = byType.get(type);
+  if (check === undefined) throw new RangeError(`no check type "${type}"`);
+  return check;
+}

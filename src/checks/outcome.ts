@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { singleLine } from '#kernel/text.ts';
+
+/** Whose fault a failure is. Only `target` is downtime; the others make the vote unknown. */
+export const FailureSource = z.enum(['target', 'resolver', 'node', 'service']);
+export type FailureSource = z.infer<typeof FailureSource>;
+
+/**
+ * THE catalogue of failure codes: the bounded set that is stored, exported as the metric label `reason`, and documented
+ * in `docs/checks.md`. A code keeps its meaning forever.
+ */
+export const FailureCode = z.enum([
+  // The target did not do what was asked of it.
+  'timeout',
+  'refused',
+  'unreachable',
+  'reset',
+  'closed',
+  'protocol',
+  'tls',
+  'certificate_expired',
+  'certificate_name',
+  'certificate_untrusted',
+  'certificate_expires_soon',
+  'status',
+  'header',
+  'body',
+  'too_large',
+  'redirect',
+  'slow',
+  'answer',
+  'loss',
+  'silent',
+  // Its name could not be turned into an address.
+  'name_not_found',
+  'name_without_address',
+  'name_server',
+  'name_timeout',
+  // The node could not or would not do it.
+  'forbidden',
+  'busy',
+  'unsupported',
+  'no_answer',
+  'gone',
+  'aborted',
+  'local',
+  'internal',
+  // The check service could not do it.
+  'service_unreachable',
+  'service_limited',
+  'service_answer',
+]);
+export type FailureCode = z.infer<typeof FailureCode>;
+
+/** Why there is no good outcome: whose fault, a code from the catalogue, and a sentence of at most 200 characters. */
+export const Failure = z.strictObject({ source: FailureSource, code: FailureCode, message: z.string().max(200) });
+export type Failure = z.infer<typeof Failure>;
+
+/** The parts of a check that are timed one by one. */
+export const Phase = z.enum(['resolve', 'connect', 'tls', 'first_byte', 'transfer']);
+export type Phase = z.infer<typeof Phase>;
+
+/** Figures besides the duration that rules and metrics can use; each check type declares which ones it measures. */
+export const Fact = z.enum([
+  'loss',
+  'rtt_min',
+  'rtt_mean',
+  'rtt_max',
+  'rtt_deviation',
+  'answer_ttl',
+  'certificate_expires_at',
+]);
+export type Fact = z.infer<typeof Fact>;
+
+const Seconds = z.number().min(0).max(1e6);
+
+// What every outcome tells, whatever its type. Times are seconds with microsecond resolution.
+const measured = {
+  /** The figure the check is named after: connect time, round trip, time to the whole answer. */
+  seconds: Seconds.nullable(),
+  /** The address that was measured. */
+  address: z.string().max(64).nullable(),
+  phases: z.partialRecord(Phase, Seconds).default({}),
+  facts: z.partialRecord(Fact, z.number()).default({}),
+};
+
+/** The shape of the outcomes of one check type whose own findings have the shape `detail`. */
+export function outcomeOf<Detail extends z.ZodType>(detail: Detail) {
+  return z.discriminatedUnion('status', [
+    z.strictObject({ status: z.literal('up'), ...measured, seconds: Seconds, detail }),
+    z.strictObject({ status: z.literal('down'), ...measured, failure: Failure, detail: detail.nullable() }),
+    z.strictObject({ status: z.literal('unknown'), ...measured, failure: Failure, detail: detail.nullable() }),
+  ]);
+}
+
+interface Measured {
+  readonly address: string | null;
+  readonly phases: Readonly<Partial<Record<Phase, number>>>;
+  readonly facts: Readonly<Partial<Record<Fact, number>>>;
+}
+
+export interface Up<Detail> extends Measured {
+  readonly status: 'up';
+  readonly seconds: number;
+  readonly detail: Detail;
+}
+
+export interface NotUp<Status extends 'down' | 'unknown', Detail> extends Measured {
+  readonly status: Status;
+  readonly seconds: number | null;
+  readonly failure: Failure;
+  readonly detail: Detail | null;
+}
+
+/** What one node saw: up, or down by the target's own fault, or unknown because somebody else failed. */
+export type Outcome<Detail = unknown> = Up<Detail> | NotUp<'down', Detail> | NotUp<'unknown', Detail>;
+
+/** A failure with its message made safe: one line, no controls, at most 200 characters. */
+export function failure(source: FailureSource, code: FailureCode, message: string): Failure {
+  return { source, code, message: singleLine(message) };
+}
+
+/** An outcome without a good end: down where the failure is the target's, unknown where it is anybody else's. */
+export function failed<Detail>(
+  reason: Failure,
+  known: Partial<Pick<NotUp<'down', Detail>, 'seconds' | 'address' | 'phases' | 'facts' | 'detail'>> = {},
+): NotUp<'down', Detail> | NotUp<'unknown', Detail> {
+  const status = reason.source === 'target' ? 'down' : 'unknown';
+  return { status, seconds: null, address: null, phases: {}, facts: {}, detail: null, ...known, failure: reason };
+}
+
+/** Seconds of a span of monotonic milliseconds, to the microsecond. */
+export function toSeconds(ms: number): number {
+  return Math.round(Math.max(ms, 0) * 1_000) / 1_000_000;
+}

@@ -1,0 +1,6 @@
+import { createHash } from 'node:crypto';
+
+/** A number in [0, 1) that depends on the text alone: the same on every machine and in every version. */
+export function stableFraction(text: string): number {
+  return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48;
+}

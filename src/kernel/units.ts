@@ -1,0 +1,106 @@
+import { z } from 'zod';
+
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+]);
+
+const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const durationPart = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+
+/** Milliseconds of a duration such as `30s`, `1m30s` or `1.5h`; null where the text is none. */
+export function parseDuration(text: string): number | null {
+  if (!durationPattern.test(text)) return null;
+  let total = 0;
+  for (const [, count, unit = ''] of text.matchAll(durationPart))
+    total += Number(count) * (unitMs.get(unit) ?? Number.NaN);
+  return Math.round(total);
+}
+
+/** The shortest exact writing of whole milliseconds: `90000` is `1m30s`. */
+export function formatDuration(ms: number): string {
+  let left = Math.round(ms);
+  let text = '';
+  for (const [unit, length] of unitMs) {
+    const count = Math.floor(left / length);
+    if (count > 0) text += `${count}${unit}`;
+    left -= count * length;
+  }
+  return text === '' ? '0ms' : text;
+}
+
+/** The two largest units of a duration, for people: `1h 5m`, `42s`, `850ms`. */
+export function describeDuration(ms: number): string {
+  const parts = formatDuration(ms >= 1_000 ? Math.round(ms / 1_000) * 1_000 : ms).match(/\d+[a-z]+/g) ?? ['0ms'];
+  return parts.slice(0, 2).join(' ');
+}
+
+export interface Bounds {
+  readonly min?: string;
+  readonly max?: string;
+}
+
+/**
+ * A duration with its unit (`30s`, `1m30s`, `800ms`, `14d`); milliseconds inside the program.
+ * The bounds are durations too and inclusive.
+ */
+export function Duration(bounds: Bounds = {}) {
+  const min = bounds.min === undefined ? 0 : parseBound(bounds.min);
+  const max = bounds.max === undefined ? Number.MAX_SAFE_INTEGER : parseBound(bounds.max);
+  const hint = 'expected a duration with its unit, such as "30s", "800ms" or "1m30s"';
+  return z.codec(z.string({ error: hint }).regex(durationPattern, { error: hint }), z.number(), {
+    decode(text, context) {
+      const ms = parseDuration(text) ?? Number.NaN;
+      if (ms >= min && ms <= max) return ms;
+      const range = [bounds.min && `at least ${bounds.min}`, bounds.max && `at most ${bounds.max}`].filter(Boolean);
+      context.issues.push({ code: 'custom', input: text, message: `must be ${range.join(' and ')}` });
+      return z.NEVER;
+    },
+    encode: formatDuration,
+  });
+}
+
+/** A share such as `20%`; a ratio from 0 to 1 inside the program. */
+export function Percentage() {
+  const hint = 'expected a percentage from 0% to 100%, such as "20%"';
+  return z.codec(z.string({ error: hint }).regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/, { error: hint }), z.number(), {
+    decode: (text) => Number(text.slice(0, -1)) / 100,
+    encode: (ratio) => `${Number((ratio * 100).toFixed(6))}%`,
+  });
+}
+
+const unitBytes: ReadonlyMap<string, number> = new Map([
+  ['B', 1],
+  ['kB', 1_000],
+  ['MB', 1_000_000],
+  ['GB', 1_000_000_000],
+  ['KiB', 1_024],
+  ['MiB', 1_048_576],
+  ['GiB', 1_073_741_824],
+]);
+const sizePattern = /^(\d+)(B|kB|MB|GB|KiB|MiB|GiB)$/;
+
+/** A size such as `64KiB` or `1MB`; bytes inside the program. `min` and `max` are bytes. */
+export function Size(bounds: { readonly min: number; readonly max: number }) {
+  const hint = 'expected a size with its unit, such as "64KiB"';
+  return z.codec(z.string({ error: hint }).regex(sizePattern, { error: hint }), z.number(), {
+    decode(text, context) {
+      const [, count, unit = ''] = sizePattern.exec(text) ?? [];
+      const bytes = Number(count) * (unitBytes.get(unit) ?? Number.NaN);
+      if (bytes >= bounds.min && bytes <= bounds.max) return bytes;
+      const range = `from ${bounds.min}B to ${bounds.max}B`;
+      context.issues.push({ code: 'custom', input: text, message: `must be ${range}` });
+      return z.NEVER;
+    },
+    encode: (bytes) => `${bytes}B`,
+  });
+}
+
+function parseBound(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === null) throw new RangeError(`"${text}" is not a duration`);
+  return ms;
+}

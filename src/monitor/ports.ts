@@ -1,0 +1,111 @@
+import type { CheckSpec, NodeInfo, Outcome } from '#checks/index.ts';
+import type { Delivery, DeliverySettlement } from './delivery.ts';
+import type { Incident } from './incident.ts';
+import type { RuleState } from './rule.ts';
+
+/** Which nodes a run asks for. */
+export type NodeSelection =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'count'; readonly count: number; readonly avoid: readonly string[] }
+  | { readonly kind: 'named'; readonly names: readonly string[] };
+
+export interface RunRequest {
+  readonly spec: CheckSpec;
+  readonly nodes: NodeSelection;
+}
+
+/** What one node answered in a run. */
+export interface Vote {
+  readonly node: NodeInfo;
+  readonly outcome: Outcome;
+}
+
+export interface RunResult {
+  /** One vote for each selected node, always: a node that did not answer has an unknown outcome. */
+  readonly votes: readonly Vote[];
+  /** The page that shows this run, where there is one. */
+  readonly reportUrl: string | null;
+}
+
+/** Runs checks on nodes: the service in this process, or another one over HTTP. The monitor cannot tell which. */
+export interface Runner {
+  /** The nodes there are now, whether they answer or not. */
+  nodes(): readonly NodeInfo[];
+  /** Rejects with `no_nodes` where the selection is empty, or with the signal's reason. */
+  run(request: RunRequest, signal: AbortSignal): Promise<RunResult>;
+}
+
+/** Everything a round leaves behind; it is stored whole or not at all. */
+export interface RoundRecord {
+  readonly target: string;
+  /** Wall time the round was due at: with the target, its name. */
+  readonly dueAt: number;
+  readonly votes: readonly Vote[];
+  /** The rule states that this round changed. */
+  readonly states: readonly RuleState[];
+  /** Incidents that this round opened or closed, as they are after it. */
+  readonly incidents: readonly Incident[];
+  /** New deliveries, whose ids are of no account. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/** What is kept about a configured target when the program starts. */
+export interface StoredTarget {
+  readonly target: string;
+  readonly states: readonly RuleState[];
+  readonly openIncidents: readonly Incident[];
+}
+
+/** The monitor's memory. Every method that writes is one transaction. */
+export interface MonitorStore {
+  load(): readonly StoredTarget[];
+  /**
+   * Stores a round, resolved once it is committed: `duplicate` where (target, due time) was stored before, and then nothing
+   * is written. Rounds that change no state may wait up to a second to be committed together.
+   */
+  record(round: RoundRecord): Promise<'stored' | 'duplicate'>;
+  /** Deliveries not settled and due at `now`, oldest first, with the incidents they are about. */
+  dueDeliveries(now: number, limit: number): readonly PendingDelivery[];
+  /** The earliest time that an unsettled delivery is due, or null. */
+  nextDeliveryAt(): number | null;
+  settle(settlements: readonly DeliverySettlement[]): void;
+  deliveryCounts(): readonly DeliveryCount[];
+}
+
+export interface PendingDelivery {
+  readonly delivery: Delivery;
+  readonly incident: Incident;
+}
+
+export interface DeliveryCount {
+  readonly channel: string;
+  readonly pending: number;
+  /** When the oldest pending one was made, or null where there is none. */
+  readonly oldestAt: number | null;
+}
+
+/** One message about incidents to one recipient, ready to be sent. */
+export interface Message {
+  /** Unique and fixed for what it tells: a repeat has the same id. The channel adds its own domain. */
+  readonly id: string;
+  /** Ids of the messages that it belongs under, first the root of the thread. */
+  readonly references: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** When the message was decided, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What became of a message. `retry` may help later, `rejected` never will. */
+export type Receipt =
+  | { readonly kind: 'delivered'; readonly response: string }
+  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
+  | { readonly kind: 'rejected'; readonly reason: string };
+
+/** A way to reach people. `send` never throws for what the other side did, and ends by the signal at the latest. */
+export interface Channel {
+  readonly name: string;
+  send(message: Message, recipient: string, signal: AbortSignal): Promise<Receipt>;
+  close(): Promise<void>;
+}

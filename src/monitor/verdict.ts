@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Vote } from './ports.ts';
+
+/** How many of the counted votes must be down: a share above one half, all, any, a number or a percentage. */
+export type Threshold =
+  | { readonly kind: 'any' | 'majority' | 'all' }
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'share'; readonly share: number };
+
+const hint = 'expected "any", "majority", "all", a number of nodes such as 3, or a percentage such as "50%"';
+
+/** `any`, `majority`, `all`, a number of nodes, or a percentage of the votes. */
+export const Threshold = z.codec(
+  z.union([z.enum(['any', 'majority', 'all']), z.int().min(1).max(10_000), z.string().regex(/^(?:100|[1-9]\d?)%$/)], {
+    error: hint,
+  }),
+  z.custom<Threshold>(),
+  {
+    decode(written): Threshold {
+      if (typeof written === 'number') return { kind: 'count', count: written };
+      if (written === 'any' || written === 'majority' || written === 'all') return { kind: written };
+      return { kind: 'share', share: Number(written.slice(0, -1)) / 100 };
+    },
+    encode(threshold) {
+      if (threshold.kind === 'count') return threshold.count;
+      if (threshold.kind === 'share') return `${Math.round(threshold.share * 100)}%`;
+      return threshold.kind;
+    },
+  },
+);
+
+export type VerdictStatus = 'up' | 'partial' | 'down' | 'unknown';
+export type VerdictReason = 'all_up' | 'threshold_met' | 'below_threshold' | 'tie' | 'no_quorum' | 'no_votes';
+
+/** One answer made of a round's votes, with the reason for it. */
+export interface Verdict {
+  readonly status: VerdictStatus;
+  readonly reason: VerdictReason;
+  /** Whether the round counts as failing, as good, or (null) leaves everything as it was. */
+  readonly failing: boolean | null;
+  readonly up: number;
+  readonly down: number;
+  readonly unknown: number;
+}
+
+/**
+ * Counts the votes. Unknown votes count for neither side; with fewer than `quorum` others the verdict is unknown (default:
+ * half of the votes, at least one). An even split under `majority` keeps the state.
+ */
+export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: number): Verdict {
+  const count = { up: 0, down: 0, unknown: 0 };
+  for (const { outcome } of votes) count[outcome.status] += 1;
+  const counted = count.up + count.down;
+  const needed = quorum ?? Math.max(1, Math.ceil(votes.length / 2));
+  const verdict = (status: VerdictStatus, reason: VerdictReason, failing: boolean | null): Verdict => ({
+    status,
+    reason,
+    failing,
+    ...count,
+  });
+
+  if (counted === 0) return verdict('unknown', 'no_votes', null);
+  if (counted < Math.min(needed, votes.length)) return verdict('unknown', 'no_quorum', null);
+  if (count.down === 0) return verdict('up', 'all_up', false);
+  if (count.down >= downVotesNeeded(threshold, counted)) return verdict('down', 'threshold_met', true);
+  if (threshold.kind === 'majority' && count.down * 2 === counted) return verdict('partial', 'tie', null);
+  return verdict('partial', 'below_threshold', false);
+}
+
+function downVotesNeeded(threshold: Threshold, counted: number): number {
+  switch (threshold.kind) {
+    case 'any':
+      return 1;
+    case 'majority':
+      return Math.floor(counted / 2) + 1;
+    case 'all':
+      return counted;
+    case 'count':
+      return threshold.count;
+    case 'share':
+      return Math.max(1, Math.ceil(threshold.share * counted - 1e-9));
+  }
+}

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+const root = new URL('..', import.meta.url).pathname;
+
+const project = (name: string, testTimeout: number, fileParallelism = true) => ({
+  root,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    setupFiles: ['test/support/setup.ts'],
+    testTimeout,
+    hookTimeout: testTimeout,
+    fileParallelism,
+  },
+});
+
+export default defineConfig({
+  root,
+  test: {
+    projects: [
+      project('unit', 5_000),
+      project('contract', 10_000),
+      project('integration', 30_000),
+      project('e2e', 90_000, false),
+    ],
+  },
+});
