@@ -37,13 +37,20 @@ export async function sleep(clock: Clock, ms: number, signal: AbortSignal): Prom
 }
 
 const longestNapMs = 60_000;
+const clockJitterMs = 1_000;
 
-/** Resolves once the wall clock reads `at` or later. Wakes up every minute to notice that the wall clock was set. */
-export async function sleepUntil(clock: Clock, at: number, signal: AbortSignal): Promise<void> {
+/**
+ * Resolves to true once the wall clock reads `at` or later, or to false as soon as it is seen to have been set back to
+ * before the wait began. Wakes up every minute to look at it.
+ */
+export async function sleepUntil(clock: Clock, at: number, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  for (let left = at - clock.now(); left > 0; left = at - clock.now()) {
-    await sleep(clock, Math.min(left, longestNapMs), signal);
+  const began = clock.now();
+  for (let now = began; now < at; now = clock.now()) {
+    if (now < began - clockJitterMs) return false;
+    await sleep(clock, Math.min(at - now, longestNapMs), signal);
   }
+  return true;
 }
 
 /** The reason an operation's own deadline aborts with; anything else that aborts it is somebody else's wish. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Threshold, type Verdict } from './verdict.ts';
+import { describeThreshold, Threshold, type Verdict } from './verdict.ts';
 
 export const Severity = z.enum(['critical', 'warning', 'info']);
 export type Severity = z.infer<typeof Severity>;
@@ -73,7 +73,7 @@ export interface RuleState {
 }
 
 export type Transition =
-  | { readonly kind: 'open'; readonly startedAt: number }
+  | { readonly kind: 'open'; readonly incidentId: string; readonly startedAt: number }
   | { readonly kind: 'close'; readonly endedAt: number };
 
 export type StepReason = 'no_verdict' | 'good' | 'failing' | 'opened' | 'still_failing' | 'recovering' | 'closed';
@@ -104,6 +104,13 @@ export function incidentIdOf(target: string, rule: string, dueAt: number): strin
   return `${target}/${rule}/${dueAt}`;
 }
 
+/** The rule in words, for mails: `a majority of nodes fails in 2 rounds in a row`. */
+export function describeRule(rule: Rule): string {
+  const { bad, of } = rule.rounds;
+  const rounds = bad === of ? `${bad} ${bad === 1 ? 'round' : 'rounds in a row'}` : `${bad} of ${of} rounds`;
+  return `${describeThreshold(rule.failing)} failing in ${rounds}`;
+}
+
 function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
   const window = failing || state.window.length > 0 ? trim([...state.window, { at: dueAt, failing }], rule.rounds) : [];
   const bad = window.filter((round) => round.failing);
@@ -112,7 +119,7 @@ function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
     const incidentId = incidentIdOf(state.target, state.rule, dueAt);
     return {
       state: { ...state, window: [], incidentId, good: 0, goodSince: null },
-      transition: { kind: 'open', startedAt: first.at },
+      transition: { kind: 'open', incidentId, startedAt: first.at },
       reason: 'opened',
     };
   }

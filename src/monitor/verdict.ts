@@ -67,6 +67,22 @@ export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: num
   return verdict('partial', 'below_threshold', false);
 }
 
+/** The threshold in words: `more than half of the nodes`. */
+export function describeThreshold(threshold: Threshold): string {
+  switch (threshold.kind) {
+    case 'any':
+      return 'any node';
+    case 'majority':
+      return 'more than half of the nodes';
+    case 'all':
+      return 'all nodes';
+    case 'count':
+      return `${threshold.count} ${threshold.count === 1 ? 'node' : 'nodes'} or more`;
+    case 'share':
+      return `${Math.round(threshold.share * 100)}% of the nodes or more`;
+  }
+}
+
 function downVotesNeeded(threshold: Threshold, counted: number): number {
   switch (threshold.kind) {
     case 'any':

@@ -1,0 +1,52 @@
+import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
+import type { Memory } from './decide.ts';
+import type { StoredTarget } from './ports.ts';
+import type { Target } from './target.ts';
+import { watch, type WatchPorts } from './watch.ts';
+
+/** The running monitor: one loop for each target. */
+export interface Monitor {
+  /**
+   * Starts no new rounds, lets those that run finish for `ms` milliseconds, then ends them. Resolves when nothing runs any
+   * more; calling it again waits for the same end.
+   */
+  stop(ms: number): Promise<void>;
+}
+
+export function startMonitor(targets: readonly Target[], ports: WatchPorts): Monitor {
+  const schedule = new AbortController();
+  const work = new AbortController();
+  const stored = new Map(ports.store.load().map((one) => [one.target, one]));
+  const loops = targets.map((target) =>
+    watch(target, memoryOf(stored.get(target.name)), ports, { schedule: schedule.signal, work: work.signal }),
+  );
+  const ended = Promise.all(loops).then(() => {});
+  ended.catch((error: unknown) => ports.log.fatal({ err: error }, 'a target is not watched any more'));
+  return {
+    async stop(ms) {
+      schedule.abort(new Error('the monitor is stopping'));
+      if (!(await endsWithin(ended, ports.clock, ms))) {
+        work.abort(new Error('the monitor is stopping'));
+        await ended;
+      }
+    },
+  };
+}
+
+function memoryOf(stored: StoredTarget | undefined): Memory {
+  return {
+    states: new Map(stored?.states.map((state) => [state.rule, state])),
+    openIncidents: new Map(stored?.openIncidents.map((incident) => [incident.id, incident])),
+  };
+}
+
+async function endsWithin(ended: Promise<void>, clock: Clock, ms: number): Promise<boolean> {
+  using limit = deadline(clock, ms);
+  try {
+    await orAbort(ended, limit.signal);
+    return true;
+  } catch (error) {
+    if (limit.expired) return false;
+    throw error;
+  }
+}

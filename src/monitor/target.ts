@@ -1,0 +1,27 @@
+import type { CheckSpec } from '#checks/index.ts';
+import type { NodeSelection } from './ports.ts';
+import type { Rule } from './rule.ts';
+import type { Schedule } from './schedule.ts';
+
+export interface NamedRule {
+  readonly name: string;
+  readonly rule: Rule;
+}
+
+/** Who is told: an address behind a channel, and the entry under `notify` that it comes from. */
+export interface Recipient {
+  readonly notify: string;
+  readonly channel: string;
+  readonly recipient: string;
+}
+
+/** A configured spec with its schedule, nodes, rules and recipients. */
+export interface Target {
+  readonly name: string;
+  readonly spec: CheckSpec;
+  readonly schedule: Schedule;
+  readonly nodes: NodeSelection;
+  readonly rules: readonly NamedRule[];
+  readonly recipients: readonly Recipient[];
+  readonly labels: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,44 @@
+import {
+  type Capability,
+  type CheckSpec,
+  type CheckTypeName,
+  failed,
+  failure,
+  type NodeInfo,
+  type Outcome,
+  type Policy,
+} from '#checks/index.ts';
+
+/** One check for one node, as it is sent. */
+export interface NodeCommand {
+  readonly spec: CheckSpec;
+  readonly policy: Policy;
+  readonly deadlineMs: number;
+}
+
+export interface NodeStatus {
+  readonly info: NodeInfo;
+  readonly online: boolean;
+  /** Why it is not online, or null. */
+  readonly reason: string | null;
+  readonly capabilities: Readonly<Partial<Record<CheckTypeName, Capability>>>;
+  readonly running: number;
+  readonly queued: number;
+  readonly lagSeconds: number;
+}
+
+/** How the service reaches nodes: threads of this process, or other machines. */
+export interface Transport {
+  nodes(): readonly NodeStatus[];
+  /**
+   * Runs a command on the named node. Resolves to an outcome also where the node is gone, dies or refuses (unknown, source
+   * `node`); rejects only with the signal's reason.
+   */
+  run(node: string, command: NodeCommand, signal: AbortSignal): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** The outcome of a check whose node is not there, or went away in the middle. */
+export function gone(message: string): Outcome {
+  return failed(failure('node', 'gone', message));
+}
