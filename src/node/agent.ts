@@ -1,0 +1,80 @@
+import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import {
+  type AnyProber,
+  checkOf,
+  checkTypeNames,
+  type CheckTypeName,
+  createGate,
+  failed,
+  failure,
+  type Outcome,
+  type Policy,
+} from '#checks/index.ts';
+import { type Clock, deadline } from '#kernel/clock.ts';
+import { createPool } from '#kernel/concurrency.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { Random } from '#kernel/random.ts';
+import type { Agent, AgentOptions, Capabilities, Command } from './ports.ts';
+
+/** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
+export async function startAgent(options: AgentOptions, clock: Clock, random: Random): Promise<Agent> {
+  const probers = new Map<CheckTypeName, AnyProber>();
+  for (const type of checkTypeNames) {
+    probers.set(type, await checkOf(type).start({ clock, random, localAddress: options.localAddress }));
+  }
+  const capabilities: Capabilities = Object.fromEntries(
+    [...probers].map(([type, prober]) => [type, prober.capability]),
+  );
+  const pool = createPool({ running: options.running, queued: options.queued });
+  const delays = monitorEventLoopDelay({ resolution: delayResolutionMs });
+  delays.enable();
+
+  const probe = async (command: Command, signal: AbortSignal): Promise<Outcome> => {
+    const prober = probers.get(command.spec.type);
+    if (prober === undefined)
+      return failed(failure('node', 'unsupported', `this node does not know ${command.spec.type}`));
+    if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
+    using limit = deadline(clock, command.deadlineMs, signal);
+    const policy = stricter(command.policy, options.policy);
+    const gate = createGate({ policy, allow: options.allow, deny: options.deny, clock });
+    try {
+      return await prober.probe(command.spec, { gate, signal: limit.signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (limit.expired)
+        return failed(failure('node', 'no_answer', `the probe did not end within ${command.deadlineMs} ms`));
+      return failed(failure('node', 'internal', messageOf(error)));
+    }
+  };
+
+  return {
+    capabilities,
+    health: () => ({ running: pool.running, queued: pool.queued, lagSeconds: worstDelay(delays) }),
+    async run(command, signal) {
+      signal.throwIfAborted();
+      try {
+        return await pool.run(() => probe(command, signal));
+      } catch (error) {
+        if (error instanceof WatchpostError && error.code === 'node_busy')
+          return failed(failure('node', 'busy', error.message));
+        throw error;
+      }
+    },
+    async close() {
+      delays.disable();
+      for (const prober of probers.values()) await prober.close();
+    },
+  };
+}
+
+const delayResolutionMs = 20;
+
+function worstDelay(delays: ELDHistogram): number {
+  const seconds = Math.max(0, delays.max / 1e9 - delayResolutionMs / 1e3);
+  delays.reset();
+  return seconds;
+}
+
+function stricter(asked: Policy, own: Policy): Policy {
+  return asked === 'public' || own === 'public' ? 'public' : 'private';
+}

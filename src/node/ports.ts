@@ -1,0 +1,54 @@
+import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#checks/index.ts';
+
+/** One check for one node. */
+export interface Command {
+  readonly spec: CheckSpec;
+  /** What whoever asked may reach; the node's own policy can only narrow it. */
+  readonly policy: Policy;
+  /** When the node gives up on the probe, in milliseconds from its arrival. */
+  readonly deadlineMs: number;
+}
+
+/** What a node is set up with. Plain data, so that it can travel to a thread. */
+export interface AgentOptions {
+  /** Source addresses to probe from, per family. */
+  readonly localAddress: { readonly 4?: string; readonly 6?: string };
+  /** The most that this node lets anybody reach. */
+  readonly policy: Policy;
+  /** Address ranges (CIDR) that are open, or closed, whatever else holds. */
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  /** Probes at the same time, and commands that may wait for a place. */
+  readonly running: number;
+  readonly queued: number;
+}
+
+export type Capabilities = Readonly<Partial<Record<CheckTypeName, Capability>>>;
+
+export interface AgentHealth {
+  readonly running: number;
+  readonly queued: number;
+  /** How late the node's event loop was at the worst since the last report, in seconds. */
+  readonly lagSeconds: number;
+}
+
+/** A started node: runs commands, knows what it can do and how it feels. */
+export interface Agent {
+  readonly capabilities: Capabilities;
+  health(): AgentHealth;
+  /** Always an outcome, within the command's deadline. Rejects only with the signal's reason, when nobody waits any more. */
+  run(command: Command, signal: AbortSignal): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** What the hub says to a node in a thread. */
+export type ToNode =
+  | { readonly kind: 'run'; readonly id: number; readonly command: Command }
+  | { readonly kind: 'abort'; readonly id: number }
+  | { readonly kind: 'close' };
+
+/** What a node in a thread says to the hub. */
+export type FromNode =
+  | { readonly kind: 'ready'; readonly capabilities: Capabilities }
+  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'health'; readonly health: AgentHealth };

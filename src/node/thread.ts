@@ -1,0 +1,60 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '#kernel/clock.ts';
+import { systemRandom } from '#kernel/random.ts';
+import { startAgent } from './agent.ts';
+import type { AgentOptions, FromNode, ToNode } from './ports.ts';
+
+// The entry of a node that lives in a worker thread of the hub, so that measuring never shares an event loop with storage
+// or HTTP. It trusts its hub: both are one program.
+
+const healthEveryMs = 1_000;
+
+async function main(port: NonNullable<typeof parentPort>, options: AgentOptions): Promise<void> {
+  const agent = await startAgent(options, systemClock, systemRandom);
+  const running = new Map<number, AbortController>();
+  const say = (message: FromNode) => port.postMessage(message);
+
+  const run = async ({ id, command }: Extract<ToNode, { kind: 'run' }>) => {
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      say({ kind: 'outcome', id, outcome: await agent.run(command, controller.signal) });
+    } catch (error) {
+      if (!controller.signal.aborted) throw error;
+    } finally {
+      running.delete(id);
+    }
+  };
+
+  const report = () => {
+    say({ kind: 'health', health: agent.health() });
+    timer = systemClock.after(healthEveryMs, report);
+  };
+  let timer = systemClock.after(healthEveryMs, report);
+
+  const close = async () => {
+    timer[Symbol.dispose]();
+    for (const controller of running.values()) controller.abort(new Error('the node is closing'));
+    await agent.close();
+    port.close();
+  };
+
+  port.on('message', (message: ToNode) => {
+    switch (message.kind) {
+      case 'run':
+        void run(message);
+        break;
+      case 'abort':
+        running.get(message.id)?.abort(new Error('nobody waits for this check any more'));
+        break;
+      case 'close':
+        void close();
+        break;
+    }
+  });
+  say({ kind: 'ready', capabilities: agent.capabilities });
+}
+
+if (parentPort === null) throw new Error('node/thread.ts runs as a worker thread only');
+// The hub's compose.ts is the only one to start this thread, with options of this very type.
+await main(parentPort, workerData as AgentOptions); // oxlint-disable-line typescript/no-unsafe-type-assertion

@@ -1,0 +1,36 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FromNode, ToNode } from '#node/ports.ts';
+
+// A node thread that misbehaves as its commands' host says. Its restarts are counted in shared memory.
+
+const say = (message: FromNode) => parentPort?.postMessage(message);
+const starts = new Int32Array(workerData.starts as SharedArrayBuffer);
+Atomics.add(starts, 0, 1);
+
+parentPort?.on('message', (message: ToNode) => {
+  if (message.kind === 'close') {
+    if (!workerData.hangsAtClose) parentPort?.close();
+    return;
+  }
+  if (message.kind === 'abort') {
+    Atomics.add(starts, 1, 1);
+    return;
+  }
+  const outcome = { status: 'up', seconds: 0.001, address: '192.0.2.1', phases: {}, facts: {}, detail: {} } as const;
+  switch (message.command.spec.host) {
+    case 'dies:1':
+      process.exit(7);
+      break;
+    case 'throws:1':
+      throw new Error('a bug in the node');
+    case 'is-silent:1':
+      break;
+    case 'answers-twice:1':
+      say({ kind: 'outcome', id: message.id, outcome });
+      say({ kind: 'outcome', id: message.id, outcome: { ...outcome, seconds: 9 } });
+      break;
+    default:
+      say({ kind: 'outcome', id: message.id, outcome });
+  }
+});
+say({ kind: 'ready', capabilities: { tcp: { able: true } } });
