@@ -1,0 +1,14 @@
+import { configJsonSchema } from '#config/json-schema.ts';
+import { loadConfig } from '#config/load.ts';
+import type { World } from './world.ts';
+
+export async function checkConfig(options: { readonly config: string }, world: World): Promise<number> {
+  const config = await loadConfig({ path: options.config, env: world.env });
+  world.print(`${options.config} is good: ${config.targets.length} targets on ${config.nodes.length} nodes\n`);
+  return 0;
+}
+
+export function printSchema(world: World): number {
+  world.print(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+  return 0;
+}

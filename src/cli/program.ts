@@ -1,0 +1,55 @@
+import { Command, CommanderError, Option } from 'commander';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { logLevels } from '#kernel/log.ts';
+import { checkConfig, printSchema } from './config.ts';
+import { run } from './run.ts';
+import type { World } from './world.ts';
+
+const defaultConfig = '/config/watchpost.yaml';
+
+/** Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. */
+export async function runProgram(args: readonly string[], world: World): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(world, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    world.printError(`${error instanceof WatchpostError ? error.message : `unexpected: ${messageOf(error)}`}\n`);
+    if (error instanceof WatchpostError) return error.exitCode;
+    world.printError(`${error instanceof Error ? error.stack : ''}\n`);
+    return 1;
+  }
+}
+
+function createProgram(world: World, finish: (code: number) => void): Command {
+  const program = new Command('watchpost')
+    .description('Uptime monitor and distributed check service.')
+    .version(world.version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({ writeOut: world.print, writeErr: world.printError });
+  const configOption = new Option('-c, --config <path>', 'configuration file or folder').default(defaultConfig);
+
+  program
+    .command('run')
+    .description('run the daemon until SIGTERM')
+    .addOption(configOption)
+    .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'))
+    .action(async (options) => finish(await run(options, world)));
+
+  const config = program.command('config').description('look at a configuration without running it');
+  config
+    .command('check')
+    .description('report every mistake with its file, line and column')
+    .addOption(configOption)
+    .action(async (options) => finish(await checkConfig(options, world)));
+  config
+    .command('schema')
+    .description('print the JSON Schema of the configuration for editors')
+    .action(() => finish(printSchema(world)));
+  return program;
+}

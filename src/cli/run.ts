@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { startDaemon } from '#compose.ts';
+import { loadConfig } from '#config/load.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { createLog, type LogLevel } from '#kernel/log.ts';
+import { systemRandom } from '#kernel/random.ts';
+import type { World } from './world.ts';
+
+/** Runs the daemon until it is told to stop (exit code 0) or cannot go on (it throws). */
+export async function run(
+  options: { readonly config: string; readonly logLevel: LogLevel },
+  world: World,
+): Promise<number> {
+  const config = await loadConfig({ path: options.config, env: world.env });
+  const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });
+  const daemon = await startDaemon(config, { clock: systemClock, random: systemRandom, log, version: world.version });
+  try {
+    await Promise.race([daemon.failed, world.stop.aborted ? undefined : once(world.stop, 'abort')]);
+  } finally {
+    log.info('stopping: no new rounds, running ones may finish');
+    await daemon.stop();
+    log.info('stopped');
+  }
+  return 0;
+}

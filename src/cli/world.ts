@@ -1,0 +1,12 @@
+/** What a command gets from outside: everything that main.ts alone may touch. */
+export interface World {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly version: string;
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly stop: AbortSignal;
+  /** True where a person looks at the output. */
+  readonly interactive: boolean;
+  print(text: string): void;
+  printError(text: string): void;
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { runProgram } from '#cli/program.ts';
+import type { World } from '#cli/world.ts';
+
+// The only file that touches the process: arguments, environment, signals, exit.
+
+const stop = new AbortController();
+const signalNumbers = { SIGINT: 2, SIGTERM: 15 } as const;
+
+function onSignal(signal: keyof typeof signalNumbers): void {
+  if (stop.signal.aborted) process.exit(128 + signalNumbers[signal]);
+  stop.abort(new Error(signal));
+}
+process.on('SIGINT', onSignal);
+process.on('SIGTERM', onSignal);
+
+const world: World = {
+  env: process.env,
+  cwd: process.cwd(),
+  version: versionOf(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
+  stop: stop.signal,
+  interactive: process.stdout.isTTY,
+  print: (text) => process.stdout.write(text),
+  printError: (text) => process.stderr.write(text),
+};
+
+process.exitCode = await runProgram(process.argv.slice(2), world);
+
+function versionOf(packageJson: string): string {
+  const { version } = JSON.parse(packageJson);
+  return String(version);
+}
