@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+/** The line of the log that says where the program listens. */
+interface LogLine {
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** The real program as a child process, in a folder of its own that outlives its restarts. */
+export interface Program extends AsyncDisposable {
+  readonly folder: string;
+  readonly database: string;
+  /** Starts it with `config` as its configuration and waits until it serves HTTP. */
+  start(config: string): Promise<Running>;
+}
+
+export interface Running {
+  readonly url: string;
+  readonly process: ChildProcess;
+  readonly log: readonly LogLine[];
+  /** Waits for a log line. */
+  logged(message: RegExp): Promise<LogLine>;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+export async function createProgram(): Promise<Program> {
+  const folder = await mkdtemp(join(tmpdir(), 'watchpost-'));
+  const children: ChildProcess[] = [];
+  return {
+    folder,
+    database: join(folder, 'watchpost.db'),
+    async start(config) {
+      const path = join(folder, 'watchpost.yaml');
+      await writeFile(path, config);
+      const running = await launch(path);
+      children.push(running.process);
+      return running;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children) await ended(child, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch(config: string): Promise<Running> {
+  const child = spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const log: LogLine[] = [];
+  const waiting = new Set<() => void>();
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    log.push(line.startsWith('{') ? (JSON.parse(line) as LogLine) : { msg: line });
+    for (const look of waiting) look();
+  });
+  const logged = async (message: RegExp) => {
+    for (;;) {
+      const found = log.find(({ msg }) => message.test(msg));
+      if (found !== undefined) return found;
+      if (child.exitCode !== null) throw new Error(`the program ended with ${child.exitCode}:\n${printed(log)}`);
+      await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), once(child, 'exit')]);
+    }
+  };
+  const { address } = await logged(/^listening/);
+  return { url: `http://${String(address)}`, process: child, log, logged, end: (signal) => ended(child, signal) };
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals) {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  }
+  return { code: child.exitCode, signal: child.signalCode };
+}
+
+function printed(log: readonly LogLine[]): string {
+  return log.map((line) => JSON.stringify(line)).join('\n');
+}
+
+/** Rows of a query on a database that another process is using. */
+export function query<Row>(path: string, sql: string): readonly Row[] {
+  const database = new Database(path, { readonly: true });
+  try {
+    return database.prepare<[], Row>(sql).all();
+  } finally {
+    database.close();
+  }
+}
+
+/** Tries until it passes, for at most `ms`; then fails as the last try did. */
+export async function eventually<Result>(ms: number, attempt: () => Promise<Result> | Result): Promise<Result> {
+  const end = performance.now() + ms;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
