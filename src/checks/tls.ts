@@ -2,8 +2,10 @@ import type { X509Certificate } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { z } from 'zod';
+import { orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
+import { closeSocket } from './connection.ts';
 import { type Failure, failure } from './outcome.ts';
 
 const Text = z.string().max(300);
@@ -48,17 +50,28 @@ export function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptio
   };
 }
 
-/** Resolves once the handshake is done; rejects with the error that `handshakeFailure` reads. */
-export async function startTls(socket: Socket, options: TlsOptions): Promise<TLSSocket> {
-  return new Promise<TLSSocket>((resolve, reject) => {
-    const secured = connect(tlsOptions(socket, options));
+/**
+ * Starts TLS on a connected socket. Rejects with the error that `handshakeFailure` reads, or with the signal's reason. The
+ * caller closes the result and then the socket below it.
+ */
+export async function startTls(socket: Socket, options: TlsOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const secured = connect(tlsOptions(socket, options));
+  const handshake = new Promise<void>((resolve, reject) => {
     secured.once('error', reject);
     secured.once('secureConnect', () => {
       secured.off('error', reject);
+      // Until somebody listens for them, errors of the open connection must not end the process.
       secured.on('error', () => {});
-      resolve(secured);
+      resolve();
     });
   });
+  try {
+    await orAbort(handshake, signal);
+    return secured;
+  } catch (error) {
+    await closeSocket(secured);
+    throw error;
+  }
 }
 
 export interface Judgement {
