@@ -93,6 +93,7 @@ function openSession(options: ResolverOptions, signal: AbortSignal): Session {
   let test: Promise<boolean> | undefined;
   let controlled = false;
   const control = async (): Promise<boolean> => {
+    signal.throwIfAborted();
     test ??= client.resolveNs('').then(
       () => (controlled = true),
       // An empty answer is an answer.
@@ -108,6 +109,7 @@ function openSession(options: ResolverOptions, signal: AbortSignal): Session {
       return controlled;
     },
     async ask(name, family) {
+      signal.throwIfAborted();
       const question = family === 4 ? client.resolve4(name) : client.resolve6(name);
       try {
         return { addresses: await orAbort(question, signal) };
