@@ -1,0 +1,73 @@
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+
+export interface Body {
+  /** How many bytes were read, at most the limit. */
+  readonly bytes: number;
+  /** False where there was more than the limit. */
+  readonly complete: boolean;
+  /** The bytes, decompressed, or null where nobody wanted them. */
+  readonly content: Buffer | null;
+}
+
+export interface BodyOptions {
+  readonly limit: number;
+  /** The content coding to undo (RFC 9110, section 8.4.1); null reads the bytes as they come. */
+  readonly coding: string | null;
+  /** Whether the content is wanted; otherwise it is counted only. */
+  readonly keep: boolean;
+}
+
+export const noBody: Body = { bytes: 0, complete: true, content: Buffer.alloc(0) };
+
+/** The codings that `readBody` undoes. */
+export function isKnownCoding(coding: string): boolean {
+  return coding === 'identity' || decoders.has(coding);
+}
+
+/**
+ * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects where the stream
+ * fails, ends early or is not in its coding. The caller destroys the stream.
+ */
+export async function readBody(stream: Readable, { limit, coding, keep }: BodyOptions): Promise<Body> {
+  const decoder = coding === null ? null : (decoders.get(coding)?.() ?? null);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    return await new Promise((resolve, reject) => {
+      const settle = (complete: boolean) => resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
+      const take = (chunk: Buffer) => {
+        const left = limit - bytes;
+        const taken = chunk.length > left ? chunk.subarray(0, left) : chunk;
+        bytes += taken.length;
+        if (keep) chunks.push(taken);
+        if (chunk.length > left) settle(false);
+      };
+      stream.on('error', reject);
+      stream.once('close', () => reject(new EndedEarly()));
+      decoder?.on('error', (cause) => reject(new Error(`the body is not valid ${coding ?? ''}`, { cause })));
+      const source = decoder === null ? stream : stream.pipe(decoder);
+      source.on('data', take);
+      source.once('end', () => settle(true));
+    });
+  } finally {
+    decoder?.destroy();
+  }
+}
+
+/** A connection or stream that ended before what it carried was whole. */
+export class EndedEarly extends Error {
+  override readonly name = 'EndedEarly';
+
+  constructor() {
+    super('connection closed');
+  }
+}
+
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+]);

@@ -1,0 +1,63 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { Certificate } from '../tls.ts';
+
+/** Headers that tell what answered; all others are left out of the outcome. */
+export const keptHeaders = [
+  'content-type',
+  'content-encoding',
+  'location',
+  'server',
+  'via',
+  'age',
+  'cache-control',
+  'retry-after',
+] as const;
+
+const Text = z.string().max(200);
+
+/** A request that was answered with a redirect that was followed. */
+const Hop = z.strictObject({ url: Text, status: z.int().min(100).max(999) });
+
+/** What an http check found besides times and addresses. */
+export const Detail = z.strictObject({
+  /** Status code of the last answer, or null where none came. */
+  status: z.int().min(100).max(999).nullable(),
+  /** Reason phrase as it was sent, or the registered one where none was sent (RFC 9110, section 15). */
+  reason: Text,
+  /** HTTP version of the last answer. */
+  version: z.enum(['1.0', '1.1', '2']).nullable(),
+  /** Redirects that were followed before the last answer, in order. */
+  hops: z.array(Hop).max(5),
+  /** Bytes of the body that were read: as they came, or decompressed where an expectation looks at them. */
+  body_bytes: z.int().min(0).nullable(),
+  /** False where reading stopped before the body's end. */
+  body_complete: z.boolean().nullable(),
+  headers: z.partialRecord(z.enum(keptHeaders), Text),
+  /** What the last TLS server presented. */
+  certificate: Certificate.nullable(),
+  /** Whether the kernel or our own clock timed the last connection. */
+  timed_by: z.enum(['kernel', 'clock']).nullable(),
+  /** Which part of `expect` the answer failed. */
+  failed_expectation: z.enum(['status', 'headers', 'body', 'latency', 'certificate']).nullable(),
+});
+export type Detail = z.output<typeof Detail>;
+
+/** What is known before an answer. */
+export const nothingFound: Detail = {
+  status: null,
+  reason: '',
+  version: null,
+  hops: [],
+  body_bytes: null,
+  body_complete: null,
+  headers: {},
+  certificate: null,
+  timed_by: null,
+  failed_expectation: null,
+};
+
+/** The registered reason phrase of a status code (RFC 9110, section 15), or an empty text. */
+export function standardReason(status: number): string {
+  return STATUS_CODES[status] ?? '';
+}

@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { singleLine } from '#kernel/text.ts';
+import { type Detail, standardReason } from './detail.ts';
+import type { HopRequest } from './redirect.ts';
+
+/** The most that the headers of an answer may take; more is `too_large`. */
+export const maxHeaderBytes = 16_384;
+
+/** What comes before the body of an answer. */
+export interface Head {
+  readonly status: number;
+  readonly reason: string;
+  readonly version: NonNullable<Detail['version']>;
+  readonly headers: Readonly<IncomingHttpHeaders>;
+  /** The body, or null where there cannot be one. */
+  readonly stream: Readable | null;
+}
+
+/** A request that is sent and who hears of it. */
+export interface Sending {
+  readonly request: HopRequest;
+  /** Called at most once, as soon as anything comes back. */
+  readonly onFirstByte: () => void;
+  /** Called with every error of the connection, also after the head came. */
+  readonly onError: (error: Error) => void;
+}
+
+/** The reason phrase as it was sent, or the registered one where none was. */
+export function reasonOf(status: number, sent: string | undefined): string {
+  return singleLine(sent ?? '') || standardReason(status);
+}

@@ -1,0 +1,145 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { DeadlineError, orAbort } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import { formatDuration } from '#kernel/units.ts';
+import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import { closeSocket, type Connection, openConnection } from '../connection.ts';
+import type { Pinned } from '../gate.ts';
+import { type Failure, failure } from '../outcome.ts';
+import type { ReadHandshake } from '../tcp-info.ts';
+import { type Certificate, handshakeFailure, judgeCertificate } from '../tls.ts';
+import { type Body, isKnownCoding, noBody, readBody } from './body.ts';
+import { exchangeFailure } from './exchange-failure.ts';
+import type { Head } from './head.ts';
+import { requestHttp1 } from './http1.ts';
+import { requestHttp2 } from './http2.ts';
+import type { HopRequest } from './redirect.ts';
+import { secure, type SecureOptions, secureOptions } from './secure.ts';
+import type { Spec } from './spec.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+export interface HopOptions {
+  readonly spec: Spec;
+  readonly environment: NodeEnvironment;
+  readonly gate: ProbeContext['gate'];
+  readonly readHandshake: ReadHandshake;
+  /** An expired `Deadline` is a failure; any other abort rejects. */
+  readonly signal: AbortSignal;
+  readonly watch: Stopwatch;
+  /** Told the head as soon as it is there; false leaves the body unread. */
+  readonly wantsBody: (head: Head) => boolean;
+}
+
+/** What one request brought, as far as it came. */
+export interface HopResult {
+  timedBy: Connection['timedBy'] | null;
+  certificate: Certificate | null;
+  head: Head | null;
+  body: Body | null;
+  failure: Failure | null;
+}
+
+/** Connects to the pinned address, sends one request and reads its answer. All it opened is closed when it settles. */
+export async function sendRequest(request: HopRequest, pinned: Pinned, options: HopOptions): Promise<HopResult> {
+  const { watch, spec } = options;
+  const result: HopResult = { timedBy: null, certificate: null, head: null, body: null, failure: null };
+  const security = request.target.secure ? prepare(spec, request) : null;
+  if (security !== null && 'code' in security) return { ...result, failure: security };
+  watch.begin('connect', 'the connection');
+  const connection = await openConnection(pinned, request.target.port, options);
+  if (!connection.ok) {
+    watch.end();
+    return { ...result, failure: connection.failure };
+  }
+  watch.end(connection.seconds);
+  result.timedBy = connection.timedBy;
+  try {
+    if (security === null) await exchange(connection.socket, request, options, result);
+    else await exchangeSecurely(connection.socket, request, security, options, result);
+  } finally {
+    watch.end();
+    await closeSocket(connection.socket);
+  }
+  return result;
+}
+
+function prepare(spec: Spec, request: HopRequest): SecureOptions | Failure {
+  try {
+    return secureOptions(spec, request);
+  } catch (error) {
+    return failure('node', 'unsupported', `the certificates in "tls" cannot be used: ${messageOf(error)}`);
+  }
+}
+
+async function exchangeSecurely(
+  socket: Socket,
+  request: HopRequest,
+  security: SecureOptions,
+  options: HopOptions,
+  result: HopResult,
+): Promise<void> {
+  const { watch, spec, signal, environment } = options;
+  watch.begin('tls', 'the TLS handshake');
+  let secured: TLSSocket | null = null;
+  try {
+    secured = await orAbort(secure(socket, security), signal);
+  } catch (error) {
+    result.failure = lateFailure(signal, watch) ?? handshakeFailure(error);
+    return;
+  }
+  watch.end();
+  try {
+    const judgement = judgeCertificate(secured, security.serverName, environment.clock.now());
+    result.certificate = judgement.certificate;
+    if (spec.tls.verify) result.failure = judgement.failure;
+    if (result.failure === null) await exchange(secured, request, options, result);
+  } finally {
+    await closeSocket(secured);
+  }
+}
+
+async function exchange(socket: Socket, request: HopRequest, options: HopOptions, result: HopResult): Promise<void> {
+  const { watch, signal, spec, wantsBody } = options;
+  let first: Error | null = null;
+  const onError = (error: Error) => {
+    first ??= error;
+  };
+  socket.on('error', onError);
+  const send = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2' ? requestHttp2 : requestHttp1;
+  watch.begin('first_byte', 'the first byte');
+  const onFirstByte = () => watch.begin('transfer', 'the headers');
+  try {
+    const head = await orAbort(send(socket, { request, onFirstByte, onError }), signal);
+    result.head = head;
+    watch.waitingFor = 'the body';
+    if (head.stream === null) result.body = noBody;
+    else if (wantsBody(head)) await receive(head, head.stream, spec, signal, result);
+  } catch (error) {
+    result.failure = lateFailure(signal, watch) ?? exchangeFailure(first ?? error, watch.waitingFor);
+  }
+}
+
+async function receive(
+  { headers }: Head,
+  stream: NonNullable<Head['stream']>,
+  spec: Spec,
+  signal: AbortSignal,
+  result: HopResult,
+): Promise<void> {
+  const keep = spec.expect.body !== undefined;
+  const coding = keep ? (headers['content-encoding']?.trim().toLowerCase() ?? null) : null;
+  if (coding !== null && !isKnownCoding(coding)) {
+    result.failure = failure('target', 'protocol', `the body has the unknown content coding "${coding}"`);
+    return;
+  }
+  result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep }), signal);
+}
+
+/** The failure of a probe whose own time was up; rejects where somebody else ended it; null where it still has time. */
+export function lateFailure(signal: AbortSignal, { waitingFor }: Pick<Stopwatch, 'waitingFor'>): Failure | null {
+  if (!signal.aborted) return null;
+  if (!(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
+  const ms = signal.reason instanceof DeadlineError ? signal.reason.ms : 0;
+  return failure('target', 'timeout', `timeout after ${formatDuration(ms)} while waiting for ${waitingFor}`);
+}

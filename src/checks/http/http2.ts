@@ -1,0 +1,42 @@
+import { connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
+import type { Socket } from 'node:net';
+import { EndedEarly } from './body.ts';
+import { type Head, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
+import { authorityOf, urlOf } from './redirect.ts';
+
+/** Sends one request over an open TLS connection and resolves with the head of the final answer (RFC 9113). */
+export async function requestHttp2(socket: Socket, { request, onFirstByte, onError }: Sending): Promise<Head> {
+  const { method, target, body } = request;
+  const { host = authorityOf(target), ...headers } = request.headers;
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      onError(error);
+      reject(error);
+    };
+    const session = connect(urlOf(target), {
+      createConnection: () => socket,
+      settings: { enablePush: false, maxHeaderListSize: maxHeaderBytes },
+    });
+    session.on('error', fail);
+    const stream = session.request(
+      {
+        ...headers,
+        ...(body !== null && { 'content-length': String(Buffer.byteLength(body)) }),
+        [constants.HTTP2_HEADER_METHOD]: method,
+        [constants.HTTP2_HEADER_SCHEME]: 'https',
+        [constants.HTTP2_HEADER_AUTHORITY]: host,
+        [constants.HTTP2_HEADER_PATH]: target.path,
+      },
+      { endStream: body === null },
+    );
+    stream.on('error', fail);
+    stream.once('headers', onFirstByte);
+    stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
+      onFirstByte();
+      const status = answer[':status'] ?? 0;
+      resolve({ status, reason: reasonOf(status, ''), version: '2', headers: answer, stream });
+    });
+    stream.once('close', () => fail(new EndedEarly()));
+    if (body !== null) stream.end(body);
+  });
+}

@@ -1,0 +1,31 @@
+import { defineCheck } from '../check.ts';
+import { loadHandshakeReader } from '../tcp-info.ts';
+import { Detail } from './detail.ts';
+import { probe } from './probe.ts';
+import { fromRow, toRow } from './row.ts';
+import { Spec } from './spec.ts';
+
+/**
+ * Sends one HTTP request. `seconds` is the whole request from the start of connecting to the end of the body, redirects
+ * included; name resolution is a phase of its own and not part of it. Where several requests were made, phases add up.
+ */
+export const http = defineCheck({
+  type: 'http',
+  summary: 'Sends an HTTP request, takes the time of its parts and judges the answer.',
+  Spec,
+  Detail,
+  phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
+  facts: ['certificate_expires_at'],
+  deadlineMs: (spec) => spec.timeout,
+  port: () => null,
+  async start(environment) {
+    const readHandshake = await loadHandshakeReader();
+    return {
+      capability: { able: true },
+      probe: async (spec, context) => probe(spec, context, environment, readHandshake),
+      close: async () => {},
+    };
+  },
+  toRow,
+  fromRow,
+});

@@ -1,0 +1,117 @@
+import { formatHost, formatHostPort, parseEndpoint } from '../endpoint.ts';
+import { failure, type Failure } from '../outcome.ts';
+import type { Spec } from './spec.ts';
+
+/** Where one request goes. */
+export interface Target {
+  readonly secure: boolean;
+  /** A name or an address without brackets. */
+  readonly name: string;
+  readonly port: number;
+  /** Path and query in ASCII. */
+  readonly path: string;
+}
+
+/** One request as it is sent. Header names are lowercase. */
+export interface HopRequest {
+  readonly target: Target;
+  readonly method: Spec['method'];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** False once a redirect led to another origin: what is meant for the first one stays away from the others. */
+  readonly sameOrigin: boolean;
+}
+
+export type Redirect =
+  | { readonly kind: 'final' }
+  | { readonly kind: 'follow'; readonly next: HopRequest }
+  | { readonly kind: 'refused'; readonly failure: Failure };
+
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Where a URL in recorded form or in a `location` leads, or why it leads nowhere. */
+export function targetOf(url: string): Target | string {
+  const endpoint = parseEndpoint(url);
+  if (!endpoint.ok) return endpoint.message;
+  const { scheme, name, port, path } = endpoint;
+  if (scheme !== 'http' && scheme !== 'https')
+    return `has the scheme "${scheme ?? ''}", which is neither http nor https`;
+  const secure = scheme === 'https';
+  return { secure, name, port: port ?? defaultPort(secure), path: escapePath(path ?? '/') };
+}
+
+/** The URL of a target in its shortest form. */
+export function urlOf(target: Target): string {
+  return `${target.secure ? 'https' : 'http'}://${authorityOf(target)}${target.path}`;
+}
+
+/** The value of `host` or `:authority`: the port is left out where the scheme implies it. */
+export function authorityOf({ secure, name, port }: Target): string {
+  return port === defaultPort(secure) ? formatHost(name) : formatHostPort(name, port);
+}
+
+/**
+ * What to do about an answer (RFC 9110, section 15.4). Refused: too many redirects, one that leads back, from https to http, to another
+ * scheme or to nowhere. 303, and 301 or 302 to a POST, turn the request into a GET without body.
+ */
+export function followRedirect(
+  request: HopRequest,
+  status: number,
+  location: string | undefined,
+  { visited, limit }: { readonly visited: ReadonlySet<string>; readonly limit: number },
+): Redirect {
+  if (limit === 0 || !redirectStatuses.has(status) || location === undefined) return { kind: 'final' };
+  if (visited.size > limit) return refused(`more than ${limit} redirects`);
+  const base = urlOf(request.target);
+  if (!URL.canParse(location, base)) return refused(`redirect to an invalid URL: ${location}`);
+  const url = new URL(location, base);
+  if (url.username !== '' || url.password !== '') return refused('redirect to a URL with a user name or password');
+  url.hash = '';
+  const target = targetOf(url.href);
+  if (typeof target === 'string') return refused(`redirect to ${url.href}: it ${target}`);
+  if (request.target.secure && !target.secure) return refused(`redirect from https to ${urlOf(target)}`);
+  const next = redirected(request, status, target);
+  if (visited.has(visitOf(next))) return refused(`redirect loop: back to ${urlOf(target)}`);
+  return { kind: 'follow', next };
+}
+
+/** What makes a request the same as an earlier one. */
+export function visitOf({ method, target }: HopRequest): string {
+  return `${method} ${urlOf(target)}`;
+}
+
+/** Whether a header is a secret of the configured origin, by its name. */
+export function isSecretHeader(name: string): boolean {
+  return /auth|cookie|token|secret|password|key/i.test(name);
+}
+
+function redirected(request: HopRequest, status: number, target: Target): HopRequest {
+  const toGet = (status === 303 && request.method !== 'HEAD') || (status < 303 && request.method === 'POST');
+  const sameOrigin = authorityOf(request.target) === authorityOf(target) && request.target.secure === target.secure;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!sameOrigin && (name === 'host' || isSecretHeader(name))) continue;
+    if (toGet && name.startsWith('content-')) continue;
+    headers[name] = value;
+  }
+  return {
+    target,
+    method: toGet ? 'GET' : request.method,
+    headers,
+    body: toGet ? null : request.body,
+    sameOrigin: request.sameOrigin && sameOrigin,
+  };
+}
+
+function refused(message: string): Redirect {
+  return { kind: 'refused', failure: failure('target', 'redirect', message) };
+}
+
+function defaultPort(secure: boolean): number {
+  return secure ? 443 : 80;
+}
+
+// The parser of endpoints lets letters of all scripts pass; on the wire they are escaped as UTF-8 (RFC 3986, section 2.5).
+function escapePath(path: string): string {
+  return path.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+}

@@ -1,0 +1,56 @@
+import { singleLine } from '#kernel/text.ts';
+import { type Fact, failed, failure, type Outcome } from '../outcome.ts';
+import { expiresAt } from '../tls.ts';
+import { type Detail, keptHeaders } from './detail.ts';
+import type { Head } from './head.ts';
+import type { HopResult } from './hop.ts';
+import { hideSecrets } from './secrets.ts';
+import type { Spec } from './spec.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+/** Everything that a probe found out, judged. */
+export interface Finding extends HopResult {
+  readonly watch: Stopwatch;
+  readonly hops: Detail['hops'];
+  /** The address of the last request, or null where none was pinned. */
+  readonly address: string | null;
+  readonly unmet: Detail['failed_expectation'];
+}
+
+/** The outcome of what was found, with the spec's secrets taken out of all texts. */
+export function report(spec: Spec, finding: Finding): Outcome<Detail> {
+  const { watch, address, certificate } = finding;
+  const hide = hideSecrets(spec);
+  const detail = detailOf(finding, hide);
+  const facts: Partial<Record<Fact, number>> = {};
+  if (certificate !== null) facts.certificate_expires_at = expiresAt(certificate);
+  const measured = { seconds: watch.seconds, address, phases: watch.phases, facts, detail };
+  if (finding.failure === null) return { status: 'up', ...measured };
+  const { source, code, message } = finding.failure;
+  return failed(failure(source, code, hide(message)), measured);
+}
+
+function detailOf(finding: Finding, hide: (text: string) => string): Detail {
+  const { head, body } = finding;
+  return {
+    status: head?.status ?? null,
+    reason: hide(head?.reason ?? ''),
+    version: head?.version ?? null,
+    hops: finding.hops.map(({ url, status }) => ({ url: singleLine(hide(url)), status })),
+    body_bytes: body?.bytes ?? null,
+    body_complete: body?.complete ?? null,
+    headers: head === null ? {} : headersOf(head, hide),
+    certificate: finding.certificate,
+    timed_by: finding.timedBy,
+    failed_expectation: finding.unmet,
+  };
+}
+
+function headersOf({ headers }: Head, hide: (text: string) => string): Detail['headers'] {
+  const kept: Detail['headers'] = {};
+  for (const name of keptHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string') kept[name] = singleLine(hide(value));
+  }
+  return kept;
+}

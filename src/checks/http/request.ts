@@ -1,0 +1,30 @@
+import { type HopRequest, targetOf } from './redirect.ts';
+import type { Spec } from './spec.ts';
+
+/** What the check calls itself unless `headers` says otherwise. */
+const userAgent = 'Watchpost/0.1';
+
+/** The request that a spec asks for. Its headers override ours; compressed answers are taken, but not asked for. */
+export function firstRequest(spec: Spec): HopRequest {
+  const target = targetOf(spec.host);
+  if (typeof target === 'string') throw new TypeError(`host "${spec.host}" ${target}`);
+  const authorization = authorizationOf(spec);
+  const headers: Record<string, string> = {
+    'user-agent': userAgent,
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    ...(authorization !== null && { authorization }),
+  };
+  for (const [name, value] of Object.entries(spec.headers)) headers[name.toLowerCase()] = value;
+  return { target, method: spec.method, headers, body: spec.body ?? null, sameOrigin: true };
+}
+
+function authorizationOf({ bearer, basic_auth: basic }: Spec): string | null {
+  if (bearer !== undefined) return `Bearer ${bearer}`;
+  return basic === undefined ? null : `Basic ${encodeBasic(basic)}`;
+}
+
+/** RFC 7617, section 2, with the credentials in UTF-8. */
+export function encodeBasic({ username, password }: NonNullable<Spec['basic_auth']>): string {
+  return Buffer.from(`${username}:${password}`).toString('base64');
+}

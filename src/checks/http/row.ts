@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { singleLine } from '#kernel/text.ts';
+import { failed, failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
+import { type Detail, nothingFound } from './detail.ts';
+
+// Failures of an answer that came whole; every other one is a network error, whose row has neither status nor address.
+const answered: ReadonlySet<FailureCode> = new Set([
+  'status',
+  'header',
+  'body',
+  'too_large',
+  'redirect',
+  'slow',
+  'answer',
+  'certificate_expires_soon',
+]);
+
+/** Interface 2.7: `[[ok, seconds, message, status_code, address]]`. A failed expectation's message tells what failed. */
+export function toRow(outcome: Outcome<Detail>): readonly (readonly unknown[])[] {
+  const seconds = outcome.seconds ?? 0;
+  if (outcome.status === 'up') {
+    return [[1, seconds, outcome.detail.reason, String(outcome.detail.status), outcome.address]];
+  }
+  const { failure, detail } = outcome;
+  const status = detail?.status ?? null;
+  if (detail === null || status === null || !answered.has(failure.code)) {
+    return [[0, seconds, failure.message, null, null]];
+  }
+  const message = failure.code === 'status' ? detail.reason : failure.message;
+  return [[0, seconds, message, String(status), outcome.address]];
+}
+
+const Status = z.union([
+  z
+    .string()
+    .regex(/^[1-9]\d\d$/)
+    .transform(Number),
+  z.int().min(100).max(999),
+]);
+
+// The documented example has four elements, others have more; the public service leaves the address out at times.
+const Row = z.tuple([
+  z
+    .tuple([z.union([z.literal(0), z.literal(1)]), z.number().min(0).max(1e6), z.string(), Status.nullable()])
+    .rest(z.unknown()),
+]);
+const Address = z.string().max(64).nullable().catch(null);
+
+/** Reads rows of four elements or more. What a row does not tell is null or empty in the outcome. */
+export function fromRow(row: unknown): Outcome<Detail> | null {
+  const parsed = Row.safeParse(row);
+  if (!parsed.success) return null;
+  const [ok, seconds, text, status, ...rest] = parsed.data[0];
+  const address = Address.parse(rest[0] ?? null);
+  const message = singleLine(text);
+  if (status === null) {
+    if (ok === 1) return null;
+    const { source, code } = networkErrorOf(message);
+    return failed<Detail>(failure(source, code, message), { seconds });
+  }
+  const detail: Detail = { ...nothingFound, status, reason: message };
+  if (ok === 1) return { status: 'up', seconds, address, phases: {}, facts: {}, detail };
+  if (status < 400) return failed(failure('target', 'answer', message), { seconds, address, detail });
+  return failed(failure('target', 'status', `${status} ${message}`), { seconds, address, detail });
+}
+
+interface NetworkError {
+  readonly pattern: RegExp;
+  readonly source: FailureSource;
+  readonly code: FailureCode;
+}
+
+// Texts of libc, of the public service's library and of this program, first match wins.
+const networkErrors: readonly NetworkError[] = [
+  {
+    pattern: /no such device or address|name or service not known|not found|no such host/i,
+    source: 'resolver',
+    code: 'name_not_found',
+  },
+  { pattern: /no address|has no (?:A|AAAA|IPv4|IPv6)/i, source: 'resolver', code: 'name_without_address' },
+  { pattern: /name resolution|name server|resolv/i, source: 'resolver', code: 'name_server' },
+  { pattern: /certificate.*expired/i, source: 'target', code: 'certificate_expired' },
+  { pattern: /certificate.*(?:not for|altnames|host ?name)/i, source: 'target', code: 'certificate_name' },
+  { pattern: /certificate|self.signed|issuer/i, source: 'target', code: 'certificate_untrusted' },
+  { pattern: /timed? ?out|no answer within/i, source: 'target', code: 'timeout' },
+  { pattern: /refused/i, source: 'target', code: 'refused' },
+  { pattern: /reset/i, source: 'target', code: 'reset' },
+  { pattern: /closed|broken pipe|hang up|unexpected end/i, source: 'target', code: 'closed' },
+  { pattern: /\b(?:tls|ssl)\b/i, source: 'target', code: 'tls' },
+  { pattern: /unreachable|no route/i, source: 'target', code: 'unreachable' },
+];
+
+function networkErrorOf(message: string): Pick<NetworkError, 'source' | 'code'> {
+  const known = networkErrors.find(({ pattern }) => pattern.test(message));
+  return known ?? { source: 'target', code: 'protocol' };
+}

@@ -1,0 +1,40 @@
+import { singleLine } from '#kernel/text.ts';
+import { isSecretHeader } from './redirect.ts';
+import { encodeBasic } from './request.ts';
+import type { Spec } from './spec.ts';
+
+// Shorter ones would blank out ordinary words and could be guessed anyway.
+const shortest = 4;
+
+/** Takes the secrets of a spec out of texts that may come from the server: it can echo what it was told. */
+export function hideSecrets(spec: Spec): (text: string) => string {
+  const secrets = secretsOf(spec);
+  if (secrets.length === 0) return (text) => text;
+  return (text) => secrets.reduce(hide, text);
+}
+
+// A text that was cut may end within a secret.
+function hide(text: string, secret: string): string {
+  let left = text.replaceAll(secret, '***');
+  for (let length = secret.length - 1; length >= shortest && left.includes('…'); length -= 1) {
+    left = left.replaceAll(`${secret.slice(0, length)}…`, '***…');
+  }
+  return left;
+}
+
+function secretsOf(spec: Spec): readonly string[] {
+  const secrets: string[] = [];
+  const { bearer, basic_auth: basic } = spec;
+  if (bearer !== undefined) secrets.push(bearer);
+  if (basic !== undefined) secrets.push(encodeBasic(basic), basic.password);
+  for (const [name, value] of Object.entries(spec.headers)) {
+    if (isSecretHeader(name)) secrets.push(value, ...value.split(/[\s=;,]+/));
+  }
+  const spellings = secrets.flatMap((secret) => [
+    secret,
+    singleLine(secret, secret.length),
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+  ]);
+  return [...new Set(spellings)].filter((secret) => secret.length >= shortest).sort((a, b) => b.length - a.length);
+}

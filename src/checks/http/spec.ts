@@ -1,0 +1,142 @@
+import { compile } from 'json-p3';
+import { z } from 'zod';
+import { messageOf } from '#kernel/errors.ts';
+import { Duration, Size } from '#kernel/units.ts';
+import { type Endpoint, formatHost, formatHostPort, Host, portOf } from '../endpoint.ts';
+import { StatusRanges } from './status-ranges.ts';
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+// What frames a message or ends a connection is the probe's own business (RFC 9112, sections 6 and 9).
+const framing = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const HeaderName = z
+  .string()
+  .max(100)
+  .regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'expected the name of a header, such as "x-token"' })
+  .refine((name) => !framing.has(name.toLowerCase()), { error: 'this header is set by the check itself' });
+
+const HeaderValue = z
+  .string()
+  .max(8_192)
+  .regex(/^[\t\u{20}-\u{7e}\u{80}-\u{ff}]*$/u, {
+    error: 'must not contain line breaks, control characters or characters beyond Latin-1',
+  });
+
+const Regex = z.string().min(1).max(1_000).superRefine(complainOf(compileRegex));
+
+const JsonExpectation = z.strictObject({
+  path: z
+    .string()
+    .max(1_000)
+    .superRefine(complainOf(compile))
+    .describe('JSONPath (RFC 9535) of the values looked at, such as "$.status".'),
+  equals: z
+    .union([z.string().max(10_000), z.number(), z.boolean(), z.null()])
+    .optional()
+    .describe('One of the values must equal this.'),
+  exists: z.boolean().optional().describe('False: there must be no such value. Default: there must be one.'),
+});
+
+const BodyExpectation = z.strictObject({
+  contains: z.string().min(1).max(10_000).optional().describe('Text that the body must contain.'),
+  not_contains: z.string().min(1).max(10_000).optional().describe('Text that the body must not contain.'),
+  regex: Regex.optional().describe('Regular expression (JavaScript, flag "u") that must match somewhere in the body.'),
+  json: JsonExpectation.optional().describe('What the body must say, read as JSON.'),
+});
+
+const Expectation = z.strictObject({
+  status: StatusRanges.optional().describe('Accepted status codes: 204, "200-299" or a list. Default: all below 400.'),
+  headers: z
+    .record(HeaderName, z.union([HeaderValue, z.strictObject({ regex: Regex })]))
+    .default({})
+    .describe('Headers that the answer must have: their exact value, or {regex}.'),
+  body: BodyExpectation.optional().describe('What the body must say.'),
+  latency: Duration({ min: '1ms', max: '60s' }).optional().describe('The longest that the whole request may take.'),
+  certificate: z
+    .strictObject({ valid_for: Duration({ max: '3650d' }).describe('How long it must still be valid, such as "14d".') })
+    .optional()
+    .describe('What the certificate must be.'),
+});
+export type Expectation = z.output<typeof Expectation>;
+
+const Pem = z
+  .string()
+  .max(500_000)
+  .regex(/-----BEGIN [A-Z0-9 ]+-----/, { error: 'expected PEM text' });
+
+const Tls = z.strictObject({
+  ca: Pem.optional().describe('Certificates (PEM) to trust instead of the public authorities.'),
+  client: z.strictObject({ cert: Pem, key: Pem }).optional().describe('Certificate and key (PEM) to present.'),
+  server_name: z.string().min(1).max(253).optional().describe('Name to ask for and to verify instead of the host.'),
+  verify: z.boolean().default(true).describe('False: any certificate will do; it is reported all the same.'),
+});
+
+export const Spec = z.strictObject({
+  type: z.literal('http'),
+  host: Host(recordedForm).describe('URL, or a host name with or without port; the scheme decides about TLS.'),
+  timeout: Duration({ min: '100ms', max: '60s' })
+    .default(20_000)
+    .describe('The longest that everything together may take, name resolution and redirects included.'),
+  method: z.enum(methods).default('GET').describe('Request method.'),
+  headers: z
+    .record(HeaderName, HeaderValue)
+    .default({})
+    .describe('Request headers; they override those that the check sets, authorization included.'),
+  body: z.string().max(1_048_576).optional().describe('Request body, sent as UTF-8.'),
+  basic_auth: z
+    .strictObject({ username: z.string().max(1_000), password: z.string().max(1_000) })
+    .optional()
+    .describe('User name and password (RFC 7617).'),
+  bearer: z
+    .string()
+    .max(8_000)
+    .regex(/^[\w.~+/-]+=*$/, { error: 'expected a bearer token (RFC 6750)' })
+    .optional()
+    .describe('Bearer token (RFC 6750); wins over basic_auth.'),
+  family: z
+    .union([z.literal(4), z.literal(6)])
+    .optional()
+    .describe('IP version to use. Default: IPv4 where the name has it.'),
+  http2: z.enum(['auto', 'never']).default('auto').describe('Whether HTTP/2 is offered to a TLS server.'),
+  redirects: z.int().min(0).max(5).default(0).describe('How many redirects are followed; none by default.'),
+  tls: Tls.prefault({}).describe('Certificates and names for https.'),
+  max_body: Size({ min: 0, max: 16_777_216 })
+    .default(1_048_576)
+    .describe('How much of the body is read, counted after decompression where its content is looked at.'),
+  expect: Expectation.prefault({}).describe('What makes the answer a good one.'),
+});
+export type Spec = z.output<typeof Spec>;
+
+/** A pattern as this check runs it. */
+export function compileRegex(pattern: string): RegExp {
+  return new RegExp(pattern, 'u');
+}
+
+// Interface 2.6: plain http names its port, https stands as it was given. A scheme of another type only lends its port.
+function recordedForm(endpoint: Endpoint): string {
+  const { scheme, name, port } = endpoint;
+  const path = endpoint.path ?? '';
+  if (scheme !== 'https') return `http://${formatHostPort(name, portOf(endpoint))}${path}`;
+  return `https://${port === null ? formatHost(name) : formatHostPort(name, port)}${path}`;
+}
+
+function complainOf(compile: (text: string) => unknown) {
+  return (text: string, context: z.RefinementCtx<string>) => {
+    try {
+      compile(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', input: text, message: messageOf(error) });
+    }
+  };
+}

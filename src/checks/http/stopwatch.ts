@@ -1,0 +1,50 @@
+import type { Clock } from '#kernel/clock.ts';
+import { type Phase, toSeconds } from '../outcome.ts';
+
+/** Times the phases of one probe. A phase that comes again, after a redirect, adds up. */
+export class Stopwatch {
+  /** What is waited for now, in words. */
+  waitingFor = 'the name';
+  readonly #clock: Clock;
+  readonly #spans = new Map<Phase, number>();
+  #running: Phase | null = null;
+  #since = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Ends the running phase and begins another. */
+  begin(phase: Phase, waitingFor: string): void {
+    this.end();
+    this.waitingFor = waitingFor;
+    this.#running = phase;
+    this.#since = this.#clock.elapsed();
+  }
+
+  /** Ends the running phase; where somebody knows better than our clock how many seconds it took, they count. */
+  end(knownSeconds?: number | null): void {
+    if (this.#running === null) return;
+    const ms = typeof knownSeconds === 'number' ? knownSeconds * 1_000 : this.#clock.elapsed() - this.#since;
+    this.#spans.set(this.#running, (this.#spans.get(this.#running) ?? 0) + ms);
+    this.#running = null;
+  }
+
+  get phases(): Partial<Record<Phase, number>> {
+    const phases: Partial<Record<Phase, number>> = {};
+    for (const [phase, ms] of this.#spans) phases[phase] = toSeconds(ms);
+    return phases;
+  }
+
+  /** All phases but resolution; resolution where nothing came after it. */
+  get seconds(): number {
+    if (this.#spans.size === 1) return toSeconds(this.#spans.get('resolve') ?? this.#total());
+    return toSeconds(this.#total() - (this.#spans.get('resolve') ?? 0));
+  }
+
+  #total(): number {
+    let sum = 0;
+    for (const ms of this.#spans.values()) sum += ms;
+    return sum;
+  }
+}
