@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
 import { outcomeOf } from './outcome.ts';
+import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 
 export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
@@ -11,10 +12,10 @@ export { Fact, failed, Failure, failure, FailureCode, FailureSource, Phase } fro
 export type { Outcome } from './outcome.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [tcp] as const;
+export const checks = [ping, tcp] as const;
 
 /** What to check: one of the types with its own options. */
-export const CheckSpec = z.discriminatedUnion('type', [tcp.Spec]);
+export const CheckSpec = z.discriminatedUnion('type', [ping.Spec, tcp.Spec]);
 export type CheckSpec = z.output<typeof CheckSpec>;
 export type CheckTypeName = CheckSpec['type'];
 
