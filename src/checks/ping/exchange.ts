@@ -43,6 +43,7 @@ interface Flight {
 }
 
 const sequences = 0x10000;
+const sendTries = 4;
 const ENOBUFS = 105;
 
 /** Takes the socket over and closes it in the end. */
@@ -100,9 +101,9 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       request.number(sequence);
       const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now() };
       flights.set(sequence, flight);
-      // A shared socket reports an error that some other echo met to whoever sends next, once: the second try is our own.
+      // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
       let errno = socket.send(request.packet, destination);
-      if (errno !== 0) {
+      for (let tries = 1; errno !== 0 && tries < sendTries; tries += 1) {
         flight.sent = now();
         errno = socket.send(request.packet, destination);
       }
