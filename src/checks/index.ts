@@ -1,21 +1,29 @@
 import { z } from 'zod';
 import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+import { dns } from './dns/index.ts';
+import { http } from './http/index.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
 import { outcomeOf } from './outcome.ts';
-import { http } from './http/index.ts';
+import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
+import { udp } from './udp/index.ts';
 
 export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
-export type { Family, Gate, Pinned, Policy, Refused } from './gate.ts';
+export { createGate, type Family, type Gate, type Pinned, type Policy, type Refused } from './gate.ts';
 export { NodeInfo } from './node-info.ts';
 export { Fact, failed, Failure, failure, FailureCode, FailureSource, Phase } from './outcome.ts';
 export type { Outcome } from './outcome.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [http, tcp] as const;
+export const checks = [ping, http, tcp, dns, udp] as const;
+
+type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
+// Sound because `map` keeps order and length; the library's type of it does not say so.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const specs = checks.map((check) => check.Spec) as unknown as SpecsOf<typeof checks>;
 
 /** What to check: one of the types with its own options. */
-export const CheckSpec = z.discriminatedUnion('type', [http.Spec, tcp.Spec]);
+export const CheckSpec = z.discriminatedUnion('type', specs);
 export type CheckSpec = z.output<typeof CheckSpec>;
 export type CheckTypeName = CheckSpec['type'];
 

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** How one echo request ended (interface 2.7). */
+export const AttemptStatus = z.enum(['OK', 'TIMEOUT', 'MALFORMED', 'DEST_UNREACH', 'ERROR']);
+export type AttemptStatus = z.infer<typeof AttemptStatus>;
+
+export const Attempt = z.strictObject({
+  status: AttemptStatus,
+  /** The round trip; for TIMEOUT how long was waited, for DEST_UNREACH when the error came, for ERROR 0. */
+  seconds: z.number().min(0).max(1e6),
+  /** TTL or hop limit that the reply arrived with, where it is known. */
+  ttl: z.int().min(0).max(255).nullable(),
+  /** Why it is not OK, where somebody said so. */
+  reason: z.string().max(200).nullable(),
+});
+export type Attempt = z.infer<typeof Attempt>;
+
+/** What a ping found out besides its figures. */
+export const Detail = z.strictObject({
+  /** One for each echo request, in the order they were sent. */
+  attempts: z.array(Attempt).min(1).max(100),
+  /** Replies that came again while the ping went on. */
+  duplicates: z.int().min(0).max(1_000_000),
+  /** `kernel` where all round trips are between kernel stamps, `process` where one is not, null where nobody knows. */
+  timing: z.enum(['kernel', 'process']).nullable(),
+});
+export type Detail = z.infer<typeof Detail>;

@@ -1,0 +1,146 @@
+import type { Clock } from '#kernel/clock.ts';
+import { sameHost } from './address.ts';
+import type { Letter, Notice } from './mailbox.ts';
+import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
+import type { EchoSocket } from './socket.ts';
+
+/** Whose clock took a time: the kernel's stamp on the packet, or this process when it came to read it. */
+export type Timing = 'kernel' | 'process';
+
+/** What came back for an echo request. Times are milliseconds since it was sent. */
+export type Answer =
+  | {
+      readonly kind: 'reply';
+      readonly ms: number;
+      readonly timing: Timing;
+      readonly ttl: number | null;
+      readonly intact: boolean;
+    }
+  | { readonly kind: 'notice'; readonly ms: number; readonly notice: Notice }
+  | { readonly kind: 'closed' };
+
+export type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
+
+/** Sends echo requests of one family and finds for every answer the request it belongs to. */
+export interface Exchange {
+  /** The identifier that requests are made with. */
+  readonly identifier: number;
+  /** Sends at once. Everything that comes back is told, duplicates too, until the sequence number is forgotten. */
+  send(request: EchoRequest, destination: Uint8Array, onAnswer: (answer: Answer) => void): Sent;
+  forget(sequence: number): void;
+  /** Tells at once what has arrived. */
+  drain(): void;
+  /** How many sequence numbers are in use. */
+  readonly pending: number;
+  close(): void;
+}
+
+interface Flight {
+  readonly destination: Uint8Array;
+  readonly payload: Uint8Array;
+  readonly onAnswer: (answer: Answer) => void;
+  sent: Instant;
+}
+
+const sequences = 0x10000;
+const sendTries = 4;
+const ENOBUFS = 105;
+
+/** Takes the socket over and closes it in the end. */
+export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
+  const flights = new Map<number, Flight>();
+  let next = 0;
+  // Raw IPv4 sockets get packets before the kernel has checked them.
+  const kernelChecks = socket.identifier === null || socket.family === 6;
+
+  socket.listen({
+    onMessage(letter) {
+      const echo = readEchoReply(socket.family, letter.bytes);
+      if (echo === null) return;
+      const flight = find(echo.identifier, echo.sequence, letter);
+      if (flight === null) return;
+      const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(letter.bytes) === 0);
+      const { ms, timing } = roundTrip(flight.sent, letter.receivedAtMs, now());
+      flight.onAnswer({ kind: 'reply', ms, timing, ttl: letter.ttl, intact });
+    },
+    onNotice(letter) {
+      const echo = readEchoRequest(socket.family, letter.bytes);
+      if (echo === null || letter.notice?.fromNetwork !== true) return;
+      const flight = find(echo.identifier, echo.sequence, letter);
+      // Routers quote at least the header (RFC 792) and as a rule more: what is quoted must be ours.
+      const quoted = Math.min(echo.payload.length, flight?.payload.length ?? 0);
+      if (flight === null || !samePayload(echo.payload.subarray(0, quoted), flight.payload.subarray(0, quoted))) return;
+      const { ms } = roundTrip(flight.sent, letter.receivedAtMs, now());
+      flight.onAnswer({ kind: 'notice', ms, notice: letter.notice });
+    },
+  });
+
+  function now(): Instant {
+    const elapsedMs = clock.elapsed();
+    return { elapsedMs, wallMs: socket.wallMs() };
+  }
+
+  function find(identifier: number, sequence: number, { peer }: Letter): Flight | null {
+    if (socket.identifier !== null && identifier !== socket.identifier) return null;
+    const flight = flights.get(sequence);
+    return flight !== undefined && sameHost(peer, flight.destination, socket.family) ? flight : null;
+  }
+
+  function nextSequence(): number {
+    while (flights.has(next)) next = (next + 1) % sequences;
+    const sequence = next;
+    next = (next + 1) % sequences;
+    return sequence;
+  }
+
+  return {
+    identifier: socket.identifier ?? 0,
+    send(request, destination, onAnswer) {
+      if (flights.size >= sequences) return { ok: false, errno: ENOBUFS };
+      const sequence = nextSequence();
+      request.number(sequence);
+      const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now() };
+      flights.set(sequence, flight);
+      // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
+      let errno = socket.send(request.packet, destination);
+      for (let tries = 1; errno !== 0 && tries < sendTries; tries += 1) {
+        flight.sent = now();
+        errno = socket.send(request.packet, destination);
+      }
+      if (errno === 0) return { ok: true, sequence };
+      flights.delete(sequence);
+      return { ok: false, errno };
+    },
+    forget: (sequence) => void flights.delete(sequence),
+    drain: () => socket.drain(),
+    get pending() {
+      return flights.size;
+    },
+    close() {
+      socket.close();
+      for (const { onAnswer } of flights.values()) onAnswer({ kind: 'closed' });
+      flights.clear();
+    },
+  };
+}
+
+/** A moment on both clocks: the wall clock, which the kernel's stamps are on, and the monotonic one. */
+export interface Instant {
+  readonly wallMs: number;
+  readonly elapsedMs: number;
+}
+
+/** Wall and monotonic clock agree to this much over the few seconds of an echo unless somebody sets the wall clock. */
+const stepMs = 1;
+
+/**
+ * The time from `sent` to the kernel's receive stamp. Where there is no stamp, or where the wall clock was set between
+ * sending and now, it is the monotonic time until now, which includes how late this process came to read.
+ */
+export function roundTrip(sent: Instant, stampMs: number | null, now: Instant): { ms: number; timing: Timing } {
+  const elapsedMs = now.elapsedMs - sent.elapsedMs;
+  const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > stepMs;
+  const ms = stampMs === null ? Number.NaN : stampMs - sent.wallMs;
+  if (stepped || !(ms >= 0 && ms <= elapsedMs + stepMs)) return { ms: elapsedMs, timing: 'process' };
+  return { ms, timing: 'kernel' };
+}

@@ -1,0 +1,25 @@
+import { defineCheck } from '../check.ts';
+import { Detail } from './attempt.ts';
+import { startPing } from './prober.ts';
+import { fromRow, toRow } from './row.ts';
+import { deadlineMs, Spec } from './spec.ts';
+
+/**
+ * ICMP echo from inside the process. A round trip is the time from the wall clock read right before `sendto(2)` to the
+ * kernel's receive stamp on the reply (SO_TIMESTAMPNS), so that it does not matter how late this process reads it. A reply
+ * belongs to a request by source address, sequence number and payload, whose first eight bytes are random. ICMP errors come
+ * from the socket's error queue (IP_RECVERR), on datagram and raw sockets alike.
+ */
+export const ping = defineCheck({
+  type: 'ping',
+  summary: 'Sends ICMP echo requests and takes the round trip of each.',
+  Spec,
+  Detail,
+  phases: ['resolve'],
+  facts: ['loss', 'rtt_min', 'rtt_mean', 'rtt_max', 'rtt_deviation'],
+  deadlineMs,
+  port: () => null,
+  start: startPing,
+  toRow,
+  fromRow,
+});

@@ -1,0 +1,116 @@
+import { endianness } from 'node:os';
+import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
+
+type Pointer = Uint8Array | null;
+
+/** The calls of libc that ICMP needs, none of which waits. Results are the C ones; `errno` explains the last -1. */
+export interface Libc {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(fd: number, address: Uint8Array, length: number): number;
+  setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
+  sendto(fd: number, bytes: Uint8Array, length: number, flags: number, address: Uint8Array, size: number): number;
+  recvmmsg(fd: number, messages: Uint8Array, count: number, flags: number, timeout: Pointer): number;
+  clock_gettime(clock: number, time: Uint8Array): number;
+  close(fd: number): number;
+  /** The number of the last error. */
+  errno(): number;
+  /** Where the bytes are; they stay there as long as the array lives. */
+  address(bytes: Uint8Array): bigint;
+  /**
+   * Calls back once per turn of the event loop while the descriptor is readable. An error on it ends the watch until it is
+   * resumed. The callback comes straight from libuv: promises settled in it wait until something else runs them, and
+   * nothing catches what it throws. The watch alone does not keep the process alive.
+   */
+  watch(fd: number, onReady: (broken: boolean) => void): Watch;
+}
+
+export interface Watch {
+  resume(): void;
+  close(): void;
+}
+
+/** Numbers of Linux on 64-bit machines (`asm-generic/socket.h`, `linux/in.h`, `linux/in6.h`, `linux/icmp.h`). */
+export const linux = {
+  AF_INET: 2,
+  AF_INET6: 10,
+  SOCK_DGRAM: 2,
+  SOCK_RAW: 3,
+  SOCK_NONBLOCK: 0o4000,
+  SOCK_CLOEXEC: 0o2000000,
+  IPPROTO_ICMP: 1,
+  IPPROTO_ICMPV6: 58,
+  SOL_SOCKET: 1,
+  SO_RCVBUF: 8,
+  SO_TIMESTAMPNS: 35,
+  SOL_IP: 0,
+  IP_TTL: 2,
+  IP_RECVERR: 11,
+  IP_RECVTTL: 12,
+  SOL_IPV6: 41,
+  IPV6_RECVERR: 25,
+  IPV6_RECVHOPLIMIT: 51,
+  IPV6_HOPLIMIT: 52,
+  SOL_RAW: 255,
+  ICMP_FILTER: 1,
+  SOL_ICMPV6: 58,
+  ICMPV6_FILTER: 1,
+  MSG_DONTWAIT: 0x40,
+  MSG_TRUNC: 0x20,
+  MSG_ERRQUEUE: 0x2000,
+  CLOCK_REALTIME: 0,
+  EAGAIN: 11,
+} as const;
+
+const architectures: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
+
+/** Binds libc by koffi. Throws where the system is not one whose structures and numbers are known here. */
+export async function loadLibc(): Promise<Libc> {
+  if (process.platform !== 'linux' || !architectures.includes(process.arch) || endianness() !== 'LE') {
+    throw new Error(
+      `ping is made for Linux on ${architectures.join(', ')}; this is ${process.platform} ${process.arch}`,
+    );
+  }
+  const { default: koffi } = await import('koffi');
+  // The program itself is linked to its libc, whichever that is.
+  const program = koffi.load(null);
+  const libc: Libc = {
+    socket: program.func('socket', 'int', ['int', 'int', 'int']),
+    bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
+    setsockopt: program.func('setsockopt', 'int', ['int', 'int', 'int', 'void *', 'uint32_t']),
+    sendto: program.func('sendto', 'int64_t', ['int', 'void *', 'size_t', 'int', 'void *', 'uint32_t']),
+    recvmmsg: program.func('recvmmsg', 'int', ['int', 'void *', 'uint32_t', 'int', 'void *']),
+    clock_gettime: program.func('clock_gettime', 'int', ['int', 'void *']),
+    close: program.func('close', 'int', ['int']),
+    errno: () => koffi.errno(),
+    address: (bytes) => koffi.address(bytes),
+    watch(fd, onReady) {
+      // The callback's first argument is libuv's status; koffi's types leave it out.
+      const onPoll = (status: unknown) => onReady(status !== 0);
+      const handle = koffi.node.poll(fd, { readable: true }, onPoll);
+      handle.unref();
+      return { resume: () => handle.start({ readable: true }, onPoll), close: () => handle.close() };
+    },
+  };
+  warmUp(libc);
+  return libc;
+}
+
+/** `EACCES` for 13. */
+export function errorName(errno: number): string {
+  return getSystemErrorName(-errno);
+}
+
+/** `permission denied (EACCES)` for 13. */
+export function describeError(errno: number): string {
+  return `${getSystemErrorMessage(-errno)} (${errorName(errno)})`;
+}
+
+// koffi prepares a function on its first use: that must not fall between a time stamp and a send.
+function warmUp(libc: Libc): void {
+  const scratch = new Uint8Array(new ArrayBuffer(128));
+  libc.clock_gettime(linux.CLOCK_REALTIME, scratch);
+  libc.sendto(-1, scratch, 0, linux.MSG_DONTWAIT, scratch, 0);
+  libc.recvmmsg(-1, scratch, 0, linux.MSG_DONTWAIT, null);
+  libc.setsockopt(-1, 0, 0, scratch, 0);
+  libc.bind(-1, scratch, 0);
+}

@@ -1,0 +1,46 @@
+import type { Family } from '../gate.ts';
+import type { Notice } from './mailbox.ts';
+
+type Meanings = Readonly<Record<number, string | Readonly<Record<number, string>>>>;
+
+// RFC 792, RFC 1122 section 3.2.2.1, RFC 1812 section 5.2.7.1.
+const icmp: Meanings = {
+  3: {
+    0: 'network unreachable',
+    1: 'host unreachable',
+    2: 'protocol unreachable',
+    3: 'port unreachable',
+    4: 'packet too big',
+    6: 'network unknown',
+    7: 'host unknown',
+    9: 'network prohibited',
+    10: 'host prohibited',
+    13: 'administratively prohibited',
+  },
+  11: 'time to live exceeded',
+  12: 'parameter problem',
+};
+
+// RFC 4443 section 3.
+const icmpv6: Meanings = {
+  1: {
+    0: 'no route to destination',
+    1: 'administratively prohibited',
+    2: 'beyond the scope of the source address',
+    3: 'address unreachable',
+    4: 'port unreachable',
+    5: 'source address refused',
+    6: 'route rejected',
+  },
+  2: 'packet too big',
+  3: 'hop limit exceeded',
+  4: 'parameter problem',
+};
+
+/** `host unreachable, says 192.0.2.1`. */
+export function describeNotice(family: Family, { type, code, by }: Notice): string {
+  const meaning = (family === 4 ? icmp : icmpv6)[type];
+  const known = typeof meaning === 'object' ? meaning[code] : meaning;
+  const text = known ?? `unreachable (type ${type}, code ${code})`;
+  return by === null ? text : `${text}, says ${by}`;
+}

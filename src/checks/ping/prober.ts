@@ -1,0 +1,107 @@
+import { networkInterfaces } from 'node:os';
+import { deadline } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
+import type { Family, Pinned, Refused } from '../gate.ts';
+import { failed, failure, type Outcome } from '../outcome.ts';
+import { encodeSocketAddress } from './address.ts';
+import type { Detail } from './attempt.ts';
+import { createExchange, type Exchange } from './exchange.ts';
+import { type Libc, loadLibc } from './libc.ts';
+import { isGatewayFault } from './local-network.ts';
+import { createEchoRequest } from './packet.ts';
+import { runSeries } from './series.ts';
+import { openEchoSocket } from './socket.ts';
+import { nameTimeoutMs, type Spec } from './spec.ts';
+import { summarize } from './summary.ts';
+
+/** One family's exchange, or why this node has none. */
+type Opened = { readonly ok: true; readonly exchange: Exchange } | { readonly ok: false; readonly reason: string };
+
+const tokenLength = 8;
+
+/** Opens one ICMP socket per family for all pings of a node. */
+export async function startPing(environment: NodeEnvironment): Promise<Prober<Spec, Detail>> {
+  let libc: Libc;
+  try {
+    libc = await loadLibc();
+  } catch (error) {
+    return unable(messageOf(error));
+  }
+  const opened = { 4: openExchange(libc, 4, environment), 6: openExchange(libc, 6, environment) };
+  if (!opened[4].ok && !opened[6].ok) {
+    const remedy = 'set sysctl net.ipv4.ping_group_range="0 2147483647", or give the process CAP_NET_RAW';
+    return unable(`ICMP is not permitted (${opened[4].reason}): ${remedy}`);
+  }
+  return {
+    capability: { able: true },
+    probe: async (spec, context) => probe(spec, context, environment, opened),
+    async close() {
+      for (const one of Object.values(opened)) if (one.ok) one.exchange.close();
+    },
+  };
+}
+
+function unable(reason: string): Prober<Spec, Detail> {
+  return {
+    capability: { able: false, reason },
+    probe: async () => failed(failure('node', 'unsupported', reason)),
+    close: async () => {},
+  };
+}
+
+function openExchange(libc: Libc, family: Family, { clock, random, localAddress }: NodeEnvironment): Opened {
+  const [high = 0, low = 0] = random.bytes(2);
+  const options = { family, localAddress: localAddress[family], identifier: (high << 8) | low };
+  const opened = openEchoSocket(libc, options);
+  return opened.ok ? { ok: true, exchange: createExchange(clock, opened.socket) } : opened;
+}
+
+async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: NodeEnvironment,
+  opened: Readonly<Record<Family, Opened>>,
+): Promise<Outcome<Detail>> {
+  const pinned = await pin(spec, context, environment);
+  if (!pinned.ok) return failed(pinned.failure, { phases: { resolve: pinned.seconds } });
+  const { address, family } = pinned;
+  const one = opened[family];
+  if (!one.ok) return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${one.reason}`), { address });
+
+  const payload = createPayload(spec.size, environment.random.bytes(tokenLength));
+  const plan = {
+    family,
+    request: createEchoRequest(family, one.exchange.identifier, payload),
+    destination: encodeSocketAddress(address, family),
+    count: spec.count,
+    intervalMs: spec.interval,
+    timeoutMs: spec.timeout,
+  };
+  const { notices, ...detail } = await runSeries(one.exchange, environment.clock, plan, context.signal);
+  const gatewayFault = notices.some(({ by }) => isGatewayFault(by, address, networkInterfaces()));
+  return summarize(detail, {
+    address,
+    resolveSeconds: pinned.seconds,
+    timeoutMs: spec.timeout,
+    localFault: gatewayFault ? 'the gateway of this node does not answer' : null,
+  });
+}
+
+async function pin(spec: Spec, { gate, signal }: ProbeContext, { clock }: NodeEnvironment): Promise<Pinned | Refused> {
+  using limit = deadline(clock, nameTimeoutMs, signal);
+  try {
+    return await gate.pin(spec.host, { family: spec.family, signal: limit.signal });
+  } catch (error) {
+    if (!limit.expired) throw error;
+    const message = `${spec.host} was not resolved within ${nameTimeoutMs / 1_000} s`;
+    return { ok: false, failure: failure('resolver', 'name_timeout', message), seconds: nameTimeoutMs / 1_000 };
+  }
+}
+
+// A token that nobody off the path can guess, then the counting bytes that other pings send too.
+function createPayload(size: number, token: Uint8Array): Uint8Array {
+  const payload = Uint8Array.from({ length: size }, (_, index) => index & 0xff);
+  payload.set(token);
+  return payload;
+}

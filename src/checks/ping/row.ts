@@ -1,0 +1,53 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { failed, failure, type Outcome } from '../outcome.ts';
+import { type Attempt, AttemptStatus, type Detail } from './attempt.ts';
+import { summarize } from './summary.ts';
+
+type RowAttempt = readonly [status: string, seconds: number, address?: string];
+type Row = readonly [readonly RowAttempt[] | readonly [null]];
+
+/** `[[attempt, ...]]` with the address on the first OK attempt only, or `[[null]]` for a name without an address (interface 2.7). */
+export function toRow(outcome: Outcome<Detail>): Row {
+  if (outcome.detail === null) return [[null]];
+  const { attempts } = outcome.detail;
+  const first = attempts.findIndex((attempt) => attempt.status === 'OK');
+  return [
+    attempts.map(({ status, seconds }, index) =>
+      index === first && outcome.address !== null ? [status, seconds, outcome.address] : [status, seconds],
+    ),
+  ];
+}
+
+// Others put the address on the first attempt whatever its status, and may put more behind it.
+const ReadAttempt = z.tuple([AttemptStatus, z.number().min(0).max(1e6)], z.unknown());
+const ReadRow = z.tuple(
+  [
+    z
+      .array(z.union([ReadAttempt, z.null()]))
+      .min(1)
+      .max(100),
+  ],
+  z.unknown(),
+);
+
+/** Reads a row of any service that speaks the interface; null where it cannot be read, as `[]` and `[[]]` cannot. */
+export function fromRow(row: unknown): Outcome<Detail> | null {
+  const read = ReadRow.safeParse(row);
+  if (!read.success) return null;
+  const [cells, ...more] = read.data;
+  if (more.length > 0) return null;
+  if (cells.length === 1 && cells[0] === null) {
+    return failed(failure('target', 'name_not_found', 'the node could not resolve the name'));
+  }
+  let address: string | null = null;
+  const attempts: Attempt[] = [];
+  for (const cell of cells) {
+    if (cell === null) return null;
+    const [status, seconds, written] = cell;
+    if (address === null && typeof written === 'string' && isIP(written) !== 0) address = written;
+    attempts.push({ status, seconds: Math.round(seconds * 1e6) / 1e6, ttl: null, reason: null });
+  }
+  const detail = { attempts, duplicates: 0, timing: null };
+  return summarize(detail, { address, resolveSeconds: null, timeoutMs: null, localFault: null });
+}

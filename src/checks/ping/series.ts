@@ -1,0 +1,138 @@
+import type { Clock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { singleLine } from '#kernel/text.ts';
+import type { Family } from '../gate.ts';
+import { toSeconds } from '../outcome.ts';
+import type { Attempt, Detail } from './attempt.ts';
+import type { Answer, Exchange, Timing } from './exchange.ts';
+import { describeError, errorName } from './libc.ts';
+import type { Notice } from './mailbox.ts';
+import { describeNotice } from './notice.ts';
+import type { EchoRequest } from './packet.ts';
+
+/** A number of echo requests to one address. */
+export interface SeriesPlan {
+  readonly family: Family;
+  readonly request: EchoRequest;
+  /** The socket address. */
+  readonly destination: Uint8Array;
+  readonly count: number;
+  /** From the start of one attempt to the start of the next, whether it is answered by then or not. */
+  readonly intervalMs: number;
+  /** How long each attempt waits for its answer. */
+  readonly timeoutMs: number;
+}
+
+/** What came of a series. `notices` are the ICMP errors that were met. */
+export interface SeriesResult extends Detail {
+  readonly notices: readonly Notice[];
+}
+
+/**
+ * Sends the echo requests of a plan and settles each by its first answer or by its own timeout, which starts when it is sent:
+ * attempts overlap where the interval is shorter. A request that cannot be sent is the last one. Rejects with the signal's
+ * reason when aborted, and leaves nothing behind either way.
+ */
+export async function runSeries(
+  exchange: Exchange,
+  clock: Clock,
+  plan: SeriesPlan,
+  signal: AbortSignal,
+): Promise<SeriesResult> {
+  signal.throwIfAborted();
+  return new Promise<SeriesResult>((resolve, reject) => {
+    const startedAt = clock.elapsed();
+    const attempts: Attempt[] = [];
+    const flights: Flight[] = [];
+    const notices: Notice[] = [];
+    let timing: Timing = 'kernel';
+    let duplicates = 0;
+    let waiting = 0;
+    let nextSend: Disposable | null = null;
+    let ended = false;
+
+    const onAbort = () => end(() => reject(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    sendNext();
+
+    function sendNext(): void {
+      nextSend = null;
+      const index = flights.length;
+      const sentAt = clock.elapsed();
+      const sent = exchange.send(plan.request, plan.destination, (answer) => onAnswer(flight, answer));
+      const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null };
+      flights.push(flight);
+      waiting += 1;
+      if (sent.ok) flight.timer = clock.after(plan.timeoutMs, () => onTimeout(flight));
+      const unsendable = !sent.ok && errorName(sent.errno) !== 'EHOSTUNREACH';
+      if (flights.length < plan.count && !unsendable) {
+        nextSend = clock.after(startedAt + flights.length * plan.intervalMs - sentAt, sendNext);
+      }
+      if (!sent.ok) settle(flight, unsendable ? 'ERROR' : 'DEST_UNREACH', 0, null, describeError(sent.errno));
+    }
+
+    function onAnswer(flight: Flight, answer: Answer): void {
+      if (answer.kind === 'closed') {
+        end(() => reject(new WatchpostError('node_gone', 'the node was stopped while it was pinging')));
+        return;
+      }
+      const settled = attempts[flight.index];
+      if (settled !== undefined) {
+        if (answer.kind === 'reply' && settled.status === 'OK') duplicates += 1;
+        return;
+      }
+      // Too late, however early the loop came to read it: its timer ends it.
+      if (answer.ms > plan.timeoutMs) return;
+      if (answer.kind === 'notice') {
+        notices.push(answer.notice);
+        settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(plan.family, answer.notice));
+      } else if (answer.intact) {
+        if (answer.timing === 'process') timing = 'process';
+        settle(flight, 'OK', answer.ms, answer.ttl, null);
+      } else {
+        settle(flight, 'MALFORMED', answer.ms, answer.ttl, 'the reply has another content than the request');
+      }
+    }
+
+    function onTimeout(flight: Flight): void {
+      flight.timer = null;
+      // A loop that was held up comes to its timers before its sockets.
+      exchange.drain();
+      if (ended || attempts[flight.index] !== undefined) return;
+      settle(flight, 'TIMEOUT', clock.elapsed() - flight.sentAt, null, null);
+    }
+
+    function settle(flight: Flight, status: Attempt['status'], ms: number, ttl: number | null, reason: string | null) {
+      flight.timer?.[Symbol.dispose]();
+      attempts[flight.index] = {
+        status,
+        seconds: toSeconds(ms),
+        ttl,
+        reason: reason === null ? null : singleLine(reason),
+      };
+      waiting -= 1;
+      if (waiting > 0 || nextSend !== null) return;
+      const measured = attempts.some((attempt) => attempt.status === 'OK');
+      end(() => resolve({ attempts, duplicates, timing: measured ? timing : null, notices }));
+    }
+
+    function end(report: () => void): void {
+      if (ended) return;
+      ended = true;
+      signal.removeEventListener('abort', onAbort);
+      nextSend?.[Symbol.dispose]();
+      for (const { timer, sequence } of flights) {
+        timer?.[Symbol.dispose]();
+        if (sequence !== null) exchange.forget(sequence);
+      }
+      report();
+    }
+  });
+}
+
+interface Flight {
+  readonly index: number;
+  readonly sentAt: number;
+  readonly sequence: number | null;
+  timer: Disposable | null;
+}

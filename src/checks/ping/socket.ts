@@ -1,0 +1,188 @@
+import { messageOf } from '#kernel/errors.ts';
+import type { Family } from '../gate.ts';
+import { encodeSocketAddress } from './address.ts';
+import { describeError, type Libc, linux, type Watch } from './libc.ts';
+import { createMailbox, type Letter } from './mailbox.ts';
+import { stripIpv4Header } from './packet.ts';
+
+/** An ICMP socket of one family, shared by all pings of a node. */
+export interface EchoSocket {
+  readonly family: Family;
+  /** The identifier that our requests carry and replies must have; null where the kernel sees to both. */
+  readonly identifier: number | null;
+  /** From now on tells what arrives; to be called once. */
+  listen(listener: EchoListener): void;
+  /** Sends without waiting. Returns 0, or the number of the error. */
+  send(packet: Uint8Array, destination: Uint8Array): number;
+  /** The wall clock that the kernel's receive times are on, in milliseconds. */
+  wallMs(): number;
+  /** Hands over at once what has arrived, instead of waiting for the event loop to notice. */
+  drain(): void;
+  close(): void;
+}
+
+/** Who is told what arrives. A letter is good until the call returns. */
+export interface EchoListener {
+  /** An ICMP message; on a raw socket it may be anybody's. */
+  onMessage(letter: Letter): void;
+  /** An ICMP error about a request; on a raw socket it may be anybody's. */
+  onNotice(letter: Letter): void;
+}
+
+export interface SocketOptions {
+  readonly family: Family;
+  readonly localAddress: string | undefined;
+  /** The identifier to use where the kernel gives none. */
+  readonly identifier: number;
+}
+
+export type OpenedSocket =
+  | { readonly ok: true; readonly socket: EchoSocket }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Opens a datagram ICMP socket (`icmp(7)`, `net.ipv4.ping_group_range`) or, where that is refused, a raw one, which takes
+ * CAP_NET_RAW. Never throws for lack of rights. ICMP errors come through the socket's error queue (IP_RECVERR) in both cases:
+ * the kernel matches them to the socket, and the quoted request tells the echo they are about.
+ */
+export function openEchoSocket(libc: Libc, options: SocketOptions): OpenedSocket {
+  const { family, localAddress } = options;
+  const domain = family === 4 ? linux.AF_INET : linux.AF_INET6;
+  const protocol = family === 4 ? linux.IPPROTO_ICMP : linux.IPPROTO_ICMPV6;
+  const flags = linux.SOCK_NONBLOCK | linux.SOCK_CLOEXEC;
+  let raw = false;
+  let fd = libc.socket(domain, linux.SOCK_DGRAM | flags, protocol);
+  const refusal = fd === -1 ? describeError(libc.errno()) : '';
+  if (fd === -1) {
+    raw = true;
+    fd = libc.socket(domain, linux.SOCK_RAW | flags, protocol);
+  }
+  if (fd === -1)
+    return { ok: false, reason: `no datagram socket: ${refusal}, no raw one: ${describeError(libc.errno())}` };
+  try {
+    configure(libc, fd, family, raw);
+    if (localAddress !== undefined) bind(libc, fd, localAddress, family);
+  } catch (error) {
+    libc.close(fd);
+    return { ok: false, reason: messageOf(error) };
+  }
+  return { ok: true, socket: wrap(libc, fd, raw, options) };
+}
+
+const roundsPerDrain = 16;
+
+function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
+  const mailbox = createMailbox(libc);
+  const withHeader = raw && options.family === 4;
+  const state = { closed: false, broken: false };
+  let called: NodeJS.Immediate | null = null;
+  let watch: Watch | null = null;
+  let listener: EchoListener = { onMessage() {}, onNotice() {} };
+
+  // Out of libuv's callback into one of Node's, where promises and errors are taken care of.
+  function onReady(broken: boolean): void {
+    state.broken ||= broken;
+    called ??= setImmediate(onCalled);
+  }
+
+  function onCalled(): void {
+    called = null;
+    const { broken } = state;
+    state.broken = false;
+    drain(broken);
+    if (broken && !state.closed) watch?.resume();
+  }
+
+  function drain(noticesToo: boolean): void {
+    // An error met here is some echo's own, which the error queue tells in full.
+    const errorMet = deliverAll(0);
+    if (errorMet || noticesToo) deliverAll(linux.MSG_ERRQUEUE);
+  }
+
+  // Bounded: what is left after this many rounds waits for the next turn of the loop.
+  function deliverAll(flags: number): boolean {
+    let errorMet = false;
+    for (let round = 0; round < roundsPerDrain && !state.closed; round += 1) {
+      const count = mailbox.take(fd, flags);
+      if (count === -1 && libc.errno() === linux.EAGAIN) break;
+      if (count === -1) errorMet = true;
+      else deliver(count);
+      if (count !== -1 && count < mailbox.letters.length) break;
+    }
+    return errorMet;
+  }
+
+  function deliver(count: number): void {
+    for (const letter of mailbox.letters.slice(0, count)) {
+      if (state.closed) return;
+      if (letter.notice !== null) listener.onNotice(letter);
+      else if (!withHeader) listener.onMessage(letter);
+      else {
+        const message = stripIpv4Header(letter.bytes);
+        if (message === null) continue;
+        letter.bytes = message;
+        listener.onMessage(letter);
+      }
+    }
+  }
+
+  return {
+    family: options.family,
+    identifier: raw ? options.identifier : null,
+    listen(to) {
+      listener = to;
+      watch = libc.watch(fd, onReady);
+    },
+    send(packet, destination) {
+      const sent = libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
+      return sent === -1 ? libc.errno() : 0;
+    },
+    wallMs: () => mailbox.wallMs(),
+    drain: () => drain(true),
+    close() {
+      if (state.closed) return;
+      state.closed = true;
+      if (called !== null) clearImmediate(called);
+      watch?.close();
+      libc.close(fd);
+    },
+  };
+}
+
+const receiveBuffer = 1 << 20;
+
+function configure(libc: Libc, fd: number, family: Family, raw: boolean): void {
+  const set = (level: number, name: number, value: number) => setOption(libc, fd, level, name, Uint32Array.of(value));
+  set(linux.SOL_SOCKET, linux.SO_TIMESTAMPNS, 1);
+  set(linux.SOL_SOCKET, linux.SO_RCVBUF, receiveBuffer);
+  if (family === 4) {
+    set(linux.SOL_IP, linux.IP_RECVTTL, 1);
+    set(linux.SOL_IP, linux.IP_RECVERR, 1);
+    if (raw) set(linux.SOL_RAW, linux.ICMP_FILTER, ~(1 << 0));
+  } else {
+    set(linux.SOL_IPV6, linux.IPV6_RECVHOPLIMIT, 1);
+    set(linux.SOL_IPV6, linux.IPV6_RECVERR, 1);
+    if (raw) setOption(libc, fd, linux.SOL_ICMPV6, linux.ICMPV6_FILTER, onlyType(129));
+  }
+}
+
+// A struct icmp6_filter in which a bit that is set blocks its type (RFC 3542 section 3.2).
+function onlyType(type: number): Uint32Array {
+  const filter = new Uint32Array(8).fill(0xffffffff);
+  filter[type >> 5] = ~(1 << (type & 31));
+  return filter;
+}
+
+function setOption(libc: Libc, fd: number, level: number, name: number, value: Uint32Array): void {
+  const bytes = new Uint8Array(value.buffer);
+  if (libc.setsockopt(fd, level, name, bytes, bytes.length) === -1) {
+    throw new Error(`socket option ${level}/${name}: ${describeError(libc.errno())}`);
+  }
+}
+
+function bind(libc: Libc, fd: number, localAddress: string, family: Family): void {
+  const address = encodeSocketAddress(localAddress, family);
+  if (libc.bind(fd, address, address.length) === -1) {
+    throw new Error(`source address ${localAddress}: ${describeError(libc.errno())}`);
+  }
+}
