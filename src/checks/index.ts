@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
 import { outcomeOf } from './outcome.ts';
+import { dns } from './dns/index.ts';
 import { tcp } from './tcp/index.ts';
+import { udp } from './udp/index.ts';
 
 export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
 export type { Family, Gate, Pinned, Policy, Refused } from './gate.ts';
@@ -11,10 +13,10 @@ export { Fact, failed, Failure, failure, FailureCode, FailureSource, Phase } fro
 export type { Outcome } from './outcome.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [tcp] as const;
+export const checks = [tcp, dns, udp] as const;
 
 /** What to check: one of the types with its own options. */
-export const CheckSpec = z.discriminatedUnion('type', [tcp.Spec]);
+export const CheckSpec = z.discriminatedUnion('type', [tcp.Spec, dns.Spec, udp.Spec]);
 export type CheckSpec = z.output<typeof CheckSpec>;
 export type CheckTypeName = CheckSpec['type'];
 
