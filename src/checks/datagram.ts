@@ -1,0 +1,154 @@
+import { createSocket, type Socket } from 'node:dgram';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf, systemCode } from '#kernel/errors.ts';
+import type { Family } from './gate.ts';
+import { type Failure, failure } from './outcome.ts';
+
+/** The other end of a conversation: an address that the gate pinned, or one of the node's own name servers. */
+export interface Peer {
+  readonly address: string;
+  readonly family: Family;
+  readonly port: number;
+}
+
+/** Both ends of a connected socket, as `Gate.verify` takes them. */
+export interface Ends {
+  readonly remoteAddress: string;
+  readonly localAddress: string;
+}
+
+export interface Received {
+  /** Monotonic milliseconds at which each datagram so far was sent. */
+  readonly sentAt: readonly number[];
+  /** Monotonic milliseconds at which this one came. */
+  readonly receivedAt: number;
+}
+
+export interface ConversationOptions<Reply> {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Source address; absent means the system's choice. */
+  readonly localAddress: string | undefined;
+  /** When the datagrams are sent, in milliseconds from the start, ascending. The first reply ends the conversation. */
+  readonly sendAtMs: readonly number[];
+  /** How long to listen, in milliseconds from the start. */
+  readonly timeoutMs: number;
+  /** Judges both ends before anything is sent. */
+  verify(ends: Ends): Failure | null;
+  /** Makes the datagram with this number, counted from 0, right before it is sent. */
+  make(number: number): Uint8Array;
+  /** The reply that a datagram is, or null to go on listening. */
+  read(datagram: Buffer, received: Received): Reply | null;
+}
+
+export type Conversation<Reply> = { readonly sent: number; readonly ignored: number } & (
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+);
+
+/**
+ * Sends a few datagrams from a new connected socket and listens for the first proper reply. The kernel drops what comes
+ * from any other address or port, and tells of ICMP errors. Rejects only when aborted; the socket is closed at its end.
+ */
+export async function converse<Reply>(peer: Peer, options: ConversationOptions<Reply>): Promise<Conversation<Reply>> {
+  const { clock, signal } = options;
+  signal.throwIfAborted();
+  const socket = openSocket(peer);
+  const timers: Disposable[] = [];
+  let onAbort = () => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      const sentAt: number[] = [];
+      let ignored = 0;
+      const end = (how: { kind: 'reply'; reply: Reply } | { kind: 'silent' } | { kind: 'failed'; failure: Failure }) =>
+        resolve({ ...how, sent: sentAt.length, ignored });
+      const fail = (error: unknown) => end({ kind: 'failed', failure: socketFailure(error, peer) });
+      const attempt = (action: () => void) => {
+        try {
+          action();
+        } catch (error) {
+          reject(error);
+        }
+      };
+
+      onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      socket.on('error', fail);
+      timers.push(clock.after(options.timeoutMs, () => end({ kind: 'silent' })));
+      socket.on('message', (datagram) => {
+        const receivedAt = clock.elapsed();
+        attempt(() => {
+          const reply = options.read(datagram, { sentAt, receivedAt });
+          if (reply === null) ignored += 1;
+          else end({ kind: 'reply', reply });
+        });
+      });
+      const send = () => {
+        const datagram = options.make(sentAt.length);
+        sentAt.push(clock.elapsed());
+        socket.send(datagram, (error) => {
+          if (error !== null) fail(error);
+        });
+      };
+      const start = () => {
+        const refused = options.verify({
+          remoteAddress: socket.remoteAddress().address,
+          localAddress: socket.address().address,
+        });
+        if (refused !== null) return end({ kind: 'failed', failure: refused });
+        for (const at of options.sendAtMs) {
+          if (at <= 0) send();
+          else timers.push(clock.after(at, () => attempt(send)));
+        }
+      };
+      connect(socket, peer, options.localAddress, (error) => {
+        if (error === null) attempt(start);
+        else fail(error);
+      });
+    });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    for (const timer of timers) timer[Symbol.dispose]();
+    socket.close();
+  }
+}
+
+// Addresses are literal: a lookup that answers at once keeps sends from waiting for the next turn of the loop.
+function openSocket({ family }: Peer): Socket {
+  return createSocket({
+    type: family === 6 ? 'udp6' : 'udp4',
+    lookup: (address, _options, callback) => callback(null, address, family),
+  });
+}
+
+function connect(
+  socket: Socket,
+  { address, port }: Peer,
+  localAddress: string | undefined,
+  done: (error: Error | null) => void,
+): void {
+  const proceed = () => {
+    // The callback gets the error of connect(2), though its declared type has no parameter.
+    socket.connect(port, address, (...results: readonly unknown[]) => {
+      const [error] = results;
+      done(error instanceof Error ? error : null);
+    });
+  };
+  if (localAddress === undefined) proceed();
+  else socket.bind({ address: localAddress, port: 0, exclusive: true }, proceed);
+}
+
+// With a connected socket, udp(7) reports ICMP errors on receiving; what connect(2) or send(2) refuse is this machine's.
+function socketFailure(error: unknown, { address, port }: Peer): Failure {
+  const code = systemCode(error) ?? messageOf(error);
+  if (code === 'ECONNREFUSED') return failure('target', 'refused', `connection refused: UDP port ${port} is closed`);
+  const fromNetwork = error instanceof Error && 'syscall' in error && error.syscall === 'recvmsg';
+  if (code === 'EHOSTUNREACH' || (fromNetwork && unreachable.has(code))) {
+    return failure('target', 'unreachable', `${address} is unreachable (${code})`);
+  }
+  if (code === 'ENETUNREACH') return failure('node', 'local', `this node has no route to ${address} (${code})`);
+  return failure('node', 'local', `this node cannot send to ${address}: ${code}`);
+}
+
+const unreachable: ReadonlySet<string> = new Set(['ENETUNREACH', 'EHOSTDOWN', 'ENONET', 'ENOPROTOOPT', 'EPROTO']);

@@ -1,0 +1,56 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { singleLine } from '#kernel/text.ts';
+import { type Failure, failure } from '../outcome.ts';
+import { type Expectation, RecordType } from './options.ts';
+
+interface Told {
+  readonly type: string;
+  readonly data: string;
+}
+
+/** Where the records differ from what was expected: the first record type that does, or null. */
+export function mismatch(expect: Expectation, records: readonly Told[]): Failure | null {
+  for (const type of RecordType.options) {
+    const expected = expect[type];
+    if (expected === undefined) continue;
+    const actual = records.filter((record) => record.type === type).map(({ data }) => data);
+    if (matches(type, expect.match, expected, actual)) continue;
+    const found = actual.length === 0 ? `there is no ${type} record` : `${type} is ${actual.join(', ')}`;
+    return failure('target', 'answer', `${found}; expected ${inWords(expect.match, expected)}`);
+  }
+  return null;
+}
+
+function matches(
+  type: RecordType,
+  match: Expectation['match'],
+  expected: readonly string[],
+  actual: readonly string[],
+): boolean {
+  const wanted = new Set(expected.map((data) => comparable(type, data)));
+  const found = new Set(actual.map((data) => comparable(type, data)));
+  const present = [...wanted].filter((data) => found.has(data)).length;
+  switch (match) {
+    case 'exact':
+      return present === wanted.size && present === found.size;
+    case 'contains':
+      return present === wanted.size;
+    case 'any':
+      return present > 0;
+  }
+}
+
+// Names compare without regard to case and the final dot (RFC 4343); text and CAA values as they are.
+function comparable(type: RecordType, data: string): string {
+  if (type === 'TXT' || type === 'CAA') return singleLine(data, 2_000);
+  if (isIP(data) !== 0) return ipaddr.parse(data).toString();
+  const words = singleLine(data, 2_000).toLowerCase().split(' ');
+  return words.map((word) => word.replace(/(?<=.)\.$/, '')).join(' ');
+}
+
+function inWords(match: Expectation['match'], expected: readonly string[]): string {
+  if (expected.length === 0) return 'none';
+  const values = expected.join(', ');
+  return match === 'any' ? `one of ${values}` : values;
+}

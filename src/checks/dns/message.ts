@@ -1,0 +1,182 @@
+import { decode, encode, RECURSION_DESIRED, type Answer, type DecodedPacket } from 'dns-packet';
+import { messageOf } from '#kernel/errors.ts';
+import { singleLine } from '#kernel/text.ts';
+import type { RecordType } from './options.ts';
+import { frameFault } from './frame.ts';
+
+export interface Question {
+  readonly name: string;
+  readonly type: RecordType;
+}
+
+/** A resource record with its data as a zone file writes it, text records without their quotes. */
+export interface ResourceRecord {
+  readonly type: string;
+  readonly data: string;
+  readonly ttl: number;
+}
+
+/** What a name server's answer to a question says. */
+export interface Message {
+  readonly rcode: string;
+  readonly truncated: boolean;
+  readonly authoritative: boolean;
+  /** The records that answer the question: of its type, and the aliases that lead to them. */
+  readonly records: readonly ResourceRecord[];
+  /** True for an answer that only names other servers to ask. */
+  readonly referral: boolean;
+}
+
+export type ReadMessage =
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'stranger' }
+  | { readonly kind: 'malformed'; readonly reason: string };
+
+export interface QueryOptions {
+  readonly id: number;
+  readonly recursion: boolean;
+  readonly edns: boolean;
+}
+
+// Fits every path without fragments (DNS flag day 2020).
+const udpPayloadSize = 1_232;
+
+/** The bytes of a query in class IN. */
+export function encodeQuery({ name, type }: Question, { id, recursion, edns }: QueryOptions): Buffer {
+  return encode({
+    type: 'query',
+    id,
+    flags: recursion ? RECURSION_DESIRED : 0,
+    questions: [{ name, type, class: 'IN' }],
+    additionals: edns
+      ? [
+          {
+            type: 'OPT',
+            name: '.',
+            udpPayloadSize,
+            extendedRcode: 0,
+            ednsVersion: 0,
+            flags: 0,
+            flag_do: false,
+            options: [],
+          },
+        ]
+      : [],
+  });
+}
+
+/** Reads what came back: a `stranger` answers another question; `malformed` has our id but cannot be read. Never throws. */
+export function readMessage(bytes: Buffer, question: Question, id: number): ReadMessage {
+  if (bytes.length < 12 || bytes.readUInt16BE(0) !== id || (bytes.readUInt8(2) & 0x80) === 0)
+    return { kind: 'stranger' };
+  const fault = frameFault(bytes);
+  if (fault !== null) return { kind: 'malformed', reason: fault };
+  let packet: DecodedPacket;
+  try {
+    packet = decode(bytes);
+  } catch (error) {
+    return { kind: 'malformed', reason: singleLine(messageOf(error)) };
+  }
+  const rcode = rcodeOf(packet);
+  if (!asks(packet, question, rcode)) return { kind: 'stranger' };
+  const answers = packet.answers ?? [];
+  const referral =
+    rcode === 'NOERROR' &&
+    answers.length === 0 &&
+    !packet.flag_aa &&
+    (packet.authorities ?? []).some((record) => record.type === 'NS');
+  const message = {
+    rcode,
+    truncated: packet.flag_tc,
+    authoritative: packet.flag_aa,
+    records: answering(answers, question),
+    referral,
+  };
+  return { kind: 'message', message };
+}
+
+const rcodeNames: ReadonlyMap<number, string> = new Map([
+  [0, 'NOERROR'],
+  [1, 'FORMERR'],
+  [2, 'SERVFAIL'],
+  [3, 'NXDOMAIN'],
+  [4, 'NOTIMP'],
+  [5, 'REFUSED'],
+  [9, 'NOTAUTH'],
+  [16, 'BADVERS'],
+  [23, 'BADCOOKIE'],
+]);
+
+// RFC 6891, section 6.1.3: EDNS carries the upper eight bits.
+function rcodeOf(packet: DecodedPacket): string {
+  const upper = (packet.additionals ?? []).find((record) => record.type === 'OPT')?.extendedRcode ?? 0;
+  const code = upper * 16 + ((packet.flags ?? 0) & 0xf);
+  return rcodeNames.get(code) ?? `RCODE${code}`;
+}
+
+// Servers may leave the question out of an answer that says they could not read it.
+function asks({ questions = [] }: DecodedPacket, { name, type }: Question, rcode: string): boolean {
+  const [asked] = questions;
+  if (asked === undefined) return rcode !== 'NOERROR' && rcode !== 'NXDOMAIN';
+  return questions.length === 1 && sameName(asked.name, name) && asked.type === type && asked.class === 'IN';
+}
+
+function answering(answers: readonly Answer[], { name, type }: Question): readonly ResourceRecord[] {
+  const names = new Set([canonical(name)]);
+  const records: ResourceRecord[] = [];
+  let left = answers.filter((record) => record.type !== 'OPT' && record.class === 'IN');
+  for (let before = -1; before !== left.length;) {
+    before = left.length;
+    left = left.filter((record) => {
+      if (!names.has(canonical(record.name))) return true;
+      if (record.type !== type && record.type !== 'CNAME') return false;
+      if (record.type === 'CNAME') names.add(canonical(record.data));
+      records.push({ type: record.type, data: dataOf(record), ttl: ttlOf(record) });
+      return false;
+    });
+  }
+  return records;
+}
+
+const longestData = 2_000;
+
+function dataOf(record: Answer): string {
+  switch (record.type) {
+    case 'MX':
+      return clean(`${record.data.preference ?? 0} ${record.data.exchange}`);
+    case 'SRV': {
+      const { priority = 0, weight = 0, port, target } = record.data;
+      return clean(`${priority} ${weight} ${port} ${target}`);
+    }
+    case 'SOA': {
+      const { mname, rname, serial = 0, refresh = 0, retry = 0, expire = 0, minimum = 0 } = record.data;
+      return clean(`${mname} ${rname} ${serial} ${refresh} ${retry} ${expire} ${minimum}`);
+    }
+    case 'CAA':
+      return clean(`${record.data.flags ?? 0} ${record.data.tag} ${record.data.value}`);
+    case 'TXT':
+      return clean([record.data].flat().map(String).join(''));
+    default:
+      return typeof record.type === 'string' && 'data' in record && typeof record.data === 'string'
+        ? clean(record.data)
+        : '';
+  }
+}
+
+function clean(text: string): string {
+  return singleLine(text, longestData);
+}
+
+// RFC 2181, section 8: a value with the topmost bit set counts as zero.
+function ttlOf(record: Exclude<Answer, { type: 'OPT' }>): number {
+  const ttl = record.ttl ?? 0;
+  return ttl >= 2 ** 31 ? 0 : ttl;
+}
+
+function sameName(one: string, other: string): boolean {
+  return canonical(one) === canonical(other);
+}
+
+function canonical(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}

@@ -1,0 +1,88 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { Duration } from '#kernel/units.ts';
+import { formatHostPort, Host } from '../endpoint.ts';
+
+export const RecordType = z.enum(['A', 'AAAA', 'MX', 'TXT', 'NS', 'CNAME', 'SOA', 'PTR', 'CAA', 'SRV']);
+export type RecordType = z.infer<typeof RecordType>;
+
+// One value may be written without a list around it.
+const Values = z.codec(
+  z.union([z.string().max(2_000), z.array(z.string().max(2_000)).max(100)], {
+    error: 'expected a value or a list of values',
+  }),
+  z.array(z.string()),
+  { decode: (written) => (typeof written === 'string' ? [written] : written), encode: (values) => values },
+);
+
+/** What an answer must be like. Lists hold data as a zone file writes it: `10 mail.example.com` for MX. */
+export const Expectation = z.strictObject({
+  rcode: z
+    .enum(['NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED', 'FORMERR', 'NOTIMP'])
+    .optional()
+    .describe('Response code that the answer must have.'),
+  match: z
+    .enum(['exact', 'contains', 'any'])
+    .default('exact')
+    .describe('"exact": the listed values and no others; "contains": all of them; "any": at least one of them.'),
+  A: Values.optional(),
+  AAAA: Values.optional(),
+  MX: Values.optional(),
+  TXT: Values.optional(),
+  NS: Values.optional(),
+  CNAME: Values.optional(),
+  SOA: Values.optional(),
+  PTR: Values.optional(),
+  CAA: Values.optional(),
+  SRV: Values.optional(),
+});
+export type Expectation = z.output<typeof Expectation>;
+
+export const Spec = z
+  .strictObject({
+    type: z.literal('dns'),
+    host: Host(({ name }) => name).describe('Name to ask for, or an address whose name is asked for.'),
+    timeout: Duration({ min: '100ms', max: '60s' })
+      .default(5_000)
+      .describe('For the whole question, with one repeat of a lost datagram to each name server.'),
+    record: RecordType.optional().describe('Record type to ask for. Default: A and AAAA, or PTR for an address.'),
+    resolver: Host(({ name, port }) => (port === null ? name : formatHostPort(name, port)))
+      .optional()
+      .describe("Name server to ask, which is then what is checked. Default: the node's own."),
+    protocol: z.enum(['udp', 'tcp']).default('udp').describe('"udp" turns to TCP where the answer is truncated.'),
+    recursion: z.boolean().default(true).describe('Whether to ask the name server to ask others.'),
+    expect: Expectation.optional(),
+  })
+  .superRefine((spec, context) => {
+    if (isIP(spec.host) !== 0 && spec.record !== undefined && spec.record !== 'PTR') {
+      context.addIssue({ code: 'custom', path: ['record'], message: 'an address has PTR records only' });
+    }
+    const asked = askedTypes(spec);
+    for (const type of RecordType.options) {
+      if (spec.expect?.[type] === undefined || asked.includes(type) || type === 'CNAME') continue;
+      const remedy = isIP(spec.host) === 0 ? `: add "record: ${type}"` : '';
+      context.addIssue({
+        code: 'custom',
+        path: ['expect', type],
+        message: `${type} records are not asked for${remedy}`,
+      });
+    }
+  });
+export type Spec = z.output<typeof Spec>;
+
+/** The record types that a check asks for, one question each. */
+export function askedTypes({ host, record }: Pick<Spec, 'host' | 'record'>): readonly RecordType[] {
+  if (record !== undefined) return [record];
+  return isIP(host) === 0 ? ['A', 'AAAA'] : ['PTR'];
+}
+
+/** The name to ask for: that of the reverse zones for an address (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+export function askedName(host: string): string {
+  if (isIP(host) === 0) return host;
+  const address = ipaddr.parse(host);
+  const bytes = address.toByteArray();
+  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.in-addr.arpa`;
+  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 0xf]).reverse();
+  return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
+}

@@ -1,0 +1,156 @@
+import { Resolver } from 'node:dns';
+import { isIP } from 'node:net';
+import { deadline } from '#kernel/clock.ts';
+import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import { parseEndpoint } from '../endpoint.ts';
+import { failed, failure, type Failure, type Outcome } from '../outcome.ts';
+import { ask, type Asked, type AskOptions, nameOf, type NameServer } from './ask.ts';
+import type { Detail } from './answers.ts';
+import { judge } from './judge.ts';
+import type { Question } from './message.ts';
+import { askedName, askedTypes, type Spec } from './options.ts';
+
+/** The node's own name servers as `dns.getServers()` writes them, in the order they are asked. */
+export type OwnServers = () => readonly string[];
+
+/** Those of `/etc/resolv.conf`, read anew each time. */
+export const systemServers: OwnServers = () => new Resolver().getServers();
+
+/**
+ * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name, or
+ * after it up to two seconds for the control question.
+ */
+export function longestMs({ timeout, resolver }: Spec): number {
+  return timeout + (resolver === undefined ? controlMs(timeout) : timeout);
+}
+
+function controlMs(timeout: number): number {
+  return Math.min(timeout, 2_000);
+}
+
+/** Asks for the spec's records: the server that the spec names, or the node's own in turn. */
+export async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: NodeEnvironment,
+  ownServers: OwnServers,
+): Promise<Outcome<Detail>> {
+  context.signal.throwIfAborted();
+  const { protocol, recursion, timeout } = spec;
+  const options = () => {
+    return { environment, signal: context.signal, protocol, recursion, until: environment.clock.elapsed() + timeout };
+  };
+  const questions = askedTypes(spec).map((type) => ({ name: askedName(spec.host), type }));
+  if (spec.resolver === undefined) return askOwn(spec, questions, options(), ownServers());
+  const resolved = await locate(spec.resolver, timeout, context, environment);
+  if ('code' in resolved) return failed(resolved);
+  const asking = options();
+  const asked = await Promise.all(questions.map((question) => ask(question, resolved.server, asking)));
+  return judge(spec, asked, { resolve: resolved.seconds });
+}
+
+interface Located {
+  readonly server: NameServer;
+  readonly seconds: number;
+}
+
+async function locate(
+  resolver: string,
+  timeoutMs: number,
+  { gate, signal }: ProbeContext,
+  { clock }: NodeEnvironment,
+): Promise<Located | Failure> {
+  const endpoint = parseEndpoint(resolver);
+  if (!endpoint.ok) return failure('node', 'internal', `resolver ${endpoint.message}`);
+  using limit = deadline(clock, timeoutMs, signal);
+  try {
+    const pinned = await gate.pin(endpoint.name, { signal: limit.signal });
+    if (!pinned.ok) return pinned.failure;
+    const { address, family, seconds } = pinned;
+    const verify: NameServer['verify'] = (ends) => gate.verify(pinned, ends);
+    return { server: { address, family, port: endpoint.port ?? 53, verify }, seconds };
+  } catch (error) {
+    if (!limit.expired) throw error;
+    return failure('resolver', 'name_timeout', `the name server's name ${endpoint.name} was not resolved in time`);
+  }
+}
+
+async function askOwn(
+  spec: Spec,
+  questions: readonly Question[],
+  options: AskOptions,
+  written: readonly string[],
+): Promise<Outcome<Detail>> {
+  const servers = written.slice(0, mostServers).flatMap(ownServer);
+  if (servers.length === 0) return failed(failure('node', 'local', 'this node has no name server configured'));
+  const asked = await Promise.all(questions.map((question) => askInTurn(question, servers, options)));
+  const answersControl = asked.some(isUnclear)
+    ? await isAlive(servers, {
+        ...options,
+        recursion: true,
+        until: options.environment.clock.elapsed() + controlMs(spec.timeout),
+      })
+    : false;
+  return judge(
+    spec,
+    asked.map((one) => blame(one, answersControl)),
+    {},
+  );
+}
+
+// As many as resolv.conf(5) takes.
+const mostServers = 3;
+
+function ownServer(written: string): readonly NameServer[] {
+  const endpoint = parseEndpoint(written);
+  if (!endpoint.ok) return [];
+  const family = isIP(endpoint.name);
+  if (family !== 4 && family !== 6) return [];
+  return [{ address: endpoint.name, family, port: endpoint.port ?? 53, verify: () => null }];
+}
+
+// Like the system's resolver: the next server is asked where one does not answer or could not find out.
+async function askInTurn(question: Question, servers: readonly NameServer[], options: AskOptions): Promise<Asked> {
+  const { clock } = options.environment;
+  let best: Asked | null = null;
+  for (const [index, server] of servers.entries()) {
+    const now = clock.elapsed();
+    const asked = await ask(question, server, {
+      ...options,
+      until: now + (options.until - now) / (servers.length - index),
+    });
+    if (asked.ok && !helpless.has(asked.message.rcode)) return asked;
+    if (best === null || asked.ok || !best.ok) best = asked;
+  }
+  if (best === null) throw new RangeError('no name server to ask');
+  return best;
+}
+
+const helpless: ReadonlySet<string> = new Set(['SERVFAIL', 'REFUSED', 'NOTIMP', 'FORMERR']);
+
+// Silence and SERVFAIL may be the fault of the node's resolver or of the servers it asked for the zone.
+function isUnclear(asked: Asked): boolean {
+  return asked.ok ? asked.message.rcode === 'SERVFAIL' : asked.failure.code === 'timeout';
+}
+
+/** The control question: a resolver that can tell the servers of the root works. */
+async function isAlive(servers: readonly NameServer[], options: AskOptions): Promise<boolean> {
+  const asked = await Promise.all(servers.map((server) => ask({ name: '.', type: 'NS' }, server, options)));
+  return asked.some((one) => one.ok && one.message.rcode === 'NOERROR' && one.message.records.length > 0);
+}
+
+function blame(asked: Asked, answersControl: boolean): Asked {
+  const server = nameOf(asked.server);
+  const unclear = isUnclear(asked);
+  const fault =
+    unclear && answersControl ? 'the zone is at fault: other names resolve' : "this node's resolver is at fault";
+  const source = unclear && answersControl ? 'target' : 'resolver';
+  if (!asked.ok) {
+    if (asked.failure.source !== 'target') return asked;
+    const code = asked.failure.code === 'timeout' ? 'name_timeout' : 'name_server';
+    return { ...asked, failure: failure(source, code, `${asked.failure.message}; ${fault}`) };
+  }
+  if (!helpless.has(asked.message.rcode)) return asked;
+  const text = `${server} answered ${asked.message.rcode}; ${fault}`;
+  return { ...asked, blamed: failure(source, 'name_server', text) };
+}

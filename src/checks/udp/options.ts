@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { Duration } from '#kernel/units.ts';
+import { formatHostPort, Host, portOf } from '../endpoint.ts';
+import { Expectation, Payload, PresetName } from './payload.ts';
+
+export const Spec = z.strictObject({
+  type: z.literal('udp'),
+  host: Host((endpoint) => formatHostPort(endpoint.name, portOf(endpoint))).describe('Name or address with its port.'),
+  timeout: Duration({ min: '100ms', max: '60s' }).default(3_000).describe('How long to wait for a reply.'),
+  tries: z
+    .int()
+    .min(1)
+    .max(3)
+    .default(3)
+    .describe('How many datagrams are sent while no reply comes, spread evenly over the timeout.'),
+  send: Payload.optional().describe(
+    'What to send: text with escapes, { hex }, { base64 }, or the preset dns, ntp or stun. Default: by the port, else two line ends.',
+  ),
+  expect: Expectation.optional().describe(
+    'What the reply must contain: text, { hex } or { regex }. Default: anything.',
+  ),
+  silence: z
+    .enum(['up', 'down', 'unknown'])
+    .optional()
+    .describe('What it means when no reply comes. Default: down with a preset or "expect", otherwise unknown.'),
+});
+export type Spec = z.output<typeof Spec>;
+
+/** What silence means to a check: a target that was asked in its own language, or must say something, is not silent. */
+export function meaningOfSilence({ silence, send, expect }: Spec): 'up' | 'down' | 'unknown' {
+  if (silence !== undefined) return silence;
+  return expect !== undefined || PresetName.safeParse(send).success ? 'down' : 'unknown';
+}
+
+/** What a reply tells; null where none came, or where a row did not tell. */
+export const Detail = z.strictObject({
+  replied: z.boolean(),
+  /** Datagrams that were sent. */
+  sent: z.int().min(0).max(3).nullable(),
+  /** The reply's length. */
+  bytes: z.int().min(0).max(65_535).nullable(),
+  /** The reply's first 512 bytes in base64. */
+  reply: z.base64().max(684).nullable(),
+  /** What the reply says in the preset's protocol: `NTPv4, stratum 2`. */
+  note: z.string().max(200).nullable(),
+});
+export type Detail = z.output<typeof Detail>;

@@ -1,0 +1,145 @@
+import { deadline } from '#kernel/clock.ts';
+import { describeDuration } from '#kernel/units.ts';
+import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import { converse, type Received } from '../datagram.ts';
+import { parseEndpoint, portOf } from '../endpoint.ts';
+import type { Pinned } from '../gate.ts';
+import { failed, failure, type Failure, type Outcome, toSeconds } from '../outcome.ts';
+import { type Detail, meaningOfSilence, type Spec } from './options.ts';
+import { bytesOf, meets, PresetName } from './payload.ts';
+import { type Preset, presetAt, presets } from './presets.ts';
+
+/** Sends up to three datagrams to the spec's port and waits for the first proper reply; it never answers one. */
+export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+  context.signal.throwIfAborted();
+  const endpoint = parseEndpoint(spec.host);
+  if (!endpoint.ok) return failed(failure('node', 'internal', `host ${endpoint.message}`));
+  const pinned = await pin(endpoint.name, spec, context, environment);
+  if ('code' in pinned) return failed(pinned);
+  const port = portOf(endpoint);
+  const talk = talkOf(spec, port);
+  const requests: Buffer[] = [];
+  const improper: Buffer[] = [];
+  const conversation = await converse<Reply>(
+    { address: pinned.address, family: pinned.family, port },
+    {
+      clock: environment.clock,
+      signal: context.signal,
+      localAddress: environment.localAddress[pinned.family],
+      sendAtMs: Array.from({ length: spec.tries }, (_, index) => (index * spec.timeout) / spec.tries),
+      timeoutMs: spec.timeout,
+      verify: (ends) => context.gate.verify(pinned, ends),
+      make() {
+        const request = talk.preset === null ? talk.bytes : talk.preset.make(environment.random);
+        requests.push(request);
+        return request;
+      },
+      read(datagram, received) {
+        const reply = readReply(spec, talk, datagram, requests, received);
+        if (reply === null) improper.splice(0, 1, datagram);
+        return reply;
+      },
+    },
+  );
+  const known = { address: pinned.address, phases: { resolve: pinned.seconds }, facts: {} };
+  const detail = { ...noReply, sent: conversation.sent };
+  switch (conversation.kind) {
+    case 'failed':
+      return failed(conversation.failure, { ...known, detail });
+    case 'reply': {
+      const { seconds, datagram, note } = conversation.reply;
+      return { status: 'up', ...known, seconds, detail: { ...detail, ...told(datagram), note } };
+    }
+    case 'silent': {
+      const [junk] = improper;
+      return junk === undefined
+        ? silent(spec, { ...known, detail })
+        : failed(notProper(spec), { ...known, detail: { ...detail, ...told(junk) } });
+    }
+  }
+}
+
+const noReply: Detail = { replied: false, sent: null, bytes: null, reply: null, note: null };
+const keptBytes = 512;
+
+interface Reply {
+  readonly seconds: number;
+  readonly datagram: Buffer;
+  readonly note: string | null;
+}
+
+// What is said, and whether only a proper reply in the preset's protocol counts.
+type Talk =
+  | { readonly preset: Preset; readonly strict: boolean }
+  | { readonly preset: null; readonly strict: false; readonly bytes: Buffer };
+
+async function pin(
+  name: string,
+  { timeout }: Spec,
+  { gate, signal }: ProbeContext,
+  { clock }: NodeEnvironment,
+): Promise<Pinned | Failure> {
+  using limit = deadline(clock, timeout, signal);
+  try {
+    const pinned = await gate.pin(name, { signal: limit.signal });
+    return pinned.ok ? pinned : pinned.failure;
+  } catch (error) {
+    if (!limit.expired) throw error;
+    return failure('resolver', 'name_timeout', `${name} was not resolved within ${describeDuration(timeout)}`);
+  }
+}
+
+function talkOf({ send }: Spec, port: number): Talk {
+  if (send === undefined) {
+    const preset = presetAt(port);
+    return preset === null ? { preset, strict: false, bytes: Buffer.from('\r\n\r\n') } : { preset, strict: false };
+  }
+  const name = PresetName.safeParse(send);
+  if (name.success) return { preset: presets[name.data], strict: true };
+  return { preset: null, strict: false, bytes: bytesOf(send) };
+}
+
+// A reply to a request of its own is timed from that one. Where all requests are alike it is timed from the first, so that
+// no time comes out better than it was.
+function readReply(
+  { expect }: Spec,
+  { preset, strict }: Talk,
+  datagram: Buffer,
+  requests: readonly Buffer[],
+  { sentAt, receivedAt }: Received,
+): Reply | null {
+  const kept = datagram.subarray(0, keptBytes);
+  const notes = requests.map((request) => preset?.recognise(datagram, request) ?? null);
+  const answered = notes.findIndex((note) => note !== null);
+  if (strict && answered === -1) return null;
+  if (expect !== undefined && !meets(expect, kept)) return null;
+  const start = sentAt[Math.max(answered, 0)] ?? receivedAt;
+  return { seconds: toSeconds(receivedAt - start), datagram, note: notes[answered] ?? null };
+}
+
+function told(datagram: Buffer): Pick<Detail, 'replied' | 'bytes' | 'reply'> {
+  return { replied: true, bytes: datagram.length, reply: datagram.subarray(0, keptBytes).toString('base64') };
+}
+
+function notProper({ expect, send }: Spec): Failure {
+  const preset = PresetName.safeParse(send);
+  if (!preset.success) return failure('target', 'body', 'the reply does not contain what is expected');
+  const also = expect === undefined ? '' : ' with what is expected in it';
+  return failure('target', 'protocol', `the reply is no proper ${preset.data} answer${also}`);
+}
+
+type Known = Pick<Outcome<Detail>, 'address' | 'phases' | 'facts'> & { readonly detail: Detail };
+
+function silent(spec: Spec, known: Known): Outcome<Detail> {
+  const after = `after ${known.detail.sent} datagrams in ${describeDuration(spec.timeout)}`;
+  switch (meaningOfSilence(spec)) {
+    case 'up':
+      return { status: 'up', seconds: 0, ...known };
+    case 'down':
+      return failed(failure('target', 'silent', `no reply ${after}`), known);
+    case 'unknown': {
+      const reason = failure('target', 'silent', `no reply ${after}: open, or filtered`);
+      return { ...known, status: 'unknown', seconds: null, failure: reason };
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { failed, failure, type Failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
+import type { Detail } from './options.ts';
+
+/** Answered, silent (open or filtered), or failed; see `fromRow` for the shapes. */
+export function toRow(outcome: Outcome<Detail>): unknown {
+  const { address } = outcome;
+  if (outcome.status === 'up') {
+    return [outcome.detail.replied ? { address, time: outcome.seconds, timeout: 0 } : { address, timeout: 1 }];
+  }
+  if (outcome.failure.code === 'silent') return [{ address, timeout: 1 }];
+  const error = outcome.failure.message;
+  return [address === null ? { error } : { error, address }];
+}
+
+const Seconds = z.number().min(0).max(1e6);
+const Row = z.looseObject({
+  address: z.string().min(1).max(64).nullish(),
+  time: Seconds.nullish(),
+  timeout: z.union([z.literal(0), z.literal(1), z.boolean()]).nullish(),
+  error: z.string().min(1).nullish(),
+});
+
+/** Reads `{address, time, timeout: 0}`, `{address, timeout: 1}`, `{error, address}` and `{error}`, also with a time beside. */
+export function fromRow(row: unknown): Outcome<Detail> | null {
+  const [read] = z.tuple([Row]).safeParse(row).data ?? [];
+  if (read === undefined) return null;
+  const { error } = read;
+  const address = read.address ?? null;
+  const known = {
+    address,
+    phases: {},
+    facts: {},
+    detail: { replied: false, sent: null, bytes: null, reply: null, note: null },
+  };
+  if (typeof error === 'string') return failed(failureIn(error, address), known);
+  if (address === null) return null;
+  if (Number(read.timeout ?? 0) === 1) {
+    const reason = failure('target', 'silent', 'no reply: open, or filtered');
+    return { ...known, status: 'unknown', seconds: null, failure: reason };
+  }
+  if (typeof read.time !== 'number') return null;
+  return { ...known, status: 'up', seconds: read.time, detail: { ...known.detail, replied: true } };
+}
+
+// A row has no codes. What its words do not tell is nobody's outage: the node's own trouble.
+function failureIn(error: string, address: string | null): Failure {
+  const [, source, code] = meanings.find(([words]) => words.test(error)) ?? [null, 'node', 'local'];
+  if (address !== null || source !== 'node') return failure(source, code, error);
+  return failure('target', 'name_not_found', error);
+}
+
+const meanings: ReadonlyArray<readonly [RegExp, FailureSource, FailureCode]> = [
+  [/refused/i, 'target', 'refused'],
+  [/unreachable|no route/i, 'target', 'unreachable'],
+  [/^the reply is no proper/i, 'target', 'protocol'],
+  [/^the reply does not/i, 'target', 'body'],
+  [/resolved within|resolver|name server|temporary failure/i, 'resolver', 'name_server'],
+];
