@@ -14,7 +14,7 @@ const roundsHint = 'expected a number of rounds in a row such as 2, or "2 of 3"'
 const roundsPattern = /^([1-9]\d?) of ([1-9]\d?)$/;
 
 const Rounds = z.codec(
-  z.union([z.int().min(1).max(99), z.string().regex(roundsPattern)], { error: roundsHint }),
+  z.union([z.int().min(1).max(99), z.string().regex(roundsPattern, { error: roundsHint })], { error: roundsHint }),
   z.custom<Rounds>(),
   {
     decode(written, context): Rounds {

@@ -11,9 +11,14 @@ const hint = 'expected "any", "majority", "all", a number of nodes such as 3, or
 
 /** `any`, `majority`, `all`, a number of nodes, or a percentage of the votes. */
 export const Threshold = z.codec(
-  z.union([z.enum(['any', 'majority', 'all']), z.int().min(1).max(10_000), z.string().regex(/^(?:100|[1-9]\d?)%$/)], {
-    error: hint,
-  }),
+  z.union(
+    [
+      z.enum(['any', 'majority', 'all']),
+      z.int().min(1).max(10_000),
+      z.string().regex(/^(?:100|[1-9]\d?)%$/, { error: hint }),
+    ],
+    { error: hint },
+  ),
   z.custom<Threshold>(),
   {
     decode(written): Threshold {

@@ -1,0 +1,80 @@
+import { checkOf, CheckSpec } from '#checks/index.ts';
+import { formatDuration } from '#kernel/units.ts';
+import type { JudgedTarget } from './config.ts';
+import { explain, type Issue, judge } from './explain.ts';
+import { find, type Located, problemAt } from './located.ts';
+import type { Problem } from './problem.ts';
+import { referenceProblems } from './references.ts';
+import { ConfigFile } from './schema.ts';
+import { specOf, TargetKeys } from './target.ts';
+
+export interface Verdict {
+  readonly problems: readonly Problem[];
+  /** What is right about the file, or null where too little is. Of use only without problems. */
+  readonly file: ConfigFile | null;
+  readonly targets: readonly JudgedTarget[];
+}
+
+/**
+ * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
+ * the wrong parts are left out for that.
+ */
+export function judgeConfig(root: Located): Verdict {
+  const { output, issues } = judge(ConfigFile, root.value);
+  const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root)];
+  const sound = output === null ? without(root.value, issues) : root.value;
+  const file = output ?? judge(ConfigFile, sound).output;
+  if (file === null) return { problems, file, targets: [] };
+
+  const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
+  const targets: JudgedTarget[] = [];
+  for (const name of Object.keys(file.targets)) {
+    const found = judgeTarget(name, root, everyMs);
+    problems.push(...found.problems);
+    if (found.target !== null) targets.push(found.target);
+  }
+  return { problems, file, targets };
+}
+
+// The union of all targets carries no rules of a check type that span several options: its own schema does.
+function judgeTarget(name: string, root: Located, defaultEveryMs: number | null) {
+  const path = ['targets', name];
+  const raw = find(root, path)?.value;
+  if (!isRecord(raw)) return { problems: [], target: null };
+  const keys = judge(TargetKeys, raw).output;
+  const spec = judge(CheckSpec, specOf(raw));
+  if (keys === null || spec.output === null) {
+    return { problems: spec.issues.flatMap((issue) => explain(issue, root, path)), target: null };
+  }
+
+  const everyMs = keys.cron === undefined ? (keys.every ?? defaultEveryMs) : null;
+  const longestMs = checkOf(spec.output.type).deadlineMs(spec.output);
+  const target: JudgedTarget = { name, keys, spec: spec.output };
+  if (everyMs === null || longestMs <= everyMs) return { problems: [], target };
+  const message =
+    `one check may take ${formatDuration(longestMs)}, longer than the ${formatDuration(everyMs)} between two; ` +
+    'check less often or give the check less time';
+  return { problems: [problemAt(root, [...path, 'every'], message)], target };
+}
+
+// Leaves out each target, rule, node or recipient, and each key of another section, that something is wrong with.
+function without(value: unknown, issues: readonly Issue[]): unknown {
+  if (!isRecord(value)) return value;
+  const wrong = new Set(issues.flatMap(pathsOf).map(([section, key]) => `${String(section)} ${String(key ?? '')}`));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([section, content]) => {
+      if (wrong.has(`${section} `)) return [];
+      if (!isRecord(content)) return [[section, content]];
+      const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
+      const spoilt = section === 'smtp' ? issues.some(({ path }) => path[0] === 'smtp') : right.length === 0;
+      return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
+    }),
+  );
+}
+
+function pathsOf(issue: Issue): readonly (readonly PropertyKey[])[] {
+  return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Secret } from '#kernel/secret.ts';
+import { type Config, type ReadFiles, resolveConfig } from './config.ts';
+import type { Environment } from './environment.ts';
+import { judgeConfig } from './judge.ts';
+import { find, type Located, problemAt } from './located.ts';
+import { merge } from './merge.ts';
+import { configError, type Problem } from './problem.ts';
+import { explainSystemError, readSources } from './source.ts';
+import { readYaml } from './yaml.ts';
+
+export interface LoadOptions {
+  /** A YAML file, or a folder of them. */
+  readonly path: string;
+  /** Where `${NAME}` comes from. */
+  readonly env: Environment;
+}
+
+/**
+ * Reads the configuration. Rejects with one `config_invalid` that lists every mistake on a line of its own, as
+ * `file:line:column: path: what is wrong`, in the order of the files.
+ */
+export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
+  const { folder, sources } = await readSources(path);
+  const read = sources.map((source, order) => readYaml(source, order, env));
+  const problems: Problem[] = read.flatMap((one) => one.problems);
+  if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
+
+  const merged = merge(read.map(({ root }) => root));
+  const judged = judgeConfig(merged.root);
+  const files = await readNamedFiles(merged.root, folder, problems);
+  problems.push(...merged.problems, ...judged.problems);
+  if (problems.length > 0 || judged.file === null) throw configError(problems);
+  return resolveConfig(judged.file, judged.targets, files, folder);
+}
+
+async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
+  const read = async (key: string, fault: (text: string) => string | null) => {
+    const path = ['smtp', key];
+    const name = find(root, path);
+    if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
+    try {
+      const text = await readFile(resolve(folder, name.value), 'utf8');
+      const wrong = fault(text);
+      if (wrong === null) return text;
+      problems.push(problemAt(root, path, `${resolve(folder, name.value)} ${wrong}`));
+    } catch (error) {
+      const reason = explainSystemError(error);
+      problems.push(problemAt(root, path, `cannot read ${resolve(folder, name.value)}: ${reason}`));
+    }
+    return null;
+  };
+  const password = await read('password_file', (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+  const ca = await read('ca_file', (text) =>
+    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
+  );
+  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca };
+}

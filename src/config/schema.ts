@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { Rule } from '#monitor/rule.ts';
+import { Http, Name, Nodes, Notify, Smtp } from './sections.ts';
+import { Defaults, Target } from './target.ts';
+
+/** Everything that a configuration may say, with every default. */
+export const ConfigFile = z
+  .strictObject({
+    data: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .default('data/watchpost.db')
+      .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
+    http: Http.prefault({}).describe('The web server.'),
+    nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
+    smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
+    defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
+    targets: z
+      .record(Name, Target, { error: 'expected a map of targets, such as "shop: { check: ..., host: ... }"' })
+      .refine((targets) => Object.keys(targets).length > 0, { error: 'needs at least one target' })
+      .describe(
+        'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
+      ),
+    rules: z
+      .record(Name, Rule)
+      .default({})
+      .describe('When people are told, by name. A rule named down is always there.'),
+    notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+  })
+  .describe('The configuration of Watchpost.');
+export type ConfigFile = z.output<typeof ConfigFile>;
+
+/** The JSON Schema (draft 7) of a configuration file: what editors complete and check by. */
+export function configJsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(ConfigFile, {
+    io: 'input',
+    target: 'draft-7',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const { def } = zodSchema._zod;
+      // A default is kept as the program sees it; people write durations.
+      if (def.type === 'default') jsonSchema.default = z.encode(def.innerType, def.defaultValue);
+    },
+  });
+  return { ...schema, title: 'Watchpost configuration' };
+}

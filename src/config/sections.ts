@@ -1,0 +1,153 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { NodeInfo } from '#checks/index.ts';
+import { Severity } from '#monitor/rule.ts';
+
+/** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
+export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
+  error: 'a name has 1 to 63 of a-z, 0-9, "-" and "_", and begins with a letter or a digit',
+});
+
+const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
+  error: 'a node is named by two small letters and a number, such as "de1"',
+});
+
+const listenHint = 'expected an address and a port, such as "127.0.0.1:8080" or "[::1]:8080"';
+const listenPattern = /^(?:\[([\da-fA-F:.]+)\]|([A-Za-z\d.-]+)):(\d{1,5})$/;
+
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+const Listen = z.codec(
+  z.string({ error: listenHint }).regex(listenPattern, { error: listenHint }),
+  z.custom<Listen>(),
+  {
+    decode(text, context): Listen {
+      const [, v6, name = '', port] = listenPattern.exec(text) ?? [];
+      const valid = v6 === undefined ? isIP(name) === 4 || /[A-Za-z]/.test(name) : isIP(v6) === 6;
+      if (!valid) context.issues.push({ code: 'custom', input: text, message: listenHint });
+      if (Number(port) > 65_535) {
+        context.issues.push({ code: 'custom', input: text, message: 'a port is a number from 0 to 65535' });
+      }
+      return { host: v6 ?? name, port: Number(port) };
+    },
+    encode: ({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+  },
+);
+
+const publicUrlHint = 'expected the address that people open, such as "https://status.example.com"';
+
+export const Http = z.strictObject({
+  listen: Listen.default({ host: '127.0.0.1', port: 8080 }).describe(
+    'Address and port to serve the pages, the API, /metrics and /healthz on. Port 0 lets the system choose.',
+  ),
+  public_url: z
+    .string({ error: publicUrlHint })
+    .refine((text) => isUrl(text, ['http:', 'https:']), { error: publicUrlHint })
+    .optional()
+    .describe('The address under which people reach this program: for the links in mails.'),
+});
+
+const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
+  error: 'expected an IP address, such as "192.0.2.10"',
+});
+
+const countryHint = 'expected a country code of two small letters, such as "de"';
+const asnHint = 'expected the number of a network, such as "AS64500"';
+const placeHint = 'expected [country code, country, city], such as [de, Germany, Berlin]';
+
+export const Node = z.strictObject({
+  location: z
+    .tuple([z.string().regex(/^[a-z]{2}$/, { error: countryHint }), NodeInfo.shape.country, NodeInfo.shape.city], {
+      error: placeHint,
+    })
+    .optional()
+    .describe('Where the node is: [country code, country, city]. Default: an unknown place.'),
+  asn: z
+    .string({ error: asnHint })
+    .regex(/^AS\d{1,10}$/, { error: asnHint })
+    .optional()
+    .describe('The number of the network that the node is in, such as AS64500. Default: unknown.'),
+  ip: Address.optional().describe('The public address of the node, to be shown. Default: unknown.'),
+  local_address: z
+    .union([Address, z.array(Address).min(1).max(2)], {
+      error: 'expected an IP address of this machine, or a list of one IPv4 and one IPv6 address',
+    })
+    .refine((written) => new Set([written].flat().map(isIP)).size === [written].flat().length, {
+      error: 'expected at most one address of each family',
+    })
+    .optional()
+    .describe(
+      'The address of this machine to send checks from, or a list of an IPv4 and an IPv6 one. Default: the system chooses.',
+    ),
+  in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks the node runs at the same time.'),
+});
+
+export const Nodes = z
+  .record(NodeName, Node)
+  .refine((nodes) => Object.keys(nodes).length > 0, { error: 'needs at least one node, such as "zz1: {}"' })
+  .default({ zz1: { in_flight: 500 } });
+
+const smtpHint = 'expected smtp://host, smtp://host:port, smtps://host or smtps://host:port';
+const Path = z.string().min(1).max(4_096);
+const mailbox = /^(?:[^<>@\r\n]+ )?<([^<>\s]+)>$/;
+
+export const Smtp = z
+  .strictObject({
+    url: z
+      .string({ error: smtpHint })
+      .refine((text) => isUrl(text, ['smtp:', 'smtps:']), {
+        error: `${smtpHint}; the user and the password have keys of their own`,
+      })
+      .describe('The mail server: smtp://host (port 587, STARTTLS) or smtps://host (port 465, TLS from the start).'),
+    username: z.string().min(1).max(256).optional().describe('User to sign in as. Default: no sign-in.'),
+    password: z.string().min(1).max(1_024).optional().describe('Its password; better ${ENV} than the text itself.'),
+    password_file: Path.optional().describe('A file that holds the password; one line end at its end does not count.'),
+    from: z
+      .string()
+      .max(320)
+      .refine((text) => z.email().safeParse(mailbox.exec(text)?.[1] ?? text).success, {
+        error: 'expected a sender, such as "alerts@example.com" or "Watchpost <alerts@example.com>"',
+      })
+      .describe('The sender of all mails.'),
+    ca_file: Path.optional().describe('A file of PEM certificates to trust for this server instead of the usual ones.'),
+  })
+  .superRefine(
+    ({ username, password, password_file }, context) => {
+      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+      const has = password !== undefined || password_file !== undefined;
+      if (password !== undefined && password_file !== undefined)
+        say('password_file', 'is one too many: password is set');
+      if (username === undefined && has) say('username', 'is missing: a password needs one');
+      if (username !== undefined && !has)
+        say('password', 'is missing: set password or password_file, or drop username');
+    },
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  );
+
+export const Notify = z.strictObject({
+  email: z
+    .strictObject({
+      to: z
+        .array(z.email({ error: 'expected a mail address, such as "ops@example.com"' }), {
+          error: 'expected a list of mail addresses, such as [ops@example.com]',
+        })
+        .min(1)
+        .max(50)
+        .describe('Who gets a mail of their own.'),
+    })
+    .describe('Mails to these people.'),
+  severities: z
+    .array(Severity)
+    .min(1)
+    .default([...Severity.options])
+    .describe('Which incidents they hear of, by the severity of the rule.'),
+});
+
+function isUrl(text: string, protocols: readonly string[]): boolean {
+  const url = URL.parse(text);
+  if (url === null || !protocols.includes(url.protocol) || url.hostname === '') return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '' && /^[^/]*\/\/./.test(text);
+}

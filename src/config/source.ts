@@ -1,0 +1,58 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+
+export interface Source {
+  /** The name as errors show it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface Sources {
+  /** The folder that relative paths in the configuration start from; absolute. */
+  readonly folder: string;
+  readonly sources: readonly Source[];
+}
+
+/** The file, or the `*.yaml` and `*.yml` files of the folder in the order of their names. Hidden files do not count. */
+export async function readSources(path: string): Promise<Sources> {
+  const isFolder = (await orExplain(path, stat(path))).isDirectory();
+  if (!isFolder) return { folder: resolve(dirname(path)), sources: [await readSource(path)] };
+
+  const names = (await orExplain(path, readdir(path))).filter((name) => /^[^.].*\.ya?ml$/.test(name)).toSorted();
+  if (names.length === 0) {
+    throw new WatchpostError('config_invalid', `${path}: this folder holds no *.yaml or *.yml file`);
+  }
+  const sources = await Promise.all(names.map(async (name) => readSource(join(path, name))));
+  return { folder: resolve(path), sources };
+}
+
+async function readSource(file: string): Promise<Source> {
+  return { file, text: await orExplain(file, readFile(file, 'utf8')) };
+}
+
+/** What a system error says to somebody who wrote a path. */
+export function explainSystemError(error: unknown): string {
+  switch (systemCode(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'there is no such file';
+    case 'EACCES':
+    case 'EPERM':
+      return 'this user may not read it';
+    case 'EISDIR':
+      return 'it is a folder';
+    default:
+      return messageOf(error);
+  }
+}
+
+async function orExplain<T>(path: string, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    throw new WatchpostError('config_invalid', `${path}: cannot be read: ${explainSystemError(error)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { type AnyCheck, checkOf, checkTypeNames } from '#checks/index.ts';
+import { Duration } from '#kernel/units.ts';
+import { CronPattern, TimeZone } from './schedule.ts';
+
+const Every = Duration({ min: '1s', max: '30d' });
+
+const NodesChoice = z.union([z.literal('all'), z.int().min(1).max(1_000), z.array(z.string()).min(1).max(1_000)], {
+  error: 'expected all, a number of nodes such as 3, or a list of their names',
+});
+
+const namesOf = (what: string) => z.array(z.string(), { error: `expected a list of ${what}` }).max(100);
+
+const Recipients = z.union([z.literal('all'), namesOf('names')], {
+  error: 'expected all, or a list of names under notify',
+});
+
+export const Defaults = z.strictObject({
+  every: Every.default(60_000).describe('How often a target is checked that has neither every nor cron.'),
+  timezone: TimeZone.default('UTC').describe('The time zone of cron patterns without a timezone.'),
+  nodes: NodesChoice.default('all').describe('The nodes that check a target without nodes of its own.'),
+  rules: namesOf('rules').default(['down']).describe('The rules of a target without rules of its own.'),
+  notify: Recipients.default('all').describe('Who hears of a target without notify of its own.'),
+});
+
+const ownKeys = {
+  every: Every.optional().describe('How often the target is checked. Default: defaults.every.'),
+  cron: CronPattern.optional().describe(
+    'When the target is checked, instead of every: five fields, or six with seconds.',
+  ),
+  timezone: TimeZone.optional().describe('The time zone of cron. Default: defaults.timezone.'),
+  nodes: NodesChoice.optional().describe(
+    'all, how many, or the names of the nodes that check it. Default: defaults.nodes.',
+  ),
+  rules: namesOf('rules').optional().describe('When people are told. Default: defaults.rules.'),
+  notify: Recipients.optional().describe('Who is told: all, or names under notify. Default: defaults.notify.'),
+  labels: z
+    .record(
+      z.string().regex(/^(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,62}$/, {
+        error: 'a label is named by letters, digits and "_", and begins with a letter',
+      }),
+      z.string().max(200),
+    )
+    .refine((labels) => Object.keys(labels).length <= 16, { error: 'at most 16 labels' })
+    .default({})
+    .describe('Labels of your own for metrics and mails.'),
+};
+
+/** What a target has besides the options of its check type. */
+export const TargetKeys = z.object(ownKeys);
+export type TargetKeys = z.output<typeof TargetKeys>;
+
+/** One form for each check type: `check` names it, its options stand beside the keys of every target. */
+export const Target = targetOf(checkTypeNames.map((name) => checkOf(name)));
+
+/** What of a target as it is written belongs to the check, in the form of a spec. */
+export function specOf(target: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { check, ...rest } = target;
+  return { type: check, ...Object.fromEntries(Object.entries(rest).filter(([key]) => !(key in ownKeys))) };
+}
+
+/** The union of the targets of these check types. Throws where an option of a type bears the name of a target's own key. */
+export function targetOf(checks: readonly AnyCheck[]) {
+  const [first, ...rest] = checks.map(formOf);
+  if (first === undefined) throw new RangeError('there are no check types');
+  return z.discriminatedUnion('check', [first, ...rest]);
+}
+
+function formOf({ type, summary, Spec }: AnyCheck) {
+  const { type: _, ...options } = Spec.shape;
+  const taken = Object.keys(options).filter((key) => key === 'check' || key in ownKeys);
+  if (taken.length > 0)
+    throw new RangeError(`option ${taken.join(', ')} of check type ${type} is a key of every target`);
+  return z
+    .strictObject({ check: z.literal(type).describe(summary), ...options, ...ownKeys })
+    .superRefine(
+      ({ every, cron, timezone }, context) => {
+        const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+        if (every !== undefined && cron !== undefined) say('cron', 'is one too many: every is set');
+        if (timezone !== undefined && cron === undefined)
+          say('timezone', 'is of use with cron only, and there is none');
+      },
+      { when: ({ value }) => typeof value === 'object' && value !== null },
+    )
+    .describe(summary);
+}

@@ -1,0 +1,197 @@
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type ParsedNode,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
+import { singleLine } from '#kernel/text.ts';
+import { type Environment, expand } from './environment.ts';
+import { container, leaf, type Located, placeOf, type Spot, type Text, within } from './located.ts';
+import type { Path, Problem } from './problem.ts';
+import type { Source } from './source.ts';
+
+export interface Read {
+  readonly root: Located;
+  readonly problems: readonly Problem[];
+  /** False where the text is no YAML, or no map: the root is then empty. */
+  readonly wellFormed: boolean;
+}
+
+/** Parts of a file that may be written by `*alias`; beyond this the file is an attack or an accident. */
+const aliasBudget = 100_000;
+const deepest = 64;
+
+/** One YAML file as a value that knows its places, with anchors, merge keys and `${ENV}` resolved. */
+export function readYaml(source: Source, order: number, env: Environment): Read {
+  const lines = new LineCounter();
+  const document = parseDocument(source.text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    strict: true,
+    uniqueKeys: false,
+  });
+  const text: Text = { file: source.file, order, text: source.text, lines };
+  const top: Spot = { text, start: 0, end: source.text.length };
+  const nothing = container(top, top, new Map(), false);
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0) return { root: nothing, problems: syntaxProblems(faults, text), wellFormed: false };
+
+  if (document.contents === null) return { root: nothing, problems: [], wellFormed: true };
+
+  const walk = new Walk(text, env);
+  const root = walk.node(document.contents, top, []);
+  if (isPlainMap(root)) return { root, problems: walk.problems, wellFormed: true };
+  const problem = {
+    place: placeOf(root.spot),
+    path: [],
+    message: 'expected keys such as "targets:" at the top of the file',
+  };
+  return { root: nothing, problems: [problem], wellFormed: false };
+}
+
+class Walk {
+  readonly problems: Problem[] = [];
+  readonly #text: Text;
+  readonly #env: Environment;
+  readonly #anchors = new Map<string, ParsedNode>();
+  readonly #open = new Set<ParsedNode>();
+  #aliased = 0;
+  #inAlias = 0;
+
+  constructor(text: Text, env: Environment) {
+    this.#text = text;
+    this.#env = env;
+  }
+
+  node(node: ParsedNode | null, key: Spot | null, path: Path): Located {
+    if (node === null) return leaf(null, key ?? this.#spot(null), key);
+    if (this.#inAlias > 0) this.#aliased += 1;
+    if (isAlias(node)) return this.#alias(node, key, path);
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#scalar(node, key, path);
+    const spot = this.#spot(node);
+    if (path.length > deepest) return this.#fault(spot, key, path, `nested deeper than ${deepest} levels`);
+
+    this.#open.add(node);
+    const children = isMap(node) ? this.#entries(node, path) : this.#items(node.items, path);
+    this.#open.delete(node);
+    return container(spot, key, children, isSeq(node));
+  }
+
+  #items(items: readonly ParsedNode[], path: Path): Map<string, Located> {
+    return new Map(items.map((item, index) => [String(index), this.node(item, null, [...path, index])]));
+  }
+
+  #entries(map: YAMLMap.Parsed, path: Path): Map<string, Located> {
+    const children = new Map<string, Located>();
+    const merged = new Map<string, Located>();
+    for (const { key, value } of map.items) {
+      const spot = this.#spot(key);
+      if (!isScalar(key)) {
+        this.#fault(spot, spot, path, 'a key has to be plain text');
+        continue;
+      }
+      const name = key.source ?? String(key.value);
+      if (name === '<<' && key.type === 'PLAIN') {
+        for (const [from, child] of this.#merge(value, spot, path)) if (!merged.has(from)) merged.set(from, child);
+        continue;
+      }
+      const child = this.node(value, spot, [...path, name]);
+      const first = children.get(name);
+      if (first === undefined) children.set(name, child);
+      else this.#fault(spot, spot, [...path, name], `is set twice; first at line ${lineOf(first)}`);
+    }
+    for (const [name, child] of merged) if (!children.has(name)) children.set(name, child);
+    return children;
+  }
+
+  #merge(value: Pair<ParsedNode, ParsedNode | null>['value'], spot: Spot, path: Path): Iterable<[string, Located]> {
+    const from = this.node(value, spot, path);
+    if (isPlainMap(from)) return from.children;
+    const parts = [...from.children.values()];
+    if (parts.length > 0 && parts.every(isPlainMap)) return parts.flatMap((part) => [...part.children]);
+    this.#fault(from.spot, spot, [...path, '<<'], 'expected a map, or a list of maps, to take keys from');
+    return [];
+  }
+
+  #alias(node: Alias.Parsed, key: Spot | null, path: Path): Located {
+    const spot = this.#spot(node);
+    const target = this.#anchors.get(node.source);
+    const name = singleLine(node.source, 60);
+    if (target === undefined) {
+      return this.#fault(spot, key, path, `no "&${name}" before this "*${name}"; quote the value if "*" is part of it`);
+    }
+    if (this.#open.has(target)) return this.#fault(spot, key, path, `"*${name}" would contain itself`);
+    if (this.#aliased > aliasBudget) {
+      return this.#fault(spot, key, path, `the aliases of this file stand for more than ${aliasBudget} values`);
+    }
+    this.#inAlias += 1;
+    const located = this.node(target, key, path);
+    this.#inAlias -= 1;
+    return located;
+  }
+
+  #scalar(node: Scalar.Parsed, key: Spot | null, path: Path): Located {
+    const spot = this.#spot(node);
+    if (typeof node.value !== 'string') return leaf(node.value, spot, key);
+    const { text, changed, faults } = expand(node.value, this.#env);
+    for (const fault of faults) this.#fault(within(spot, fault.written), key, path, fault.message);
+    return { ...leaf(text, spot, key), expanded: changed, broken: faults.length > 0 };
+  }
+
+  #fault(spot: Spot, key: Spot | null, path: Path, message: string): Located {
+    this.problems.push({ place: placeOf(spot), path, message });
+    return { ...leaf(undefined, spot, key), broken: true };
+  }
+
+  #spot(node: ParsedNode | null): Spot {
+    const [start, end] = node === null ? [0, 0] : node.range;
+    return { text: this.#text, start, end };
+  }
+}
+
+const isPlainMap = ({ value }: Located) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const lineOf = ({ key, spot }: Located) => placeOf(key ?? spot).line;
+
+// One mistake often makes the parser stumble several times on its line: the first time says enough.
+function syntaxProblems(errors: readonly YAMLError[], text: Text): readonly Problem[] {
+  const byLine = new Map<number, Problem>();
+  for (const error of errors) {
+    const place = placeOf({ text, start: error.pos[0], end: error.pos[1] });
+    if (!byLine.has(place.line)) byLine.set(place.line, { place, path: [], message: explainSyntax(error, text) });
+  }
+  return [...byLine.values()];
+}
+
+function explainSyntax(error: YAMLError, { text, lines }: Text): string {
+  const start = lines.lineStarts[lines.linePos(error.pos[0]).line - 1] ?? 0;
+  const [line = ''] = text.slice(start).split('\n', 1);
+  if (/[[{,].*[^"']\$\{/.test(line)) return 'not valid YAML: inside { } and [ ] a value with ${...} needs quotes';
+  switch (error.code) {
+    case 'TAB_AS_INDENT':
+      return 'this line is indented with a tab; use spaces';
+    case 'MULTIPLE_DOCS':
+      return 'a file holds one document; remove this "---" and what follows, or use a folder of files';
+    case 'MISSING_CHAR':
+      return 'not valid YAML: a bracket or quote that was opened is not closed before this';
+    case 'BAD_INDENT':
+      return 'not valid YAML: wrong indentation, or a bracket that was opened before this is not closed';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'not valid YAML: a second ": " on this line, or a next line indented too far; text with ": " needs quotes';
+    case 'BAD_SCALAR_START':
+      return `a text that begins with ${text.slice(error.pos[0], error.pos[0] + 1)} needs quotes`;
+    case 'UNEXPECTED_TOKEN':
+      return `not valid YAML: ${singleLine(error.message)}; a text that begins with * & ! | > or % needs quotes`;
+    default:
+      return `not valid YAML: ${singleLine(error.message)}`;
+  }
+}
