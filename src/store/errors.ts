@@ -5,10 +5,18 @@ import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 
 /** The code that SQLite or the system gave, wherever it stands in the chain of causes: `SQLITE_FULL`, `EACCES`. */
 export function codeOf(error: unknown): string | null {
+  const root = rootOf(error);
+  return root instanceof Database.SqliteError ? root.code : systemCode(root);
+}
+
+/** What SQLite or the system said, without the query around it. */
+export function reasonOf(error: unknown): string {
+  return messageOf(rootOf(error) ?? error);
+}
+
+function rootOf(error: unknown): Error | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof Database.SqliteError) return cause.code;
-    const code = systemCode(cause);
-    if (code?.startsWith('E') === true) return code;
+    if (cause instanceof Database.SqliteError || systemCode(cause)?.startsWith('E') === true) return cause;
   }
   return null;
 }
@@ -27,7 +35,7 @@ export function storeError(path: string, error: unknown): WatchpostError {
   const code = codeOf(error) ?? '';
   const options = { cause: error };
   if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
-    return new WatchpostError('store_corrupt', corruptMessage(path, messageOf(error)), options);
+    return new WatchpostError('store_corrupt', corruptMessage(path, reasonOf(error)), options);
   }
   if (code.startsWith('SQLITE_BUSY')) {
     const text = `${path}: another program holds the database locked; end it and start again`;
@@ -37,9 +45,9 @@ export function storeError(path: string, error: unknown): WatchpostError {
     return new WatchpostError('store_unwritable', `${path}: the disk is full; make room and start again`, options);
   }
   if (unwritable.some((prefix) => code.startsWith(prefix))) {
-    return new WatchpostError('store_unwritable', unwritableMessage(path, messageOf(error)), options);
+    return new WatchpostError('store_unwritable', unwritableMessage(path, reasonOf(error)), options);
   }
-  return new WatchpostError('store_failed', `${path}: ${messageOf(error)}`, options);
+  return new WatchpostError('store_failed', `${path}: ${reasonOf(error)}`, options);
 }
 
 const unwritable = ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_PERM', 'SQLITE_IOERR', 'EACCES', 'EPERM', 'EROFS'];
@@ -54,5 +62,5 @@ export function corruptMessage(path: string, reason: string): string {
 export function unwritableMessage(path: string, reason: string): string {
   const { uid } = userInfo();
   const folder = dirname(path);
-  return `${path}: cannot be written (${reason}). Give user ${uid} the folder: chown -R ${uid} '${folder}'`;
+  return `${path}: cannot be written (${reason}). Mount its disk writable and give user ${uid} the folder: chown -R ${uid} '${folder}'`;
 }

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 
-const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
+const folder = join(import.meta.dirname, '../../migrations');
 const Journal = z.object({ entries: z.array(z.object({ when: z.number() })) });
 const Applied = z.object({ count: z.number(), newest: z.number().nullable() });
 

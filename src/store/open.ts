@@ -84,7 +84,9 @@ function locate(path: string, log: Log): string {
 }
 
 function makeFolder(folder: string, log: Log): void {
-  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return;
+  if (found !== undefined) throw new WatchpostError('store_unwritable', `${folder}: is a file; name another path`);
   mkdirSync(folder);
   log.info({ folder }, 'folder of the database made');
 }
@@ -96,7 +98,7 @@ function folderMessage(path: string, error: unknown): string {
     case 'ENOENT':
       return `${path}: the folder ${dirname(folder)} does not exist; create it: mkdir -p '${folder}'`;
     case 'ENOTDIR':
-      return `${path}: ${folder} is not a folder; name another path`;
+      return `${path}: part of this path is a file; name another path`;
     default:
       return unwritableMessage(path, reason);
   }

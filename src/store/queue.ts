@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.ts';
-import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { RoundRecord } from '#monitor/ports.ts';
-import { isOutage } from './errors.ts';
+import { isOutage, reasonOf } from './errors.ts';
 import type { Settlement } from './rows.ts';
 
 export type Work =
@@ -136,7 +136,7 @@ export class CommitQueue {
       if (isOutage(error)) throw error;
       if (batch.length > 1) return batch.forEach((entry) => this.#commit([entry]));
       this.#entries.shift();
-      return batch[0]?.reject(new WatchpostError('store_failed', `not stored: ${messageOf(error)}`, { cause: error }));
+      return batch[0]?.reject(new WatchpostError('store_failed', `not stored: ${reasonOf(error)}`, { cause: error }));
     }
     this.#entries.splice(0, batch.length);
     for (const [index, result] of results.entries()) batch[index]?.resolve(result);
@@ -145,7 +145,7 @@ export class CommitQueue {
   #postpone(error: unknown): void {
     const { clock, log } = this.#options;
     this.#retryMs = Math.min(Math.max(this.#retryMs * 2, firstRetryMs), longestRetryMs);
-    const reason = messageOf(error);
+    const reason = reasonOf(error);
     if (this.#lastError !== reason) {
       log.error({ err: error, queued: this.#entries.length }, 'database refuses, rounds wait in memory');
     }
