@@ -1,0 +1,5 @@
+import { defineConfig } from 'drizzle-kit';
+
+// `npm run migration` compares the schema with the newest snapshot and writes the next migration. Afterwards add by hand
+// what drizzle-kit cannot express: STRICT on every table, WITHOUT ROWID on `results` and `rule_states`.
+export default defineConfig({ dialect: 'sqlite', schema: 'src/store/schema.ts', out: 'migrations' });

@@ -1,0 +1,144 @@
+import { mkdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { corruptMessage, storeError, unwritableMessage } from './errors.ts';
+import { lockDatabase } from './lock.ts';
+import { migrateDatabase } from './migrate.ts';
+
+export interface OpenOptions {
+  /** The database file. Its folder is made where only the last level of it is missing. */
+  readonly path: string;
+  /** Told to whoever finds the database in use. */
+  readonly pid: number;
+  readonly log: Log;
+}
+
+export interface OpenDatabase extends Disposable {
+  readonly path: string;
+  readonly raw: Database.Database;
+  readonly drizzle: BetterSQLite3Database;
+}
+
+// Marks the file as ours, for `file` and for the next start: "WPst".
+const applicationId = 0x57507374;
+
+// One page is written for each commit and each page costs 24 bytes more in the log: small pages suit small commits.
+const pageBytes = 1_024;
+const checkpointPages = 4_096;
+const logBytes = 8_388_608;
+const busyMs = 100;
+const longestCheckBytes = 268_435_456;
+
+/** Opens the file, locks other daemons out, checks it and brings its tables up to date. Throws a `WatchpostError`. */
+export function openDatabase({ path, pid, log }: OpenOptions): OpenDatabase {
+  const file = locate(resolve(path), log);
+  const lock = lockDatabase(file, pid);
+  let raw: Database.Database | null = null;
+  try {
+    raw = new Database(file, { timeout: busyMs });
+    prepareFile(raw, file);
+    checkSoundness(raw, file, log);
+    migrateDatabase(raw, file);
+    return release(file, raw, lock);
+  } catch (error) {
+    raw?.close();
+    lock[Symbol.dispose]();
+    throw storeError(file, error);
+  }
+}
+
+function release(path: string, raw: Database.Database, lock: Disposable): OpenDatabase {
+  return {
+    path,
+    raw,
+    drizzle: drizzle({ client: raw }),
+    [Symbol.dispose]() {
+      raw.close();
+      lock[Symbol.dispose]();
+    },
+  };
+}
+
+// Two names of one file must give one lock, so links are followed first.
+function locate(path: string, log: Log): string {
+  const folder = dirname(path);
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new WatchpostError(
+        'store_unwritable',
+        `${path}: is a folder; name a file in it, such as ${path}/watchpost.db`,
+      );
+    }
+    makeFolder(folder, log);
+    warnOfNetwork(folder, log);
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
+    return join(realpathSync(folder), basename(path));
+  } catch (error) {
+    if (error instanceof WatchpostError) throw error;
+    throw new WatchpostError('store_unwritable', folderMessage(path, error), { cause: error });
+  }
+}
+
+function makeFolder(folder: string, log: Log): void {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return;
+  if (found !== undefined) throw new WatchpostError('store_unwritable', `${folder}: is a file; name another path`);
+  mkdirSync(folder);
+  log.info({ folder }, 'folder of the database made');
+}
+
+function folderMessage(path: string, error: unknown): string {
+  const folder = dirname(path);
+  const reason = messageOf(error);
+  switch (systemCode(error)) {
+    case 'ENOENT':
+      return `${path}: the folder ${dirname(folder)} does not exist; create it: mkdir -p '${folder}'`;
+    case 'ENOTDIR':
+      return `${path}: part of this path is a file; name another path`;
+    default:
+      return unwritableMessage(path, reason);
+  }
+}
+
+// NFS, SMB, SMB2, 9p. Their locks and shared memory are not what SQLite needs.
+const networkFilesystems = [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997];
+
+function warnOfNetwork(folder: string, log: Log): void {
+  if (!networkFilesystems.includes(statfsSync(folder).type)) return;
+  log.warn({ folder }, 'database on a network filesystem: SQLite can lose data there, use a local disk');
+}
+
+function prepareFile(raw: Database.Database, file: string): void {
+  const isEmpty = raw.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+  if (isEmpty) {
+    raw.pragma(`page_size = ${pageBytes}`);
+    raw.pragma('auto_vacuum = INCREMENTAL');
+    raw.pragma(`application_id = ${applicationId}`);
+  } else if (raw.pragma('application_id', { simple: true }) !== applicationId) {
+    const text = `${file}: is the database of another program; name a file of Watchpost's own`;
+    throw new WatchpostError('store_corrupt', text);
+  }
+  // Asks for the right to write, which SQLite silently does without until the first write.
+  raw.exec('BEGIN IMMEDIATE; ROLLBACK');
+  if (raw.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
+    const text = `${file}: its filesystem cannot hold a SQLite write-ahead log; put it on a local disk`;
+    throw new WatchpostError('store_unwritable', text);
+  }
+  raw.pragma('synchronous = NORMAL');
+  raw.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  raw.pragma(`journal_size_limit = ${logBytes}`);
+}
+
+function checkSoundness(raw: Database.Database, file: string, log: Log): void {
+  const bytes = statSync(file).size;
+  if (bytes > longestCheckBytes) {
+    log.info({ file, bytes }, 'database too large to be checked at the start');
+    return;
+  }
+  const found = raw.pragma('quick_check(1)', { simple: true });
+  if (found !== 'ok') throw new WatchpostError('store_corrupt', corruptMessage(file, messageOf(found)));
+}

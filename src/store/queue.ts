@@ -1,0 +1,202 @@
+import type { Clock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { RoundRecord } from '#monitor/ports.ts';
+import { isOutage, reasonOf } from './errors.ts';
+import type { Settlement } from './rows.ts';
+
+export type Work =
+  | { readonly kind: 'round'; readonly round: RoundRecord }
+  | { readonly kind: 'settlements'; readonly settlements: readonly Settlement[] };
+
+export type WorkResult = 'stored' | 'duplicate' | 'settled';
+
+export interface QueueOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Writes all of it in one transaction, or throws and has written nothing. `durable` asks for a sync to the disk. */
+  commit(work: readonly Work[], durable: boolean): readonly WorkResult[];
+  /** How many rounds may wait while the database refuses. Rounds with incidents or deliveries wait besides, without limit. */
+  readonly limit: number;
+}
+
+/** How the writing goes. While `lastError` is not null the database refuses, and rounds wait in memory. */
+export interface QueueHealth {
+  readonly lastError: string | null;
+  /** When it began to refuse, in milliseconds since the epoch. */
+  readonly failingSince: number | null;
+  readonly queued: number;
+  /** Rounds given up for lack of room since the start. */
+  readonly dropped: number;
+}
+
+interface Entry {
+  readonly work: Work;
+  resolve(result: WorkResult): void;
+  reject(error: Error): void;
+}
+
+const groupMs = 1_000;
+const groupLimit = 1_000;
+const urgentGapMs = 50;
+const firstRetryMs = 250;
+const longestRetryMs = 10_000;
+
+/**
+ * Group commit. Rounds that change nothing but the history wait up to a second for company; anything else is committed at
+ * once with all that waits, in the order of arrival, but with a gap between two such commits: a storm shares its syncs.
+ * While the database refuses, everything waits and is tried again with growing pauses.
+ */
+export class CommitQueue {
+  readonly #options: QueueOptions;
+  #entries: Entry[] = [];
+  #timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  #lastUrgentAt = Number.NEGATIVE_INFINITY;
+  #retryMs = 0;
+  #lastError: string | null = null;
+  #failingSince: number | null = null;
+  #dropped = 0;
+  #closed = false;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  /** Resolved once the round is committed; rejects with `store_failed` where it cannot be, or was dropped. */
+  add(round: RoundRecord): Promise<WorkResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
+      this.#entries.push({ work: { kind: 'round', round }, resolve, reject });
+      if (this.#lastError !== null) return this.#makeRoom();
+      if (isSteady(round) && this.#entries.length < groupLimit) return this.#wakeIn(groupMs);
+      const left = this.#lastUrgentAt + urgentGapMs - this.#options.clock.elapsed();
+      if (left > 0) return this.#wakeIn(left);
+      this.#lastUrgentAt = this.#options.clock.elapsed();
+      this.flush();
+    });
+  }
+
+  /** Commits at once. Where the database refuses, the settlements wait like everything else; a row that is wrong throws. */
+  settle(settlements: readonly Settlement[]): void {
+    if (this.#closed) throw new WatchpostError('store_failed', 'the database is closed');
+    const failures: Error[] = [];
+    const reject = (error: Error) => failures.push(error);
+    this.#entries.push({ work: { kind: 'settlements', settlements }, resolve: () => undefined, reject });
+    if (this.#lastError === null) this.flush();
+    for (const failure of failures) throw failure;
+  }
+
+  /** Commits everything that waits, as far as the database lets it. */
+  flush(): void {
+    this.#timer?.handle[Symbol.dispose]();
+    this.#timer = null;
+    try {
+      while (this.#entries.length > 0) this.#commit(this.#entries.slice(0, groupLimit));
+    } catch (error) {
+      return this.#postpone(error);
+    }
+    this.#recover();
+  }
+
+  /** The settlements that are not yet in the database, oldest first. */
+  waitingSettlements(): readonly Settlement[] {
+    return this.#entries.flatMap(({ work }) => (work.kind === 'settlements' ? work.settlements : []));
+  }
+
+  health(): QueueHealth {
+    return {
+      lastError: this.#lastError,
+      failingSince: this.#failingSince,
+      queued: this.#entries.length,
+      dropped: this.#dropped,
+    };
+  }
+
+  /** Flushes and ends. What could not be written is rejected, and its count returned. */
+  close(): number {
+    if (this.#closed) return 0;
+    this.flush();
+    this.#closed = true;
+    this.#timer?.handle[Symbol.dispose]();
+    this.#timer = null;
+    const lost = this.#entries;
+    this.#entries = [];
+    const error = new WatchpostError('store_failed', `not written before the end: ${this.#lastError ?? ''}`);
+    for (const entry of lost) entry.reject(error);
+    return lost.length;
+  }
+
+  // Takes the batch off the queue. Where one entry is at fault, the others are committed without it.
+  #commit(batch: readonly Entry[]): void {
+    let results: readonly WorkResult[];
+    try {
+      const work = batch.map((entry) => entry.work);
+      results = this.#options.commit(work, work.some(isDurable));
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      if (batch.length > 1) return batch.forEach((entry) => this.#commit([entry]));
+      this.#entries.shift();
+      return batch[0]?.reject(new WatchpostError('store_failed', `not stored: ${reasonOf(error)}`, { cause: error }));
+    }
+    this.#entries.splice(0, batch.length);
+    for (const [index, result] of results.entries()) batch[index]?.resolve(result);
+  }
+
+  #postpone(error: unknown): void {
+    const { clock, log } = this.#options;
+    this.#retryMs = Math.min(Math.max(this.#retryMs * 2, firstRetryMs), longestRetryMs);
+    const reason = reasonOf(error);
+    if (this.#lastError !== reason) {
+      log.error({ err: error, queued: this.#entries.length }, 'database refuses, rounds wait in memory');
+    }
+    this.#lastError = reason;
+    this.#failingSince ??= clock.now();
+    this.#makeRoom();
+    this.#wakeIn(this.#retryMs);
+  }
+
+  #recover(): void {
+    if (this.#lastError === null) return;
+    this.#options.log.info({ dropped: this.#dropped }, 'database writes again');
+    this.#lastError = null;
+    this.#failingSince = null;
+    this.#retryMs = 0;
+  }
+
+  // Gives up the oldest rounds that changed nothing, then those that changed a state only; never one that tells of an incident.
+  #makeRoom(): void {
+    while (this.#entries.length > this.#options.limit) {
+      const steady = this.#entries.findIndex(({ work }) => work.kind === 'round' && isSteady(work.round));
+      const index = steady === -1 ? this.#entries.findIndex(({ work }) => !isDurable(work)) : steady;
+      const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
+      if (entry === undefined) return;
+      this.#dropped += 1;
+      entry.reject(
+        new WatchpostError('store_failed', `round dropped: ${this.#lastError ?? ''}, and the queue is full`),
+      );
+    }
+  }
+
+  #wakeIn(ms: number): void {
+    const at = this.#options.clock.elapsed() + ms;
+    if (this.#timer !== null && this.#timer.at <= at) return;
+    this.#timer?.handle[Symbol.dispose]();
+    this.#timer = { at, handle: this.#options.clock.after(ms, () => this.#wake()) };
+  }
+
+  #wake(): void {
+    if (this.#entries.some(({ work }) => work.kind === 'round' && !isSteady(work.round))) {
+      this.#lastUrgentAt = this.#options.clock.elapsed();
+    }
+    this.flush();
+  }
+}
+
+function isSteady(round: RoundRecord): boolean {
+  return round.states.length === 0 && round.incidents.length === 0 && round.deliveries.length === 0;
+}
+
+// Somebody will be told of it, or was: it must survive a power cut.
+function isDurable(work: Work): boolean {
+  return work.kind === 'settlements' || work.round.incidents.length > 0 || work.round.deliveries.length > 0;
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import type { DeliveryCount, MonitorStore, RoundRecord } from '#monitor/ports.ts';
+import type { deliveries, incidents, results, ruleStates } from './schema.ts';
+
+export type RuleState = RoundRecord['states'][number];
+export type Incident = RoundRecord['incidents'][number];
+export type Delivery = RoundRecord['deliveries'][number];
+export type Settlement = Parameters<MonitorStore['settle']>[0][number];
+export type { DeliveryCount };
+
+/** What is kept of one node's outcome. */
+export interface StoredResult {
+  readonly dueAt: number;
+  readonly node: string;
+  readonly status: Outcome['status'];
+  readonly seconds: number | null;
+  readonly failure: StoredFailure | null;
+}
+
+const StoredFailure = z.object({ ...Failure.shape, address: z.string().nullable().default(null) });
+export type StoredFailure = z.output<typeof StoredFailure>;
+
+const State = z.object({
+  window: z.array(z.object({ at: z.number(), failing: z.boolean() })),
+  incidentId: z.string().nullable(),
+  good: z.number(),
+  goodSince: z.number().nullable(),
+}) satisfies z.ZodType<Omit<RuleState, 'target' | 'rule'>>;
+
+const VoteLines = z.array(
+  z.object({
+    node: z.string(),
+    place: z.string(),
+    status: z.enum(['up', 'down', 'unknown']),
+    seconds: z.number().nullable(),
+    address: z.string().nullable(),
+    source: FailureSource.nullable(),
+    code: FailureCode.nullable(),
+    message: z.string().nullable(),
+  }),
+);
+
+type IncidentColumn = 'id' | 'target' | 'rule' | 'startedAt' | 'openedAt' | 'endedAt';
+
+const Story = z.object({
+  severity: z.enum({ critical: 'critical', warning: 'warning', info: 'info' } satisfies {
+    [Severity in Incident['severity']]: Severity;
+  }),
+  subject: z.string(),
+  condition: z.string(),
+  cause: z.string(),
+  votes: VoteLines,
+  closingVotes: VoteLines.nullable(),
+}) satisfies z.ZodType<Omit<Incident, IncidentColumn>>;
+
+// Both lists are complete or do not compile: a kind that is added elsewhere has to be added here.
+const Kind = z.enum({ opened: 'opened', resolved: 'resolved' } satisfies { [Kind in Delivery['kind']]: Kind });
+
+const statuses = ['up', 'down', 'unknown'] as const;
+
+export function statusNumber(status: Outcome['status']): number {
+  return statuses.indexOf(status);
+}
+
+/** Whole microseconds: shorter in the file than a float, and as exact as the measurement. */
+export function toMicroseconds(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round(seconds * 1e6);
+}
+
+export function failureText(outcome: Outcome): string | null {
+  if (outcome.status === 'up') return null;
+  const { failure, address } = outcome;
+  return JSON.stringify(address === null ? failure : { ...failure, address });
+}
+
+export function resultOf(
+  row: Omit<typeof results.$inferSelect, 'targetId' | 'nodeId'> & { node: string },
+): StoredResult {
+  const { dueAt, node, durationUs } = row;
+  const place = `the result of ${new Date(dueAt).toISOString()} at ${node}`;
+  return {
+    dueAt,
+    node,
+    status: statuses[row.status] ?? 'unknown',
+    seconds: durationUs === null ? null : durationUs / 1e6,
+    failure: row.failure === null ? null : parseJson(StoredFailure, row.failure, place),
+  };
+}
+
+export function stateText({ target: _target, rule: _rule, ...state }: RuleState): string {
+  return JSON.stringify(state);
+}
+
+export function stateOf(target: string, row: Pick<typeof ruleStates.$inferSelect, 'rule' | 'state'>): RuleState {
+  return { target, rule: row.rule, ...parseJson(State, row.state, `the state of ${target}, rule ${row.rule}`) };
+}
+
+export function incidentRow(incident: Incident, targetId: number): typeof incidents.$inferInsert {
+  const { id, target: _target, rule, startedAt, openedAt, endedAt, ...story } = incident;
+  return { id, targetId, rule, startedAt, openedAt, endedAt, story: JSON.stringify(story) };
+}
+
+export function incidentOf(target: string, row: typeof incidents.$inferSelect): Incident {
+  const { id, rule, startedAt, openedAt, endedAt, story } = row;
+  return { id, target, rule, startedAt, openedAt, endedAt, ...parseJson(Story, story, `incident ${id}`) };
+}
+
+export function deliveryOf(row: typeof deliveries.$inferSelect): Delivery {
+  const { state: _state, settledAt: _settledAt, kind, ...delivery } = row;
+  return { ...delivery, kind: parse(Kind, kind, `delivery ${row.id}`) };
+}
+
+function parseJson<Schema extends z.ZodType>(schema: Schema, text: string, place: string): z.output<Schema> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw unreadable(place, 'not JSON', error);
+  }
+  return parse(schema, value, place);
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): z.output<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const reasons = read.error.issues.map(({ path, message }) => `${path.join('.') || 'value'}: ${message}`);
+  throw unreadable(place, reasons.join('; '), read.error);
+}
+
+function unreadable(place: string, reason: string, cause: unknown): WatchpostError {
+  const text = `the database holds ${place} in a form that this version cannot read (${reason}); put back a backup or correct the row`;
+  return new WatchpostError('store_corrupt', text, { cause });
+}

@@ -1,0 +1,121 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, real, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+
+// Times are whole milliseconds since the epoch. `docs/storage.md` describes the tables for operators.
+
+export const targets = sqliteTable('targets', {
+  id: integer('id').primaryKey(),
+  name: text('name').notNull().unique(),
+});
+
+export const nodes = sqliteTable('nodes', {
+  id: integer('id').primaryKey(),
+  name: text('name').notNull().unique(),
+});
+
+/** One row for each vote. The key starts with the time, so that new rows append and old ones are cut off in one piece. */
+export const results = sqliteTable(
+  'results',
+  {
+    dueAt: integer('due_at').notNull(),
+    targetId: integer('target_id')
+      .notNull()
+      .references(() => targets.id),
+    nodeId: integer('node_id')
+      .notNull()
+      .references(() => nodes.id),
+    /** 0 is up, 1 down, 2 unknown. */
+    status: integer('status').notNull(),
+    /** Whole microseconds. */
+    durationUs: integer('duration_us'),
+    /** JSON: source, code, message, address. Null where the status is up. */
+    failure: text('failure'),
+  },
+  (table) => [primaryKey({ columns: [table.dueAt, table.targetId, table.nodeId] })],
+);
+
+export const ruleStates = sqliteTable(
+  'rule_states',
+  {
+    targetId: integer('target_id')
+      .notNull()
+      .references(() => targets.id),
+    rule: text('rule').notNull(),
+    /** JSON. */
+    state: text('state').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.targetId, table.rule] })],
+);
+
+export const incidents = sqliteTable(
+  'incidents',
+  {
+    id: text('id').primaryKey(),
+    targetId: integer('target_id')
+      .notNull()
+      .references(() => targets.id),
+    rule: text('rule').notNull(),
+    startedAt: integer('started_at').notNull(),
+    openedAt: integer('opened_at').notNull(),
+    endedAt: integer('ended_at'),
+    /** JSON: severity, subject, condition, cause and the vote tables. */
+    story: text('story').notNull(),
+  },
+  (table) => [
+    index('incidents_of_target').on(table.targetId, table.startedAt),
+    index('incidents_by_time').on(table.startedAt),
+    index('incidents_open')
+      .on(table.targetId)
+      .where(sql`ended_at IS NULL`),
+  ],
+);
+
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    incidentId: text('incident_id')
+      .notNull()
+      .references(() => incidents.id),
+    kind: text('kind').notNull(),
+    number: integer('number').notNull(),
+    channel: text('channel').notNull(),
+    recipient: text('recipient').notNull(),
+    /** pending, sent, merged or dead. */
+    state: text('state').notNull(),
+    createdAt: integer('created_at').notNull(),
+    nextAttemptAt: integer('next_attempt_at').notNull(),
+    attempts: integer('attempts').notNull(),
+    lastError: text('last_error'),
+    settledAt: integer('settled_at'),
+  },
+  (table) => [
+    uniqueIndex('deliveries_once').on(table.incidentId, table.kind, table.number, table.channel, table.recipient),
+    index('deliveries_pending')
+      .on(table.nextAttemptAt)
+      .where(sql`state = 'pending'`),
+  ],
+);
+
+/** The results as people read them: `sqlite3 watchpost.db "SELECT * FROM history"`. */
+export const history = sqliteView('history', {
+  dueAt: text('due_at').notNull(),
+  target: text('target').notNull(),
+  node: text('node').notNull(),
+  status: text('status').notNull(),
+  seconds: real('seconds'),
+  code: text('code'),
+  message: text('message'),
+  address: text('address'),
+}).as(sql`SELECT
+  strftime('%Y-%m-%dT%H:%M:%fZ', results.due_at / 1000.0, 'unixepoch') AS due_at,
+  targets.name AS target,
+  nodes.name AS node,
+  CASE results.status WHEN 0 THEN 'up' WHEN 1 THEN 'down' ELSE 'unknown' END AS status,
+  results.duration_us / 1000000.0 AS seconds,
+  results.failure ->> 'code' AS code,
+  results.failure ->> 'message' AS message,
+  results.failure ->> 'address' AS address
+FROM results
+JOIN targets ON targets.id = results.target_id
+JOIN nodes ON nodes.id = results.node_id`);

@@ -1,0 +1,144 @@
+import { and, eq, sql } from 'drizzle-orm';
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import type { RoundRecord } from '#monitor/ports.ts';
+import { failureText, incidentRow, stateText, statusNumber, toMicroseconds } from './rows.ts';
+import type { Incident, RuleState, Delivery, Settlement } from './rows.ts';
+import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
+
+export interface Writer {
+  /** Writes a whole round, or nothing where one of its name is there. */
+  writeRound(round: RoundRecord): 'stored' | 'duplicate';
+  /** Settles a delivery, unless it was settled before. */
+  writeSettlement(settlement: Settlement): void;
+  /** Must be called after a rollback: names that were given a number in it have none any more. */
+  forgetNames(): void;
+}
+
+/** Everything that writes, inside the transaction of its caller. */
+export function createWriter(database: BetterSQLite3Database): Writer {
+  const statements = prepare(database);
+  const targetIds = new Map<string, number>();
+  const nodeIds = new Map<string, number>();
+
+  function idOf(ids: Map<string, number>, name: string, table: 'target' | 'node'): number {
+    const known = ids.get(name);
+    if (known !== undefined) return known;
+    statements.insertName[table].run({ name });
+    const row = statements.selectName[table].get({ name });
+    if (row === undefined) throw new RangeError(`no number for ${table} ${name}`);
+    ids.set(name, row.id);
+    return row.id;
+  }
+
+  function writeState(state: RuleState): void {
+    const targetId = idOf(targetIds, state.target, 'target');
+    statements.upsertState.run({ targetId, rule: state.rule, state: stateText(state) });
+  }
+
+  function writeIncident(incident: Incident): void {
+    const row = incidentRow(incident, idOf(targetIds, incident.target, 'target'));
+    database
+      .insert(incidents)
+      .values(row)
+      .onConflictDoUpdate({ target: incidents.id, set: { endedAt: row.endedAt ?? null, story: row.story } })
+      .run();
+  }
+
+  function writeDelivery({ id: _id, ...delivery }: Delivery): void {
+    database
+      .insert(deliveries)
+      .values({ ...delivery, state: 'pending' })
+      .onConflictDoNothing()
+      .run();
+  }
+
+  return {
+    writeRound({ target, dueAt, votes, states, incidents, deliveries }) {
+      const targetId = idOf(targetIds, target, 'target');
+      if (statements.selectRound.get({ dueAt, targetId }) !== undefined) return 'duplicate';
+      for (const { node, outcome } of votes) {
+        statements.insertResult.run({
+          dueAt,
+          targetId,
+          nodeId: idOf(nodeIds, node.name, 'node'),
+          status: statusNumber(outcome.status),
+          durationUs: toMicroseconds(outcome.seconds),
+          failure: failureText(outcome),
+        });
+      }
+      states.forEach(writeState);
+      incidents.forEach(writeIncident);
+      deliveries.forEach(writeDelivery);
+      return 'stored';
+    },
+
+    writeSettlement(settlement) {
+      database
+        .update(deliveries)
+        .set(changeOf(settlement))
+        .where(and(eq(deliveries.id, settlement.id), eq(deliveries.state, 'pending')))
+        .run();
+    },
+
+    forgetNames() {
+      targetIds.clear();
+      nodeIds.clear();
+    },
+  };
+}
+
+function changeOf(settlement: Settlement) {
+  const attempts = sql`${deliveries.attempts} + 1`;
+  switch (settlement.state) {
+    case 'sent':
+      return { state: settlement.state, settledAt: settlement.at, attempts };
+    case 'merged':
+      return { state: settlement.state, settledAt: settlement.at };
+    case 'dead':
+      return { state: settlement.state, settledAt: settlement.at, attempts, lastError: settlement.error };
+    case 'pending':
+      return { nextAttemptAt: settlement.nextAttemptAt, attempts, lastError: settlement.error };
+  }
+}
+
+function prepare(database: BetterSQLite3Database) {
+  const hole = sql.placeholder;
+  const insertName = (table: typeof targets | typeof nodes) =>
+    database
+      .insert(table)
+      .values({ name: hole('name') })
+      .onConflictDoNothing()
+      .prepare();
+  const selectName = (table: typeof targets | typeof nodes) =>
+    database
+      .select({ id: table.id })
+      .from(table)
+      .where(eq(table.name, hole('name')))
+      .prepare();
+  return {
+    insertName: { target: insertName(targets), node: insertName(nodes) },
+    selectName: { target: selectName(targets), node: selectName(nodes) },
+    selectRound: database
+      .select({ nodeId: results.nodeId })
+      .from(results)
+      .where(and(eq(results.dueAt, hole('dueAt')), eq(results.targetId, hole('targetId'))))
+      .limit(1)
+      .prepare(),
+    insertResult: database
+      .insert(results)
+      .values({
+        dueAt: hole('dueAt'),
+        targetId: hole('targetId'),
+        nodeId: hole('nodeId'),
+        status: hole('status'),
+        durationUs: hole('durationUs'),
+        failure: hole('failure'),
+      })
+      .prepare(),
+    upsertState: database
+      .insert(ruleStates)
+      .values({ targetId: hole('targetId'), rule: hole('rule'), state: hole('state') })
+      .onConflictDoUpdate({ target: [ruleStates.targetId, ruleStates.rule], set: { state: sql`excluded.state` } })
+      .prepare(),
+  };
+}

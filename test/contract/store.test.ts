@@ -1,0 +1,301 @@
+import * as fc from 'fast-check';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Clock } from '#kernel/clock.ts';
+import type { Store, StoreOptions } from '#store/sqlite.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import {
+  closing,
+  delivery,
+  down,
+  incident,
+  openAt,
+  opening,
+  round,
+  start,
+  state,
+  tempFolder,
+  up,
+  vote,
+} from '../support/store.ts';
+
+interface Implementation {
+  readonly name: string;
+  readonly open: (folder: string, clock: Clock, more?: Partial<StoreOptions>) => Store;
+}
+
+const implementations: readonly Implementation[] = [
+  { name: 'sqlite', open: (folder, clock, more) => openAt(join(folder, 'watchpost.db'), clock, more) },
+];
+
+describe.each(implementations)('the store on $name', ({ open }) => {
+  async function withStore(action: (store: Store, clock: FakeClock, reopen: () => Promise<Store>) => Promise<void>) {
+    using folder = tempFolder();
+    const clock = new FakeClock();
+    let store = open(folder.path, clock);
+    const reopen = async () => {
+      await store.close();
+      store = open(folder.path, clock);
+      return store;
+    };
+    try {
+      await action(store, clock, reopen);
+    } finally {
+      await store.close();
+    }
+  }
+
+  test('gives back what a round recorded', () =>
+    withStore(async (store, clock) => {
+      const stored = store.record(
+        round('shop', start, { votes: [vote('de1', up(0.001234)), vote('us1', down('no route'))] }),
+      );
+      await clock.advance(1_000);
+      expect(await stored).toBe('stored');
+      expect(store.recentResults('shop', start)).toEqual([
+        { dueAt: start, node: 'de1', status: 'up', seconds: 0.001234, failure: null },
+        {
+          dueAt: start,
+          node: 'us1',
+          status: 'down',
+          seconds: 0.0005,
+          failure: { source: 'target', code: 'refused', message: 'no route', address: '192.0.2.80' },
+        },
+      ]);
+      expect(store.recentResults('shop', start + 1)).toEqual([]);
+      expect(store.recentResults('other', start)).toEqual([]);
+    }));
+
+  test('calls a round of the same name a duplicate and writes nothing of it', () =>
+    withStore(async (store, clock) => {
+      expect(await store.record(opening('shop', start))).toBe('stored');
+      await clock.advance(50);
+      const again = opening('shop', start, ['other@example.com']);
+      expect(await store.record({ ...again, votes: [vote('us1')] })).toBe('duplicate');
+      expect(store.recentResults('shop', start).map(({ node }) => node)).toEqual(['de1']);
+      expect(store.dueDeliveries(start, 10).map((due) => due.delivery.recipient)).toEqual(['ops@example.com']);
+    }));
+
+  test('finds a duplicate among rounds that still wait', () =>
+    withStore(async (store, clock) => {
+      const both = Promise.all([store.record(round('shop', start)), store.record(round('shop', start))]);
+      await clock.advance(1_000);
+      expect(await both).toEqual(['stored', 'duplicate']);
+    }));
+
+  test('recording everything twice equals recording it once', async () => {
+    const rounds = fc.array(
+      fc.record({ target: fc.constantFrom('a', 'b', 'c'), slot: fc.nat(4), opens: fc.boolean() }),
+    );
+    await fc.assert(
+      fc.asyncProperty(rounds, async (slots) => {
+        const records = slots.map(({ target, slot, opens }) =>
+          opens ? opening(target, start + slot * 30_000) : round(target, start + slot * 30_000),
+        );
+        expect(await outcomeOf([...records, ...records])).toEqual(await outcomeOf(records));
+      }),
+      { numRuns: 15 },
+    );
+
+    async function outcomeOf(records: readonly ReturnType<typeof round>[]) {
+      let seen: unknown;
+      await withStore(async (store, _clock, reopen) => {
+        const recorded = records.map((record) => store.record(record));
+        const after = await reopen();
+        await Promise.all(recorded);
+        const results = ['a', 'b', 'c'].map((target) => after.recentResults(target, 0));
+        seen = { loaded: after.load(), due: after.dueDeliveries(start * 2, 100).map(withoutId), results };
+      });
+      return seen;
+    }
+
+    function withoutId({ delivery: { id: _id, ...rest }, ...due }: ReturnType<Store['dueDeliveries']>[number]) {
+      return { ...due, delivery: rest };
+    }
+  });
+
+  test('holds a steady round back for a second, and commits it with its company', () =>
+    withStore(async (store, clock) => {
+      const settled: string[] = [];
+      for (const target of ['a', 'b']) void store.record(round(target, start)).then(() => settled.push(target));
+      await clock.advance(999);
+      expect(settled).toEqual([]);
+      expect(store.recentResults('a', 0)).toEqual([]);
+      expect(store.health().queued).toBe(2);
+      await clock.advance(1);
+      expect(settled).toEqual(['a', 'b']);
+      expect(store.health().queued).toBe(0);
+    }));
+
+  test('commits a transition at once, together with what waits', () =>
+    withStore(async (store) => {
+      const steady = store.record(round('a', start));
+      const changed = store.record(opening('shop', start));
+      expect(store.recentResults('a', 0)).toHaveLength(1);
+      expect(store.dueDeliveries(start, 10)).toHaveLength(1);
+      expect(await Promise.all([steady, changed])).toEqual(['stored', 'stored']);
+    }));
+
+  test('lets a storm of transitions share commits fifty milliseconds apart', () =>
+    withStore(async (store, clock) => {
+      const storm = Array.from({ length: 20 }, (_, index) => store.record(opening(`t${index}`, start)));
+      expect(store.dueDeliveries(start, 100)).toHaveLength(1);
+      await clock.advance(50);
+      expect(store.dueDeliveries(start, 100)).toHaveLength(20);
+      await Promise.all(storm);
+    }));
+
+  test('flushes what waits when it closes, and refuses rounds after that', () =>
+    withStore(async (store, _clock, reopen) => {
+      const waiting = store.record(round('shop', start));
+      const after = await reopen();
+      expect(await waiting).toBe('stored');
+      expect(after.recentResults('shop', 0)).toHaveLength(1);
+      await expect(store.record(round('shop', start + 1))).rejects.toMatchObject({ code: 'store_failed' });
+    }));
+
+  const restarts = [
+    { name: 'with nothing stored', record: [], states: 0, open: 0, due: 0 },
+    { name: 'after a good round', record: [round('shop', start)], states: 0, open: 0, due: 0 },
+    {
+      name: 'after a first failing round',
+      record: [round('shop', start, { states: [state('shop', { window: [{ at: start, failing: true }] })] })],
+      states: 1,
+      open: 0,
+      due: 0,
+    },
+    { name: 'in an open incident', record: [opening('shop', start)], states: 1, open: 1, due: 1 },
+    {
+      name: 'while recovering',
+      record: [
+        opening('shop', start),
+        round('shop', start + 1, { states: [state('shop', { incidentId: 'x', good: 1, goodSince: start + 1 })] }),
+      ],
+      states: 1,
+      open: 1,
+      due: 1,
+    },
+    {
+      name: 'after the end of an incident',
+      record: [opening('shop', start), closing('shop', start, start + 60_000)],
+      states: 1,
+      open: 0,
+      due: 2,
+    },
+  ];
+
+  test.each(restarts)('finds everything again after a restart $name', ({ record, states, open, due }) =>
+    withStore(async (store, _clock, reopen) => {
+      const all = Promise.all(record.map((one) => store.record(one)));
+      const after = await reopen();
+      await all;
+      const loaded = after.load();
+      const last = record.findLast((one) => one.states.length > 0);
+      expect(loaded.flatMap((one) => one.states)).toEqual(states === 0 ? [] : last?.states);
+      expect(loaded.flatMap((one) => one.openIncidents)).toEqual(open === 0 ? [] : record[0]?.incidents);
+      const found = after.dueDeliveries(start + 60_000, 10);
+      expect(found).toHaveLength(due);
+      for (const one of found)
+        expect(one.incident).toEqual(record.findLast((r) => r.incidents.length > 0)?.incidents[0]);
+    }),
+  );
+
+  test('hands out due deliveries oldest first and no more than asked for', () =>
+    withStore(async (store, clock) => {
+      const opened = incident('shop', start);
+      const made = [3, 1, 2].map((order) =>
+        delivery(opened, {
+          recipient: `${order}@example.com`,
+          createdAt: start + order,
+          nextAttemptAt: start + 10 - order,
+        }),
+      );
+      await store.record(round('shop', start, { incidents: [opened], deliveries: made }));
+      await clock.advance(50);
+      const recipients = (now: number, limit: number) =>
+        store.dueDeliveries(now, limit).map((due) => due.delivery.recipient);
+      expect(recipients(start + 6, 10)).toEqual([]);
+      expect(store.nextDeliveryAt()).toBe(start + 7);
+      expect(recipients(start + 8, 10)).toEqual(['2@example.com', '3@example.com']);
+      expect(recipients(start + 9, 2)).toEqual(['1@example.com', '2@example.com']);
+    }));
+
+  test('settles a delivery once: later settlements change nothing', () =>
+    withStore(async (store, _clock, reopen) => {
+      await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
+      const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+      store.settle([
+        { id: a!, state: 'sent', at: start },
+        { id: b!, state: 'dead', at: start, error: '550 no such user' },
+        { id: c!, state: 'pending', nextAttemptAt: start + 60_000, error: '451 try later' },
+      ]);
+      store.settle([
+        { id: a!, state: 'pending', nextAttemptAt: start, error: 'late answer' },
+        { id: b!, state: 'merged', at: start },
+      ]);
+      const after = await reopen();
+      expect(after.dueDeliveries(start + 59_999, 10)).toEqual([]);
+      expect(after.nextDeliveryAt()).toBe(start + 60_000);
+      expect(after.dueDeliveries(start + 60_000, 10).map((due) => due.delivery)).toEqual([
+        expect.objectContaining({ id: c, attempts: 1, lastError: '451 try later', nextAttemptAt: start + 60_000 }),
+      ]);
+      after.settle([{ id: c!, state: 'merged', at: start }]);
+      expect(after.nextDeliveryAt()).toBeNull();
+    }));
+
+  test('counts pending deliveries of every channel, the idle ones too', () =>
+    withStore(async (store, clock, reopen) => {
+      expect(store.deliveryCounts()).toEqual([]);
+      await store.record(opening('shop', start, ['a@example.com', 'b@example.com']));
+      await clock.advance(50);
+      await store.record(opening('blog', start + 1));
+      expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 3, oldestAt: start }]);
+      store.settle(
+        store.dueDeliveries(start + 1, 10).map((due) => ({ id: due.delivery.id, state: 'sent', at: start })),
+      );
+      const idle = [{ channel: 'email', pending: 0, oldestAt: null }];
+      expect(store.deliveryCounts()).toEqual(idle);
+      expect((await reopen()).deliveryCounts()).toEqual(idle);
+    }));
+
+  test('rejects a round that cannot be stored, and stores its company', () =>
+    withStore(async (store, clock) => {
+      const orphan = delivery(incident('nowhere', start));
+      const good = store.record(round('a', start));
+      const bad = store.record(round('b', start, { deliveries: [orphan] }));
+      const late = store.record(round('c', start));
+      await expect(bad).rejects.toMatchObject({ code: 'store_failed' });
+      expect(await good).toBe('stored');
+      expect(store.recentResults('b', 0)).toEqual([]);
+      await clock.advance(1_000);
+      expect(await late).toBe('stored');
+      expect(store.health()).toEqual({ lastError: null, failingSince: null, queued: 0, dropped: 0 });
+    }));
+
+  test('keeps every round when the wall clock is set back', () =>
+    withStore(async (store, clock) => {
+      const first = store.record(round('shop', clock.now()));
+      await clock.advance(400);
+      clock.step(-3_600_000);
+      const second = store.record(round('shop', clock.now()));
+      await clock.advance(600);
+      expect(await Promise.all([first, second])).toEqual(['stored', 'stored']);
+      expect(store.recentResults('shop', 0).map(({ dueAt }) => dueAt)).toEqual([start + 400 - 3_600_000, start]);
+    }));
+
+  test('prunes old results in bounded pieces of whole rounds', () =>
+    withStore(async (store, _clock, reopen) => {
+      const votes = [vote('de1'), vote('us1')];
+      const recorded = Array.from({ length: 50 }, (_, index) => store.record(round('shop', start + index, { votes })));
+      const after = await reopen();
+      await Promise.all(recorded);
+      const before = start + 40;
+      expect(after.prune({ before, limit: 15 })).toBe(14);
+      expect(after.prune({ before, limit: 1 })).toBe(2);
+      for (let left = 64; left > 0; left -= after.prune({ before, limit: 16 })) expect(left % 16).toBe(0);
+      expect(after.prune({ before, limit: 16 })).toBe(0);
+      expect(after.recentResults('shop', 0).map(({ dueAt }) => dueAt)).toEqual(
+        Array.from({ length: 10 }, (_, index) => [before + index, before + index]).flat(),
+      );
+    }));
+});

@@ -1,0 +1,114 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
+import { expect, test, type TestContext } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { openAt, start, tempFolder } from '../support/store.ts';
+
+const child = new URL('../support/store-child.ts', import.meta.url).pathname;
+
+interface Session {
+  readonly acknowledged: readonly number[];
+}
+
+/** Lets a child record rounds, kills it with SIGKILL after `ms` of work, and tells which rounds it had called stored. */
+async function killAtWork(folder: string, ms: number): Promise<Session> {
+  const process_ = spawn(process.execPath, [child, 'work', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const acknowledged: number[] = [];
+  const lines = createInterface(process_.stdout);
+  lines.on('line', (line) => {
+    if (line !== 'working') return void acknowledged.push(Number(line));
+    setTimeout(() => process_.kill('SIGKILL'), ms);
+  });
+  const [[, signal]] = await Promise.all([once(process_, 'exit'), once(lines, 'close')]);
+  expect(signal).toBe('SIGKILL');
+  return { acknowledged };
+}
+
+test('kill -9 in the middle of work loses no stored round, tears none, and lets the next process in', async () => {
+  const random = seededRandom(7);
+  let rounds = 0;
+  for (let kill = 0; kill < 8; kill += 1) {
+    using folder = tempFolder();
+    const { acknowledged } = await killAtWork(folder.path, Math.floor(random.next() * 400));
+    const path = join(folder.path, 'watchpost.db');
+    await using store = openAt(path, systemClock);
+
+    const votes = new Map<number, number>();
+    for (const { dueAt } of store.recentResults('shop', 0)) votes.set(dueAt, (votes.get(dueAt) ?? 0) + 1);
+    expect([...votes.values()].filter((count) => count !== 3)).toEqual([]);
+    expect(acknowledged.filter((dueAt) => !votes.has(dueAt))).toEqual([]);
+
+    const reader = new Database(path, { readonly: true });
+    expect(reader.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(reader.pragma('foreign_key_check')).toEqual([]);
+    const opened = reader.prepare('SELECT opened_at FROM incidents ORDER BY opened_at').pluck().all();
+    expect(opened).toEqual([...votes.keys()].filter((dueAt) => (dueAt - start) % 5 === 0));
+    expect(reader.prepare('SELECT count(*) FROM deliveries').pluck().get()).toBe(opened.length);
+    reader.close();
+    rounds += acknowledged.length;
+  }
+  expect(rounds).toBeGreaterThan(0);
+});
+
+test('a second process is refused while the first one runs', async () => {
+  using folder = tempFolder();
+  await using _store = openAt(join(folder.path, 'watchpost.db'), systemClock);
+  const { stdout } = spawnSync(process.execPath, [child, 'open', folder.path], { encoding: 'utf8' });
+  expect(JSON.parse(stdout)).toEqual({
+    code: 'store_unwritable',
+    message: expect.stringContaining(`in use by another running watchpost (process ${process.pid})`),
+  });
+});
+
+test('an incident survives a full disk and is stored as soon as there is room', (context) => {
+  needsMounts(context);
+  using folder = tempFolder();
+  const result = onItsOwnDisk(folder.path, 'mount -t tmpfs -o size=512k tmpfs "$0"', 'fillDisk');
+  expect(result).toMatchObject({
+    full: { lastError: 'database or disk is full', queued: 1, dropped: 0 },
+    stillFull: { queued: 1 },
+    recorded: 'stored',
+    after: { lastError: null, queued: 0, dropped: 0 },
+    due: 50,
+  });
+});
+
+test('a read-only disk is refused with the way out', (context) => {
+  needsMounts(context);
+  using folder = tempFolder();
+  const mount = 'mount -t tmpfs tmpfs "$0" && mount -o remount,ro "$0"';
+  expect(onItsOwnDisk(folder.path, mount, 'open')).toEqual({
+    code: 'store_unwritable',
+    message: expect.stringMatching(/watchpost\.db: cannot be written .* chown -R/),
+  });
+});
+
+test('a database on a disk that became read-only is refused, not half opened', (context) => {
+  needsMounts(context);
+  using folder = tempFolder();
+  const mount = `mount -t tmpfs tmpfs "$0" && "$1" "$2" open "$0" >&2 && mount -o remount,ro "$0"`;
+  expect(onItsOwnDisk(folder.path, mount, 'open')).toMatchObject({ code: 'store_unwritable' });
+});
+
+const isRoot = process.getuid?.() === 0;
+const namespace = isRoot ? ['--mount'] : ['--map-root-user', '--mount'];
+
+function needsMounts(context: TestContext): void {
+  if (spawnSync('unshare', [...namespace, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0) return;
+  if (process.env['CI'] !== undefined) throw new Error('CI must be able to mount in a namespace (unshare --mount)');
+  context.skip('needs unshare --mount, to mount a disk of its own');
+}
+
+/** Runs a scene with `folder` as a disk that only it can see; its last line of output is its report. */
+function onItsOwnDisk(folder: string, mount: string, scene: string): unknown {
+  const script = `${mount} && exec "$1" "$2" "$3" "$0"`;
+  const words = [...namespace, 'sh', '-c', script, folder, process.execPath, child, scene];
+  const { stdout, stderr } = spawnSync('unshare', words, { encoding: 'utf8', timeout: 20_000 });
+  const report = stdout.trim().split('\n').at(-1) ?? '';
+  if (report === '') throw new Error(`no report: ${stderr}`);
+  return JSON.parse(report);
+}

@@ -1,0 +1,63 @@
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '#kernel/clock.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { openAt, opening, round, start, vote } from './store.ts';
+
+// A process of its own for tests that kill it or give it a disk of its own: `node store-child.ts <scene> <folder>`.
+const votes = ['de1', 'us1', 'jp1'].map((name) => vote(name));
+
+/** Records rounds for ever and prints the due time of each as soon as it is stored. */
+async function work(folder: string): Promise<void> {
+  const store = openAt(join(folder, 'watchpost.db'), systemClock);
+  for (let index = 0; ; index += 1) {
+    const dueAt = start + index;
+    const record = index % 5 === 0 ? { ...opening('shop', dueAt), votes } : round('shop', dueAt, { votes });
+    void store.record(record).then(() => process.stdout.write(`${dueAt}\n`));
+    if (index % 7 === 0) {
+      const due = store.dueDeliveries(dueAt, 3);
+      store.settle(due.map(({ delivery }) => ({ id: delivery.id, state: 'sent', at: dueAt })));
+    }
+    if (index === 20) process.stdout.write('working\n');
+    await sleep(1);
+  }
+}
+
+/** Opens the database and prints how that ended. */
+async function open(folder: string): Promise<void> {
+  try {
+    await openAt(join(folder, 'watchpost.db'), systemClock).close();
+    report({ opened: true });
+  } catch (error) {
+    report({ code: error instanceof WatchpostError ? error.code : null, message: messageOf(error) });
+  }
+}
+
+/** Fills its disk, records an incident on it, makes room, and prints what became of it. */
+async function fillDisk(folder: string): Promise<void> {
+  await using store = openAt(join(folder, 'watchpost.db'), systemClock);
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc((bavail - 1) * bsize));
+  const incident = store.record(
+    opening(
+      'shop',
+      start,
+      Array.from({ length: 50 }, (_, index) => `${index}@example.com`),
+    ),
+  );
+  const full = store.health();
+  await sleep(300);
+  const stillFull = store.health();
+  rmSync(join(folder, 'filler'));
+  const recorded = await incident;
+  report({ full, stillFull, recorded, after: store.health(), due: store.dueDeliveries(start, 100).length });
+}
+
+function report(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+const scenes: Record<string, (folder: string) => Promise<void>> = { work, open, fillDisk };
+const [, , scene = '', folder = ''] = process.argv;
+await scenes[scene]?.(folder);

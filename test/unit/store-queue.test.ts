@@ -1,0 +1,114 @@
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { CommitQueue, type Work } from '#store/queue.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { opening, quiet, round, start, state } from '../support/store.ts';
+
+function full(): Error {
+  return new Error('query failed', { cause: new Database.SqliteError('database or disk is full', 'SQLITE_FULL') });
+}
+
+/** A queue over a disk that is a list, with a switch that makes it refuse. */
+function setUp(limit = 100) {
+  const clock = new FakeClock();
+  const disk = { refuses: false, attempts: 0, commits: [] as { targets: string[]; durable: boolean }[] };
+  const queue = new CommitQueue({
+    clock,
+    log: quiet,
+    limit,
+    commit(work, durable) {
+      disk.attempts += 1;
+      if (disk.refuses) throw full();
+      const names = work.map(nameOf);
+      if (names.includes('broken')) throw new TypeError('no such column');
+      disk.commits.push({ targets: names, durable });
+      return work.map(() => 'stored' as const);
+    },
+  });
+  return { clock, disk, queue };
+}
+
+function nameOf(work: Work): string {
+  return work.kind === 'round' ? work.round.target : `settles ${work.settlements.length}`;
+}
+
+test('asks for a sync only where somebody will be told of it', async () => {
+  const { clock, disk, queue } = setUp();
+  void queue.add(round('steady', start));
+  await clock.advance(1_000);
+  void queue.add(round('state', start, { states: [state('state')] }));
+  await clock.advance(1_000);
+  void queue.add(opening('incident', start));
+  queue.settle([{ id: 1, state: 'sent', at: start }]);
+  expect(disk.commits).toEqual([
+    { targets: ['steady'], durable: false },
+    { targets: ['state'], durable: false },
+    { targets: ['incident'], durable: true },
+    { targets: ['settles 1'], durable: true },
+  ]);
+});
+
+test('commits a thousand waiting rounds without waiting for the second to end', () => {
+  const { disk, queue } = setUp();
+  for (let index = 0; index < 999; index += 1) void queue.add(round(`t${index}`, start));
+  expect(disk.commits).toHaveLength(0);
+  void queue.add(round('last', start));
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([1_000]);
+});
+
+test('tries a full disk again with growing pauses, up to ten seconds', async () => {
+  const { clock, disk, queue } = setUp();
+  disk.refuses = true;
+  void queue.add(opening('shop', start));
+  const tries: number[] = [];
+  for (let ms = 0; ms < 40_000; ms += 250) {
+    const before = disk.attempts;
+    await clock.advance(250);
+    if (disk.attempts > before) tries.push(clock.elapsed());
+  }
+  expect(tries).toEqual([250, 750, 1_750, 3_750, 7_750, 15_750, 25_750, 35_750]);
+  expect(queue.health()).toMatchObject({ lastError: 'database or disk is full', failingSince: start, queued: 1 });
+});
+
+test('gives up the oldest steady rounds on a full disk, then changed states, and never an incident', async () => {
+  const { clock, disk, queue } = setUp(3);
+  disk.refuses = true;
+  const kept = [queue.add(opening('incident', start))];
+  const given = [queue.add(round('steady 1', start)), queue.add(round('state', start, { states: [state('state')] }))];
+  const dropped = Promise.allSettled(given);
+  given.push(queue.add(round('steady 2', start)));
+  kept.push(queue.add(opening('incident 2', start)), queue.add(opening('incident 3', start)));
+  kept.push(queue.add(opening('incident 4', start)));
+  await expect(given[2]).rejects.toThrow('round dropped: database or disk is full, and the queue is full');
+  expect((await dropped).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(queue.health()).toMatchObject({ queued: 4, dropped: 3 });
+
+  disk.refuses = false;
+  await clock.advance(10_000);
+  expect(await Promise.all(kept)).toEqual(['stored', 'stored', 'stored', 'stored']);
+  expect(disk.commits.flatMap(({ targets }) => targets)).toEqual([
+    'incident',
+    'incident 2',
+    'incident 3',
+    'incident 4',
+  ]);
+});
+
+test('commits everybody else where one round is at fault', async () => {
+  const { clock, disk, queue } = setUp();
+  const all = ['a', 'broken', 'b'].map((name) => queue.add(round(name, start)));
+  const settled = Promise.allSettled(all);
+  await clock.advance(1_000);
+  expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(disk.commits.map(({ targets }) => targets)).toEqual([['a'], ['b']]);
+  expect(queue.health()).toMatchObject({ lastError: null, queued: 0 });
+});
+
+test('leaves no timer behind when it closes', async () => {
+  const { clock, disk, queue } = setUp();
+  void queue.add(round('shop', start));
+  expect(clock.pending).toBe(1);
+  expect(queue.close()).toBe(0);
+  expect(disk.commits).toHaveLength(1);
+  expect(clock.pending).toBe(0);
+});
