@@ -64,10 +64,14 @@ export interface MonitorStore {
    * is written. Rounds that change no state may wait up to a second to be committed together.
    */
   record(round: RoundRecord): Promise<'stored' | 'duplicate'>;
-  /** Deliveries not settled and due at `now`, oldest first, with the incidents they are about. */
+  /**
+   * Deliveries to try at `now`, oldest first, with their incidents as they are by now: every unsettled one that is due, and with it
+   * all other unsettled ones of the same incident, channel and recipient, due or not, so that one message can tell them all.
+   */
   dueDeliveries(now: number, limit: number): readonly PendingDelivery[];
   /** The earliest time that an unsettled delivery is due, or null. */
   nextDeliveryAt(): number | null;
+  /** Ends an attempt. Every settlement adds one to the delivery's `attempts`; an `error` becomes its `lastError`. */
   settle(settlements: readonly DeliverySettlement[]): void;
   deliveryCounts(): readonly DeliveryCount[];
 }
@@ -84,8 +88,13 @@ export interface DeliveryCount {
   readonly oldestAt: number | null;
 }
 
+/** What a message tells: that it began, that it is over, or both at once because the first could not be told in time. */
+export type MessageKind = 'opened' | 'resolved' | 'late';
+
 /** One message about incidents to one recipient, ready to be sent. */
 export interface Message {
+  readonly kind: MessageKind;
+  readonly incidents: readonly Incident[];
   /** Unique and fixed for what it tells: a repeat has the same id. The channel adds its own domain. */
   readonly id: string;
   /** Ids of the messages that it belongs under, first the root of the thread. */

@@ -1,0 +1,51 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Channel, Message } from '#monitor/ports.ts';
+import { mailOf } from './mail.ts';
+
+export interface EmlOptions {
+  readonly folder: string;
+  readonly hostname: string;
+  readonly log: Log;
+}
+
+/** Writes each mail into a folder as an `.eml` file that mail programs open: for trying out, without a mail server. */
+export function createEmlChannel({ folder, hostname, log }: EmlOptions): Channel {
+  const from = `Watchpost <watchpost@${hostname}>`;
+  const transport = createTransport({ streamTransport: true, buffer: true });
+  return {
+    name: 'email',
+    async send(message, recipient, signal) {
+      const path = join(folder, fileNameOf(message));
+      const unfinished = `${path}.tmp`;
+      try {
+        const sent = await transport.sendMail(mailOf(message, from, recipient));
+        await mkdir(folder, { recursive: true });
+        await writeFile(unfinished, sent.message, { signal, flush: true, mode: 0o640 });
+        await rename(unfinished, path);
+      } catch (error) {
+        return { kind: 'retry', reason: `cannot write ${path}: ${messageOf(error)}` };
+      }
+      log.info({ recipient, path }, `mail written to ${path}; set smtp to have it sent`);
+      return { kind: 'delivered', response: `written to ${path}` };
+    },
+    async close() {
+      transport.close();
+    },
+  };
+}
+
+// Sorts by time and tells what it is about; the id makes a repeat the same file.
+function fileNameOf({ at, subject, id }: Message): string {
+  const time = new Date(at).toISOString().replaceAll(/[-:]/g, '').replace('.', '');
+  const slug = subject
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60);
+  return `${time}-${slug}-${id.slice(0, 12)}.eml`;
+}

@@ -1,0 +1,48 @@
+import addressparser from 'nodemailer/lib/addressparser';
+import type { SendMailOptions } from 'nodemailer';
+import { singleLine } from '#kernel/text.ts';
+import type { Message } from '#monitor/ports.ts';
+
+/** A message as a mail: multipart of text and HTML, with the headers that thread it and keep auto-responders quiet. */
+export function mailOf(message: Message, from: string, recipient: string): SendMailOptions {
+  const domain = domainOf(from);
+  const idOf = (id: string) => `<${id}@${domain}>`;
+  const parent = message.references.at(-1);
+  const [incident] = message.incidents;
+  return {
+    from,
+    to: { name: '', address: recipient },
+    envelope: { from: addressOf(from), to: [recipient] },
+    subject: singleLine(message.subject, 500),
+    messageId: idOf(message.id),
+    ...(parent === undefined ? {} : { inReplyTo: idOf(parent), references: message.references.map(idOf) }),
+    date: new Date(message.at),
+    text: message.text,
+    html: message.html,
+    headers: {
+      // RFC 3834, 5: nothing may answer this automatically.
+      'Auto-Submitted': 'auto-generated',
+      'List-Id': `Watchpost incidents <watchpost.${domain}>`,
+      'X-Watchpost-Kind': message.kind,
+      ...(incident === undefined
+        ? {}
+        : { 'X-Watchpost-Target': singleLine(incident.target), 'X-Watchpost-Severity': incident.severity }),
+    },
+    xMailer: false,
+    encoding: 'quoted-printable',
+    newline: 'windows',
+    baseBoundary: message.id,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** The bare address of a sender such as `Watchpost <alerts@example.com>`. */
+export function addressOf(from: string): string {
+  const [first] = addressparser(from, { flatten: true });
+  return first?.address ?? from;
+}
+
+function domainOf(from: string): string {
+  return addressOf(from).split('@').at(-1) ?? 'localhost';
+}
