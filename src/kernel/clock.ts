@@ -74,13 +74,14 @@ export interface Deadline extends Disposable {
 export function deadline(clock: Clock, ms: number, outer?: AbortSignal): Deadline {
   const controller = new AbortController();
   const onOuter = () => controller.abort(outer?.reason);
-  const timer = clock.after(ms, () => controller.abort(new DeadlineError(ms)));
+  let own: DeadlineError | null = null;
+  const timer = clock.after(ms, () => controller.abort((own = new DeadlineError(ms))));
   if (outer?.aborted === true) onOuter();
   else outer?.addEventListener('abort', onOuter, { once: true });
   return {
     signal: controller.signal,
     get expired() {
-      return controller.signal.reason instanceof DeadlineError && outer?.aborted !== true;
+      return own !== null && controller.signal.reason === own;
     },
     [Symbol.dispose]() {
       timer[Symbol.dispose]();
@@ -91,10 +92,10 @@ export function deadline(clock: Clock, ms: number, outer?: AbortSignal): Deadlin
 
 /** Settles as `promise` does, or rejects with the signal's reason, whichever is first. For waits that take no signal. */
 export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(abortReason(signal));
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -56,7 +56,8 @@ export function Duration(bounds: Bounds = {}) {
       const ms = parseDuration(text) ?? Number.NaN;
       if (ms >= min && ms <= max) return ms;
       const range = [bounds.min && `at least ${bounds.min}`, bounds.max && `at most ${bounds.max}`].filter(Boolean);
-      context.issues.push({ code: 'custom', input: text, message: `must be ${range.join(' and ')}` });
+      const message = range.length === 0 ? 'is too long to be counted' : `must be ${range.join(' and ')}`;
+      context.issues.push({ code: 'custom', input: text, message });
       return z.NEVER;
     },
     encode: formatDuration,

@@ -1,37 +1,47 @@
-import { type CheckSpec, failed, failure, type NodeInfo, type Outcome } from '#checks/index.ts';
+import { CheckSpec, failed, failure, type FailureCode, type FailureSource, type NodeInfo, type Outcome } from '#checks/index.ts';
 import type { Vote } from '#monitor/ports.ts';
 
-const places: Record<string, { country: string; city: string }> = {
-  de1: { country: 'Germany', city: 'Frankfurt' },
-  us1: { country: 'USA', city: 'Los Angeles' },
-  jp1: { country: 'Japan', city: 'Tokyo' },
-};
-
-export function nodeInfo(name: string): NodeInfo {
-  return { name, countryCode: name.slice(0, 2), country: '', city: '', asn: '', ip: '', ...places[name] };
+export function nodeInfo(name: string, about: Partial<NodeInfo> = {}): NodeInfo {
+  return {
+    name,
+    countryCode: 'de',
+    country: 'Germany',
+    city: 'Frankfurt',
+    asn: 'AS64500',
+    ip: '192.0.2.10',
+    ...about,
+  };
 }
 
-export const up = (seconds = 0.02): Outcome => ({
-  status: 'up',
-  seconds,
-  address: '192.0.2.1',
-  phases: { connect: seconds },
-  facts: {},
-  detail: {},
-});
+export function up(seconds = 0.02, known: Partial<Pick<Outcome, 'phases' | 'facts' | 'address'>> = {}): Outcome {
+  return { status: 'up', seconds, address: '192.0.2.1', phases: {}, facts: {}, detail: {}, ...known };
+}
 
-export const down = (message = 'connection refused'): Outcome =>
-  failed(failure('target', 'refused', message), { address: '192.0.2.1' });
+/** Down where the source is the target, unknown otherwise. */
+export function notUp(code: FailureCode, source: FailureSource = 'target', seconds: number | null = null): Outcome {
+  return failed(failure(source, code, `it was ${code} at 192.0.2.1`), { seconds });
+}
 
-export const unknown = (message = 'the node is gone'): Outcome => failed(failure('node', 'gone', message));
+export const down = () => notUp('refused');
+export const unknown = () => notUp('no_answer', 'node');
+
+/** A vote of each node, named `zz1`, `zz2` and so on. */
+export function votes(...outcomes: readonly Outcome[]): readonly Vote[] {
+  return outcomes.map((outcome, index) => ({ node: nodeInfo(`zz${index + 1}`), outcome }));
+}
+
+const places: Readonly<Record<string, Partial<NodeInfo>>> = {
+  us1: { countryCode: 'us', country: 'USA', city: 'Los Angeles' },
+  jp1: { countryCode: 'jp', country: 'Japan', city: 'Tokyo' },
+};
 
 /** Votes written as a line: `de1:up us1:down jp1:unknown`. */
-export function votes(line: string): readonly Vote[] {
-  const outcomes = { up, down, unknown };
+export function votesOf(line: string): readonly Vote[] {
+  const outcomes: Readonly<Record<string, () => Outcome>> = { up, down, unknown };
   return line.split(' ').map((word) => {
     const [name = '', status = ''] = word.split(':');
-    return { node: nodeInfo(name), outcome: outcomes[status as keyof typeof outcomes]() };
+    return { node: nodeInfo(name, places[name]), outcome: outcomes[status]!() };
   });
 }
 
-export const anySpec: CheckSpec = { type: 'tcp', host: '192.0.2.1:80', timeout: 5_000 } as CheckSpec;
+export const anySpec: CheckSpec = CheckSpec.parse({ type: 'tcp', host: '192.0.2.1:80' });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { decide, type Memory } from '#monitor/decide.ts';
 import { Rule } from '#monitor/rule.ts';
 import type { Target } from '#monitor/target.ts';
-import { anySpec, votes } from '../../support/votes.ts';
+import { anySpec, votesOf } from '../../support/votes.ts';
 
 const shop: Target = {
   name: 'shop',
@@ -22,7 +22,7 @@ function play(lines: readonly string[], target = shop) {
   let memory = nothing;
   return lines.map((line, index) => {
     const dueAt = index * 60_000;
-    const decision = decide(target, memory, { dueAt, votes: votes(line), now: dueAt + 500 });
+    const decision = decide(target, memory, { dueAt, votes: votesOf(line), now: dueAt + 500 });
     ({ memory } = decision);
     return decision;
   });
@@ -48,7 +48,7 @@ test('the second failing round opens one incident, back-dated, with a mail for e
     startedAt: 0,
     openedAt: 60_000,
     endedAt: null,
-    cause: 'connection refused',
+    cause: 'it was refused at 192.0.2.1',
     subject: 'tcp 192.0.2.1:80',
     condition: 'more than half of the nodes failing in 2 rounds in a row',
   });

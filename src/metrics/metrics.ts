@@ -1,0 +1,111 @@
+import { Registry } from 'prom-client';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { DeliveryCount, Vote } from '#monitor/ports.ts';
+import { createAsk } from './ask.ts';
+import { createCheckMetrics } from './check.ts';
+import { createConfigMetrics } from './config.ts';
+import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
+import { exposition } from './exposition.ts';
+import { createIncidentMetrics, type IncidentChange } from './incident.ts';
+import { createNodeMetrics, type NodeState } from './node.ts';
+import { createProcessMetrics } from './process.ts';
+import { createScheduleMetrics } from './schedule.ts';
+import { createStoreMetrics, type StoreFigures } from './store.ts';
+import { createTargetMetrics, type TargetState, type WatchedTarget } from './target.ts';
+
+/** Where the figures come from that are asked for at each scrape. One that throws costs its own figures only. */
+export interface MetricsSources {
+  /** All nodes there are, whether they answer or not. The series of any other node are dropped. */
+  readonly nodes: () => readonly NodeState[];
+  readonly deliveries: () => readonly DeliveryCount[];
+  readonly store: () => StoreFigures;
+}
+
+export interface MetricsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  readonly sources: MetricsSources;
+}
+
+/** A finished round. Times are wall time in milliseconds since the epoch. */
+export interface RoundDone {
+  readonly target: string;
+  /** The type of the check. */
+  readonly check: string;
+  readonly votes: readonly Vote[];
+  readonly verdict: { readonly status: TargetState };
+  /** When it was to start, the target's place within the tick included. */
+  readonly dueAt: number;
+  readonly startedAt: number;
+}
+
+/** Takes what happens as plain values and tells it to Prometheus. Nothing here survives the process. */
+export interface Metrics extends Disposable {
+  readonly contentType: string;
+  /** What `/metrics` answers. Scrapes at the same time share one text. */
+  text(): Promise<string>;
+  /** All targets that are watched from now on; the series of any other are dropped, and its late rounds ignored. */
+  targetsChanged(targets: readonly WatchedTarget[]): void;
+  roundDone(round: RoundDone): void;
+  roundsSkipped(count: number): void;
+  incidentChanged(change: IncidentChange): void;
+  deliverySettled(settled: DeliverySettled): void;
+  /** A transaction that took `seconds`. */
+  storeWritten(seconds: number): void;
+  configReloaded(successful: boolean, at: number): void;
+}
+
+export function createMetrics({ clock, log, version, sources }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const ask = createAsk(registry, log);
+  const check = createCheckMetrics();
+  const target = createTargetMetrics();
+  const incident = createIncidentMetrics();
+  const delivery = createDeliveryMetrics(registry, clock, ask, sources.deliveries);
+  const schedule = createScheduleMetrics(registry);
+  const showNodes = createNodeMetrics(registry);
+  const store = createStoreMetrics(registry, ask, sources.store);
+  const configReloaded = createConfigMetrics(registry);
+  const ownProcess = createProcessMetrics(registry, ask, { version, clock });
+  const families = [...target.families, ...incident.families, ...check.families];
+  let running: Promise<string> | null = null;
+
+  async function write(): Promise<string> {
+    const nodes = ask('nodes', sources.nodes);
+    showNodes(nodes ?? []);
+    if (nodes !== null) check.keepNodes(new Set(nodes.map((node) => node.info.name)));
+    delivery.refresh();
+    store.refresh();
+    ownProcess.refresh();
+    return (await exposition(families)) + (await registry.metrics());
+  }
+
+  return {
+    contentType: registry.contentType,
+    async text() {
+      running ??= write().finally(() => {
+        running = null;
+      });
+      return running;
+    },
+    targetsChanged(targets) {
+      for (const moved of target.targetsChanged(targets)) check.forgetFacts(moved);
+      incident.targetsChanged(targets);
+      check.keepTargets(new Map(targets.map(({ name, check }) => [name, check])));
+    },
+    roundDone({ target: name, check: type, votes, verdict, dueAt, startedAt }) {
+      schedule.roundStarted(dueAt, startedAt);
+      if (!target.watches(name, type)) return;
+      target.record(name, verdict.status, startedAt);
+      check.record(name, type, votes);
+    },
+    roundsSkipped: (count) => schedule.roundsSkipped(count),
+    incidentChanged: (change) => incident.incidentChanged(change),
+    deliverySettled: (settled) => delivery.deliverySettled(settled),
+    storeWritten: (seconds) => store.storeWritten(seconds),
+    configReloaded,
+    [Symbol.dispose]: () => ownProcess[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,37 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+export interface ScheduleMetrics {
+  /** Wall times in milliseconds since the epoch. */
+  roundStarted(dueAt: number, startedAt: number): void;
+  roundsSkipped(count: number): void;
+}
+
+/** A round that starts later than this after it was due counts as late. */
+export const lateAfterMs = 1_000;
+
+const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
+
+export function createScheduleMetrics(registry: Registry): ScheduleMetrics {
+  const lag = new Histogram({
+    name: 'watchpost_schedule_lag_seconds',
+    help: 'Time from when a round was due to its start.',
+    buckets: lagBounds,
+    registers: [registry],
+  });
+  const rounds = new Counter({
+    name: 'watchpost_rounds_total',
+    help: `Rounds that started on time, started more than ${lateAfterMs / 1_000} s late, or were skipped.`,
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  for (const outcome of ['on_time', 'late', 'skipped']) rounds.inc({ outcome }, 0);
+
+  return {
+    roundStarted(dueAt, startedAt) {
+      const lagMs = Math.max(0, startedAt - dueAt);
+      lag.observe(lagMs / 1_000);
+      rounds.inc({ outcome: lagMs > lateAfterMs ? 'late' : 'on_time' });
+    },
+    roundsSkipped: (count) => rounds.inc({ outcome: 'skipped' }, count),
+  };
+}

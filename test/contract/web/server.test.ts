@@ -1,0 +1,277 @@
+import { once } from 'node:events';
+import { get, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { silentLog } from '../../support/metrics.ts';
+
+const options: WebOptions = {
+  listen: { host: '127.0.0.1', port: 0 },
+  clock: systemClock,
+  log: silentLog,
+  metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: async () => 'up 1\n' },
+  health: { pulses: [], notReady: () => [] },
+};
+
+const start = async (more: Partial<WebOptions> = {}) => startWebServer({ ...options, ...more });
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+async function ask(server: WebServer, path: string, method = 'GET', body = ''): Promise<Answer> {
+  const { port } = server.addr();
+  const headers = body === '' ? {} : { 'content-type': 'application/json' };
+  const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }).end(body);
+  const [response] = await once(request, 'response');
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+/** Sends bytes as they are, and gives everything that comes back until the server closes the connection. */
+async function raw(server: WebServer, bytes: string): Promise<string> {
+  const socket = connect(server.addr().port, '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
+
+test('serves the metrics with the content type of their format', async () => {
+  await using server = await start();
+  const answer = await ask(server, '/metrics');
+  expect(answer).toMatchObject({ status: 200, body: 'up 1\n' });
+  expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+});
+
+test('answers HEAD with the headers alone', async () => {
+  await using server = await start();
+  const answer = await ask(server, '/metrics', 'HEAD');
+  expect(answer).toMatchObject({ status: 200, body: '' });
+  expect(answer.headers['content-length']).toBe('5');
+});
+
+test('the front page names the endpoints', async () => {
+  await using server = await start();
+  const { body } = await ask(server, '/');
+  for (const path of ['/metrics', '/healthz', '/readyz']) expect(body).toContain(path);
+});
+
+test('every answer carries the security headers', async () => {
+  await using server = await start();
+  for (const path of ['/', '/metrics', '/healthz', '/nothing']) {
+    expect((await ask(server, path)).headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+  }
+});
+
+test('is healthy while every part makes progress', async () => {
+  const pulses = [{ name: 'scheduler', ageMs: () => 1_500, limitMs: 30_000 }];
+  await using server = await start({ health: { ...options.health, pulses } });
+  const answer = await ask(server, '/healthz');
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.body)).toEqual({
+    ok: 1,
+    stuck: [],
+    parts: { scheduler: { ok: true, age_seconds: 1.5, limit_seconds: 30 } },
+  });
+});
+
+test('is not healthy while a part is stuck or cannot tell, and names it', async () => {
+  const broken = () => {
+    throw new Error('database is closed');
+  };
+  const pulses = [
+    { name: 'scheduler', ageMs: () => 0, limitMs: 30_000 },
+    { name: 'outbox', ageMs: () => 60_000, limitMs: 60_000 },
+    { name: 'store', ageMs: broken, limitMs: 60_000 },
+  ];
+  await using server = await start({ health: { ...options.health, pulses } });
+  const answer = await ask(server, '/healthz');
+  expect(answer.status).toBe(503);
+  expect(JSON.parse(answer.body)).toMatchObject({
+    ok: 0,
+    error: 'stuck',
+    message: 'no progress: outbox, store',
+    stuck: ['outbox', 'store'],
+    parts: { scheduler: { ok: true }, outbox: { ok: false, age_seconds: 60 }, store: { ok: false, age_seconds: null } },
+  });
+});
+
+test('is ready once nothing speaks against it', async () => {
+  const reasons = ['the store is being migrated'];
+  await using server = await start({ health: { pulses: [], notReady: () => reasons } });
+  const before = await ask(server, '/readyz');
+  expect(before.status).toBe(503);
+  expect(JSON.parse(before.body)).toMatchObject({ ok: 0, error: 'not_ready', reasons });
+  reasons.pop();
+  expect(await ask(server, '/readyz')).toMatchObject({ status: 200, body: '{"ok":1}' });
+});
+
+test('answers an unknown path with a JSON body that does not repeat the query', async () => {
+  await using server = await start();
+  const answer = await ask(server, '/nothing?token=secret');
+  expect(answer.status).toBe(404);
+  expect(JSON.parse(answer.body)).toEqual({ ok: 0, error: 'not_found', message: 'there is no GET /nothing here' });
+});
+
+test.each([
+  { name: 'a path that cannot be decoded', path: '/%zz', method: 'GET', body: '', status: 400, error: 'bad_request' },
+  { name: 'a body that is no JSON', path: '/echo', method: 'POST', body: '{', status: 400, error: 'bad_request' },
+  {
+    name: 'a body above the limit',
+    path: '/echo',
+    method: 'POST',
+    body: ' '.repeat(70_000),
+    status: 413,
+    error: 'too_large',
+  },
+  { name: 'a method that is not there', path: '/metrics', method: 'POST', body: '{}', status: 404, error: 'not_found' },
+])('answers $name with a JSON body', async ({ path, method, body, status, error }) => {
+  await using server = await start({ plugins: [async (app) => void app.post('/echo', async () => ({}))] });
+  const answer = await ask(server, path, method, body);
+  expect(answer.status).toBe(status);
+  expect(JSON.parse(answer.body)).toMatchObject({ ok: 0, error });
+});
+
+test('serves what further plugins add, and tells nothing of what they throw', async () => {
+  await using server = await start({
+    plugins: [
+      async (app) => {
+        app.get('/nodes', async () => ({ nodes: {} }));
+        app.get('/broken', async () => {
+          throw new Error('secret detail');
+        });
+      },
+    ],
+  });
+  expect(await ask(server, '/nodes')).toMatchObject({ status: 200, body: '{"nodes":{}}' });
+  const broken = await ask(server, '/broken');
+  expect(broken.status).toBe(500);
+  expect(JSON.parse(broken.body)).toMatchObject({ ok: 0, error: 'internal' });
+  expect(broken.body).not.toContain('secret');
+});
+
+test('answers 500 where the metrics cannot be written, and goes on', async () => {
+  const text = async () => {
+    throw new Error('no');
+  };
+  await using server = await start({ metrics: { ...options.metrics, text } });
+  expect((await ask(server, '/metrics')).status).toBe(500);
+  expect((await ask(server, '/healthz')).status).toBe(200);
+});
+
+test('answers what is no HTTP with a JSON body', async () => {
+  await using server = await start();
+  const [head, body] = (await raw(server, 'hello\r\n\r\n')).split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(JSON.parse(body ?? '')).toMatchObject({ ok: 0, error: 'bad_request' });
+});
+
+test('refuses a head above the limit', async () => {
+  await using server = await start({ limits: { headBytes: 2_048 } });
+  const answer = await raw(server, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(4_096)}\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+});
+
+test('cuts a client that never ends its head', async () => {
+  await using server = await start({ limits: { headersMs: 100, requestMs: 200 } });
+  expect(await raw(server, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test('cuts a client that sends nothing at all', async () => {
+  await using server = await start({ limits: { idleMs: 100 } });
+  expect(await raw(server, '')).toBe('');
+});
+
+test('cuts a client that does not read its answer', async () => {
+  const clock = new FakeClock();
+  const big = 'x'.repeat(50_000_000);
+  await using server = await start({ clock, metrics: { ...options.metrics, text: async () => big } });
+  const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
+  const [response] = await once(request, 'response');
+  response.pause();
+  const failed = once(response, 'error');
+  await clock.advance(60_000);
+  response.resume();
+  expect(await failed).toMatchObject([{ code: 'ECONNRESET' }]);
+});
+
+test('leaves no timer behind for requests that were answered', async () => {
+  const clock = new FakeClock();
+  await using server = await start({ clock });
+  await ask(server, '/metrics');
+  await expect.poll(() => clock.pending).toBe(0);
+});
+
+test('lets a running request end before it closes', async () => {
+  const reached = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<string>();
+  const slow = async () => {
+    reached.resolve();
+    return finish.promise;
+  };
+  const server = await start({ metrics: { ...options.metrics, text: slow } });
+  const answer = ask(server, '/metrics');
+  await reached.promise;
+  const closed = server.close();
+  finish.resolve('done\n');
+  expect((await answer).body).toBe('done\n');
+  await closed;
+});
+
+test('cuts a request that does not end when it closes', async () => {
+  const clock = new FakeClock();
+  const reached = Promise.withResolvers<void>();
+  const stuck = async () => {
+    reached.resolve();
+    return new Promise<string>(() => {});
+  };
+  const server = await start({ clock, metrics: { ...options.metrics, text: stuck } });
+  const answer = ask(server, '/metrics').catch((error: unknown) => error);
+  await reached.promise;
+  const closed = server.close();
+  await clock.advance(5_000);
+  await closed;
+  expect(await answer).toMatchObject({ code: 'ECONNRESET' });
+  expect(clock.pending).toBe(0);
+});
+
+test('closing twice is harmless, and idle connections do not hold it up', async () => {
+  const server = await start();
+  const socket = connect(server.addr().port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.resume();
+  const ended = once(socket, 'close');
+  await server.close();
+  await server.close();
+  expect(await ended).toEqual([false]);
+});
+
+test('says which address is taken and what to do', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const failed = await start({ listen: { host: '127.0.0.1', port } }).catch((error: unknown) => error);
+  other.close();
+  expect(failed).toBeInstanceOf(WatchpostError);
+  expect(failed).toMatchObject({ code: 'listen_failed', cause: { code: 'EADDRINUSE' } });
+  expect(failed).toHaveProperty(
+    'message',
+    `cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}; ` +
+      'another program listens there: stop it, or choose another port in http.listen',
+  );
+});
+
+test('says that the machine has no such address', async () => {
+  const failed = start({ listen: { host: '192.0.2.1', port: 0 } });
+  await expect(failed).rejects.toThrow(/cannot listen on 192\.0\.2\.1:0: .*this machine has no such address/);
+});

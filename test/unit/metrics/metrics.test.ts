@@ -1,0 +1,291 @@
+import { expect, test } from 'vitest';
+import type { Outcome } from '#checks/index.ts';
+import type { Metrics } from '#metrics/metrics.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { round, startOfTest, testMetrics, watched } from '../../support/metrics.ts';
+import { samplesOf } from '../../support/samples.ts';
+import { nodeInfo, notUp, unknown, up, votes } from '../../support/votes.ts';
+
+const samples = async (metrics: Metrics) => samplesOf(await metrics.text());
+const measured: Outcome = up(0.25, {
+  phases: { resolve: 0.01, connect: 0.02, tls: 0.03 },
+  facts: { certificate_expires_at: 1_800_000_000 },
+});
+const pinged: Outcome = up(0.02, {
+  facts: { loss: 0.25, rtt_min: 0.01, rtt_mean: 0.02, rtt_max: 0.03, rtt_deviation: 0.005, answer_ttl: 57 },
+});
+
+test('a check shows its duration, its phases and its outcome for each node', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured, notUp('status', 'target', 1.5)) }));
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_check_last_duration_seconds{target="shop",check="http",node="zz1"}')).toBe(0.25);
+  expect(seen.get('watchpost_check_last_duration_seconds{target="shop",check="http",node="zz2"}')).toBe(1.5);
+  expect(seen.get('watchpost_check_duration_seconds_bucket{le="0.2",target="shop",check="http",node="zz1"}')).toBe(0);
+  expect(seen.get('watchpost_check_duration_seconds_bucket{le="0.5",target="shop",check="http",node="zz1"}')).toBe(1);
+  expect(seen.get('watchpost_check_duration_seconds_count{target="shop",check="http",node="zz2"}')).toBe(1);
+  expect(seen.get('watchpost_check_phase_seconds{target="shop",node="zz1",phase="tls"}')).toBe(0.03);
+  const up = 'watchpost_check_results_total{target="shop",check="http",node="zz1",outcome="up",reason="none"}';
+  const down = 'watchpost_check_results_total{target="shop",check="http",node="zz2",outcome="down",reason="status"}';
+  expect([seen.get(up), seen.get(down)]).toEqual([1, 1]);
+});
+
+test('a check without a duration shows no last duration and no phases, and its histogram stays', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured) }));
+  metrics.roundDone(round('shop', { votes: votes(notUp('timeout')) }));
+  const text = await metrics.text();
+  expect(text).not.toContain('watchpost_check_last_duration_seconds{');
+  expect(text).not.toContain('watchpost_check_phase_seconds{');
+  expect(text).toContain('watchpost_check_duration_seconds_count{target="shop",check="http",node="zz1"} 1');
+});
+
+test('an unknown outcome is counted and leaves the histogram alone', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(notUp('busy', 'node', 3)), verdict: { status: 'unknown' } }));
+  const text = await metrics.text();
+  expect(text).toContain('outcome="unknown",reason="busy"} 1');
+  expect(text).toContain('watchpost_check_duration_seconds_count{target="shop",check="http",node="zz1"} 0');
+});
+
+test('loss and round trips come from the facts of any type of check', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(pinged) }));
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_ping_loss_ratio{target="gateway",node="zz1"}')).toBe(0.25);
+  for (const [stat, seconds] of Object.entries({ min: 0.01, mean: 0.02, max: 0.03, deviation: 0.005 })) {
+    expect(seen.get(`watchpost_ping_rtt_seconds{target="gateway",node="zz1",stat="${stat}"}`)).toBe(seconds);
+  }
+});
+
+test('round trips go when the next check measures none; the expiry of a certificate stays', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes({ ...measured, facts: { ...measured.facts, ...pinged.facts } }) }));
+  metrics.roundDone(round('shop', { votes: votes(notUp('refused')) }));
+  const text = await metrics.text();
+  expect(text).not.toContain('watchpost_ping_rtt_seconds{');
+  expect(text).toContain('watchpost_certificate_expiry_timestamp_seconds{target="shop",node="zz1"} 1800000000');
+});
+
+test('the expiry of a certificate goes when the target is moved to another host', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured) }));
+  metrics.targetsChanged([watched('shop', { host: 'http://shop.example.net' })]);
+  const text = await metrics.text();
+  expect(text).not.toContain('watchpost_certificate_expiry_timestamp_seconds{');
+  expect(text).toContain('watchpost_check_duration_seconds_count{target="shop",check="http",node="zz1"} 1');
+});
+
+test.each(['up', 'partial', 'down', 'unknown'] as const)(
+  'a target that is %s is that and nothing else',
+  async (status) => {
+    using metrics = testMetrics();
+    metrics.targetsChanged([watched('shop')]);
+    metrics.roundDone(round('shop', { verdict: { status } }));
+    const seen = await samples(metrics);
+    const states = ['up', 'partial', 'down', 'unknown'].map((state) => [
+      state,
+      seen.get(`watchpost_target_state{target="shop",state="${state}"}`),
+    ]);
+    expect(Object.fromEntries(states)).toEqual({ up: 0, partial: 0, down: 0, unknown: 0, [status]: 1 });
+  },
+);
+
+test('a target that was never checked is unknown and has no last round', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  const text = await metrics.text();
+  expect(text).toContain('watchpost_target_state{target="shop",state="unknown"} 1');
+  expect(text).not.toContain('watchpost_last_round_timestamp_seconds{');
+});
+
+test('the info of a target has its own labels under a prefix and its host without query', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([
+    watched('shop', { host: 'https://a.example/x?token=s#f', labels: { team: 'web', target: 'x' } }),
+    watched('zone', { check: 'dns', host: 'example.com' }),
+  ]);
+  const text = await metrics.text();
+  expect(text).toContain(
+    'watchpost_target_info{target="shop",check="http",host="https://a.example/x",label_team="web",label_target="x"} 1',
+  );
+  expect(text).toContain('watchpost_target_info{target="zone",check="dns",host="example.com"} 1');
+});
+
+test('a reload that changes labels replaces the info and keeps counters and state', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop', { labels: { team: 'web' } })]);
+  metrics.roundDone(round('shop', { verdict: { status: 'down' } }));
+  metrics.targetsChanged([watched('shop', { labels: { team: 'core' } })]);
+  metrics.roundDone(round('shop', { verdict: { status: 'down' } }));
+  const text = await metrics.text();
+  expect(text).not.toContain('label_team="web"');
+  expect(text).toContain('label_team="core"');
+  expect(text).toContain('watchpost_target_state{target="shop",state="down"} 1');
+  expect(text).toContain('node="zz1",outcome="up",reason="none"} 2');
+});
+
+test('a removed target leaves no series behind, not even by a round that was under way', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop'), watched('zone')]);
+  metrics.roundDone(round('shop', { votes: votes({ ...measured, facts: { ...measured.facts, ...pinged.facts } }) }));
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  expect(await metrics.text()).toContain('target="shop"');
+  metrics.targetsChanged([watched('zone')]);
+  metrics.roundDone(round('shop'));
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: false });
+  const text = await metrics.text();
+  expect(text).not.toContain('target="shop"');
+  expect(text).toContain('target="zone"');
+});
+
+test('a target that gets another check type starts its series anew', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop'));
+  metrics.targetsChanged([watched('shop', { check: 'tcp' })]);
+  metrics.roundDone(round('shop'));
+  expect(await metrics.text()).not.toContain('check="http"');
+  metrics.roundDone(round('shop', { check: 'tcp' }));
+  expect(await metrics.text()).toContain(
+    'watchpost_check_duration_seconds_count{target="shop",check="tcp",node="zz1"} 1',
+  );
+});
+
+test('a removed node leaves no series behind', async () => {
+  let names = ['zz1', 'zz2'];
+  const nodes = () => names.map((name) => ({ info: nodeInfo(name), up: name === 'zz1', eventLoopLagSeconds: null }));
+  using metrics = testMetrics({ nodes });
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop'));
+  const before = await metrics.text();
+  expect(before).toContain('watchpost_node_up{node="zz2"} 0');
+  expect(before).toContain('watchpost_check_last_duration_seconds{target="shop",check="http",node="zz2"}');
+  names = ['zz1'];
+  const after = await metrics.text();
+  expect(after).not.toContain('zz2');
+  expect(after).toContain('watchpost_node_info{node="zz1",country="Germany",city="Frankfurt",asn="AS64500"} 1');
+});
+
+test('addresses and error texts are in no label', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured, notUp('refused')) }));
+  expect(await metrics.text()).not.toMatch(/192\.0\.2|it was/);
+});
+
+test('an incident is 1 while it is open; its rule is there at 0 before and after', async () => {
+  using metrics = testMetrics();
+  const series = 'watchpost_incident_active{target="shop",rule="down",severity="critical"}';
+  metrics.targetsChanged([watched('shop')]);
+  expect((await samples(metrics)).get(series)).toBe(0);
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  metrics.targetsChanged([watched('shop')]);
+  expect((await samples(metrics)).get(series)).toBe(1);
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: false });
+  expect((await samples(metrics)).get(series)).toBe(0);
+});
+
+test('a rule with another severity keeps its incident, a rule that is gone has no series', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  metrics.targetsChanged([watched('shop', { rules: [{ name: 'down', severity: 'warning' }] })]);
+  const changed = await metrics.text();
+  expect(changed).toContain('watchpost_incident_active{target="shop",rule="down",severity="warning"} 1');
+  expect(changed).not.toContain('severity="critical"');
+  metrics.targetsChanged([watched('shop', { rules: [] })]);
+  expect(await metrics.text()).not.toContain('watchpost_incident_active{');
+});
+
+test('rounds are on time, late or skipped, and their lag is never negative', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  for (const lagMs of [-5, 0, 1_000, 1_001]) metrics.roundDone(round('shop', { startedAt: startOfTest + lagMs }));
+  metrics.roundsSkipped(3);
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_rounds_total{outcome="on_time"}')).toBe(3);
+  expect(seen.get('watchpost_rounds_total{outcome="late"}')).toBe(1);
+  expect(seen.get('watchpost_rounds_total{outcome="skipped"}')).toBe(3);
+  expect(seen.get('watchpost_schedule_lag_seconds_sum')).toBeCloseTo(2.001);
+  expect(seen.get('watchpost_schedule_lag_seconds_bucket{le="0.001"}')).toBe(2);
+});
+
+test('pending deliveries are asked for at the scrape, with the age of the oldest', async () => {
+  const clock = new FakeClock();
+  let rows = [{ channel: 'email', pending: 2, oldestAt: startOfTest as number | null }];
+  using metrics = testMetrics({ deliveries: () => rows }, clock);
+  await clock.advance(90_000);
+  const before = await samples(metrics);
+  expect(before.get('watchpost_deliveries_pending{channel="email"}')).toBe(2);
+  expect(before.get('watchpost_deliveries_oldest_seconds{channel="email"}')).toBe(90);
+  rows = [];
+  const after = await samples(metrics);
+  expect(after.get('watchpost_deliveries_pending{channel="email"}')).toBe(0);
+  expect(after.get('watchpost_deliveries_oldest_seconds{channel="email"}')).toBe(0);
+});
+
+test('deliveries are counted by how they ended, and only the sent ones have a delay', async () => {
+  using metrics = testMetrics();
+  for (const state of ['pending', 'sent', 'merged', 'dead'] as const) {
+    metrics.deliverySettled({ channel: 'email', state, createdAt: startOfTest, at: startOfTest + 4_000 });
+  }
+  const seen = await samples(metrics);
+  for (const outcome of ['retry', 'sent', 'merged', 'dead']) {
+    expect(seen.get(`watchpost_deliveries_total{channel="email",outcome="${outcome}"}`)).toBe(1);
+  }
+  expect(seen.get('watchpost_delivery_delay_seconds_count{channel="email"}')).toBe(1);
+  expect(seen.get('watchpost_delivery_delay_seconds_sum{channel="email"}')).toBe(4);
+});
+
+test('a source that fails costs its own figures only, and is counted', async () => {
+  const broken = () => {
+    throw new Error('database is closed');
+  };
+  using metrics = testMetrics({ deliveries: broken, store: broken, nodes: broken });
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured, unknown()) }));
+  const text = await metrics.text();
+  expect(text).toContain('watchpost_check_last_duration_seconds{target="shop",check="http",node="zz1"} 0.25');
+  expect(text).not.toContain('watchpost_deliveries_pending{');
+  for (const source of ['deliveries', 'store', 'nodes']) {
+    expect(text).toContain(`watchpost_metrics_source_failures_total{source="${source}"} 1`);
+  }
+});
+
+test('a reload that fails is visible and keeps the time of the last good one', async () => {
+  using metrics = testMetrics();
+  metrics.configReloaded(true, startOfTest);
+  metrics.configReloaded(false, startOfTest + 60_000);
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_config_last_reload_successful')).toBe(0);
+  expect(seen.get('watchpost_config_last_reload_success_timestamp_seconds')).toBe(startOfTest / 1_000);
+});
+
+test('the process tells its version, CPU time, memory, start and the lag of its event loop', async () => {
+  using metrics = testMetrics();
+  metrics.storeWritten(0.002);
+  const seen = await samples(metrics);
+  expect(seen.get(`watchpost_build_info{version="0.1.0",node_version="${process.versions.node}"}`)).toBe(1);
+  expect(seen.get('watchpost_store_bytes')).toBe(4096);
+  expect(seen.get('watchpost_store_write_seconds_count')).toBe(1);
+  expect(seen.get('process_cpu_seconds_total')).toBeGreaterThan(0);
+  expect(seen.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
+  expect(seen.get('process_open_fds')).toBeGreaterThan(2);
+  expect(seen.get('process_start_time_seconds')).toBeLessThan(startOfTest / 1_000);
+  expect(seen.get('watchpost_eventloop_lag_seconds{stat="max"}')).toBeGreaterThanOrEqual(0);
+});
+
+test('two scrapes at the same time share one text, the next one is new', async () => {
+  using metrics = testMetrics();
+  const [first, second] = await Promise.all([metrics.text(), metrics.text()]);
+  metrics.roundsSkipped(1);
+  expect(second).toBe(first);
+  expect(await metrics.text()).toContain('watchpost_rounds_total{outcome="skipped"} 1');
+});
