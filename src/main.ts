@@ -18,6 +18,7 @@ const world: World = {
   env: process.env,
   cwd: process.cwd(),
   version: versionOf(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
+  pid: process.pid,
   stop: stop.signal,
   interactive: process.stdout.isTTY,
   print: (text) => process.stdout.write(text),

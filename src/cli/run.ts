@@ -13,9 +13,18 @@ export async function run(
 ): Promise<number> {
   const config = await loadConfig({ path: options.config, env: world.env });
   const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });
-  const daemon = await startDaemon(config, { clock: systemClock, random: systemRandom, log, version: world.version });
+  const daemon = await startDaemon(config, {
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    version: world.version,
+    pid: world.pid,
+  });
+  const { host, port } = daemon.web.addr();
+  log.info({ address: `${host}:${port}`, targets: config.targets.length }, 'listening');
+  const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
   try {
-    await Promise.race([daemon.failed, world.stop.aborted ? undefined : once(world.stop, 'abort')]);
+    await Promise.race([daemon.ended, stopped]);
   } finally {
     log.info('stopping: no new rounds, running ones may finish');
     await daemon.stop();

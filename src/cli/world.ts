@@ -3,6 +3,7 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly version: string;
+  readonly pid: number;
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
   /** True where a person looks at the output. */

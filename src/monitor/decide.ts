@@ -47,7 +47,8 @@ export function decide(target: Target, memory: Memory, round: Round): Decision {
     if (incident === null) continue;
     incidents.push(incident);
     const kind = incident.endedAt === null ? 'opened' : 'resolved';
-    deliveries.push(...target.recipients.map((recipient) => newDelivery(incident, kind, recipient, round.now)));
+    const told = target.recipients.filter(({ severities }) => severities.includes(incident.severity));
+    deliveries.push(...told.map((recipient) => newDelivery(incident, kind, recipient, round.now)));
   }
   return {
     verdict: shown ?? tally(round.votes, { kind: 'majority' }),

@@ -6,6 +6,10 @@ import { watch, type WatchPorts } from './watch.ts';
 
 /** The running monitor: one loop for each target. */
 export interface Monitor {
+  /** Resolves when it has stopped; rejects when a target is not watched any more by a defect of ours. */
+  readonly ended: Promise<void>;
+  /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
+  overdueMs(): number;
   /**
    * Starts no new rounds, lets those that run finish for `ms` milliseconds, then ends them. Resolves when nothing runs any
    * more; calling it again waits for the same end.
@@ -17,12 +21,24 @@ export function startMonitor(targets: readonly Target[], ports: WatchPorts): Mon
   const schedule = new AbortController();
   const work = new AbortController();
   const stored = new Map(ports.store.load().map((one) => [one.target, one]));
-  const loops = targets.map((target) =>
-    watch(target, memoryOf(stored.get(target.name)), ports, { schedule: schedule.signal, work: work.signal }),
-  );
+  const expected = new Map<string, number>();
+  const watching: WatchPorts = { ...ports, events: { ...ports.events, roundAwaited } };
+  const signals = { schedule: schedule.signal, work: work.signal };
+  const loops = targets.map((target) => watch(target, memoryOf(stored.get(target.name)), watching, signals));
   const ended = Promise.all(loops).then(() => {});
-  ended.catch((error: unknown) => ports.log.fatal({ err: error }, 'a target is not watched any more'));
+
+  function roundAwaited(target: Target, dueAt: number): void {
+    expected.set(target.name, dueAt);
+    ports.events.roundAwaited(target, dueAt);
+  }
+
   return {
+    ended,
+    overdueMs() {
+      let oldest = Number.POSITIVE_INFINITY;
+      for (const dueAt of expected.values()) oldest = Math.min(oldest, dueAt);
+      return Math.max(0, ports.clock.now() - oldest);
+    },
     async stop(ms) {
       schedule.abort(new Error('the monitor is stopping'));
       if (!(await endsWithin(ended, ports.clock, ms))) {

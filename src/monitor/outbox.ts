@@ -35,6 +35,8 @@ export interface Outbox {
   wake(): void;
   /** Resolves once everything that is due was tried, or the signal is aborted. */
   drain(signal: AbortSignal): Promise<void>;
+  /** Milliseconds since it last looked at the store; 0 before it was started. */
+  ageMs(): number;
   /** Aborts what is on its way, which stays pending, and resolves when nothing is left running. */
   stop(): Promise<void>;
 }
@@ -66,9 +68,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let wallAhead = clock.now() - clock.elapsed();
   let isEverythingDue = true;
   let isStarted = false;
+  let lookedAt = 0;
 
   function pass(): void {
     if (!isStarted || stopping.signal.aborted) return;
+    lookedAt = clock.elapsed();
     let napMs = busyNapMs;
     try {
       ledger.payDebts();
@@ -182,6 +186,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       pass();
     },
     wake: pass,
+    ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
       if (!isStarted || stopping.signal.aborted || signal.aborted) return;
       const done = Promise.withResolvers<void>();

@@ -46,6 +46,22 @@ export function createNextDue(schedule: Schedule, target: string): NextDue {
   };
 }
 
+const sampledTicks = 50;
+
+/** The longest time between two due times among the next ones, in milliseconds; null where there are fewer than two. */
+export function longestInterval(schedule: Schedule, target: string, now: number): number | null {
+  if (schedule.kind === 'every') return schedule.everyMs;
+  const next = createNextDue(schedule, target);
+  let longest: number | null = null;
+  let due = next(now);
+  for (let tick = 0; tick < sampledTicks && due !== null; tick += 1) {
+    const following = next(due);
+    if (following !== null) longest = Math.max(longest ?? 0, following - due);
+    due = following;
+  }
+  return longest;
+}
+
 // Nobody needs the exact count of more, and counting must not hold up the others.
 const mostCounted = 10_000;
 

@@ -1,6 +1,6 @@
 import type { CheckSpec } from '#checks/index.ts';
 import type { NodeSelection } from './ports.ts';
-import type { Rule } from './rule.ts';
+import type { Rule, Severity } from './rule.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface NamedRule {
@@ -13,6 +13,8 @@ export interface Recipient {
   readonly notify: string;
   readonly channel: string;
   readonly recipient: string;
+  /** The severities that it wants to hear of. */
+  readonly severities: readonly Severity[];
 }
 
 /** A configured spec with its schedule, nodes, rules and recipients. */

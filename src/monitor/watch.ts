@@ -2,18 +2,24 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { decide, type Memory } from './decide.ts';
 import type { MonitorStore, RoundRecord, Runner, Vote } from './ports.ts';
-import { dueTimes } from './schedule.ts';
+import { createNextDue, dueTimes } from './schedule.ts';
 import type { Target } from './target.ts';
 import type { Verdict } from './verdict.ts';
 
+/** A round that is over. Times are wall time. */
+export interface DoneRound {
+  readonly dueAt: number;
+  readonly startedAt: number;
+  readonly votes: readonly Vote[];
+  readonly verdict: Verdict;
+}
+
 /** What the monitor tells whoever counts and shows. */
 export interface MonitorEvents {
+  /** The target's next round will be due at `dueAt`. */
+  roundAwaited(target: Target, dueAt: number): void;
   roundSkipped(target: Target, count: number): void;
-  roundStarted(target: Target, lagMs: number): void;
-  roundDone(
-    target: Target,
-    round: { readonly dueAt: number; readonly votes: readonly Vote[]; readonly verdict: Verdict },
-  ): void;
+  roundDone(target: Target, round: DoneRound): void;
   recorded(record: RoundRecord): void;
 }
 
@@ -54,14 +60,18 @@ export async function watch(
   const { clock, events } = ports;
   const pending = new Set<Promise<void>>();
   let memory = remembered;
+  const next = createNextDue(target.schedule, target.name);
+  const awaitNext = (from: number) => events.roundAwaited(target, next(from) ?? Number.POSITIVE_INFINITY);
+  awaitNext(clock.now());
   for await (const { dueAt, skipped } of dueTimes(target.schedule, target.name, clock, signals.schedule)) {
+    const startedAt = clock.now();
     if (skipped > 0) events.roundSkipped(target, skipped);
-    events.roundStarted(target, clock.now() - dueAt);
+    awaitNext(startedAt);
     const votes = await collectVotes(target, dueAt, ports, signals.work);
     if (signals.work.aborted) break;
     const decision = decide(target, memory, { dueAt, votes, now: clock.now() });
     ({ memory } = decision);
-    events.roundDone(target, { dueAt, votes, verdict: decision.verdict });
+    events.roundDone(target, { dueAt, startedAt, votes, verdict: decision.verdict });
     const recording = record(decision.record, ports);
     pending.add(recording);
     void recording.finally(() => pending.delete(recording));

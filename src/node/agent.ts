@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   type AnyProber,
   checkOf,
   checkTypeNames,
   type CheckTypeName,
-  createGate,
+  createGates,
+  createResolver,
+  ownAddresses,
   failed,
   failure,
   type Outcome,
@@ -25,6 +28,13 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
   const capabilities: Capabilities = Object.fromEntries(
     [...probers].map(([type, prober]) => [type, prober.capability]),
   );
+  const gateFor = createGates({
+    resolver: createResolver({ clock, readFile: (path) => readFile(path, 'utf8') }),
+    clock,
+    allow: options.allow,
+    deny: options.deny,
+    ownAddresses: ownAddresses(clock, options.knownAs),
+  });
   const pool = createPool({ running: options.running, queued: options.queued });
   const delays = monitorEventLoopDelay({ resolution: delayResolutionMs });
   delays.enable();
@@ -34,9 +44,8 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
     if (prober === undefined)
       return failed(failure('node', 'unsupported', `this node does not know ${command.spec.type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
-    using limit = deadline(clock, command.deadlineMs, signal);
-    const policy = stricter(command.policy, options.policy);
-    const gate = createGate({ policy, allow: options.allow, deny: options.deny, clock });
+    using limit = deadline(clock, command.deadlineMs + graceMs, signal);
+    const gate = gateFor(stricter(command.policy, options.policy));
     try {
       return await prober.probe(command.spec, { gate, signal: limit.signal });
     } catch (error) {
@@ -66,6 +75,9 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
     },
   };
 }
+
+// A probe ends by its own deadline and says why; only one that does not is ended from outside.
+const graceMs = 2_000;
 
 const delayResolutionMs = 20;
 

@@ -18,6 +18,8 @@ export interface AgentOptions {
   /** Address ranges (CIDR) that are open, or closed, whatever else holds. */
   readonly allow: readonly string[];
   readonly deny: readonly string[];
+  /** Public addresses that others reach this node at, besides those of its interfaces. */
+  readonly knownAs: readonly string[];
   /** Probes at the same time, and commands that may wait for a place. */
   readonly running: number;
   readonly queued: number;

@@ -1,4 +1,12 @@
-import { CheckSpec, failed, failure, type FailureCode, type FailureSource, type NodeInfo, type Outcome } from '#checks/index.ts';
+import {
+  CheckSpec,
+  failed,
+  failure,
+  type FailureCode,
+  type FailureSource,
+  type NodeInfo,
+  type Outcome,
+} from '#checks/index.ts';
 import type { Vote } from '#monitor/ports.ts';
 
 export function nodeInfo(name: string, about: Partial<NodeInfo> = {}): NodeInfo {

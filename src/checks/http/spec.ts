@@ -86,7 +86,7 @@ export const Spec = z.strictObject({
   type: z.literal('http'),
   host: Host(recordedForm).describe('URL, or a host name with or without port; the scheme decides about TLS.'),
   timeout: Duration({ min: '100ms', max: '60s' })
-    .default(20_000)
+    .default(10_000)
     .describe('The longest that everything together may take, name resolution and redirects included.'),
   method: z.enum(methods).default('GET').describe('Request method.'),
   headers: z

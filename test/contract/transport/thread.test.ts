@@ -13,7 +13,15 @@ import { nodeInfo } from '../../support/votes.ts';
 const log = pino({ level: 'silent' });
 const realEntry = new URL('../../../src/node/thread.ts', import.meta.url);
 const badEntry = new URL('../../support/nodes/misbehaving.ts', import.meta.url);
-const options: AgentOptions = { localAddress: {}, policy: 'private', allow: [], deny: [], running: 10, queued: 10 };
+const options: AgentOptions = {
+  localAddress: {},
+  policy: 'private',
+  allow: [],
+  deny: [],
+  knownAs: [],
+  running: 10,
+  queued: 10,
+};
 const never = new AbortController().signal;
 
 const command = (host: string) =>

@@ -11,8 +11,8 @@ const shop: Target = {
   nodes: { kind: 'all' },
   rules: [{ name: 'down', rule: Rule.parse({}) }],
   recipients: [
-    { notify: 'ops', channel: 'email', recipient: 'ops@example.com' },
-    { notify: 'ops', channel: 'email', recipient: 'boss@example.com' },
+    { notify: 'ops', channel: 'email', recipient: 'ops@example.com', severities: ['critical', 'warning'] },
+    { notify: 'ops', channel: 'email', recipient: 'boss@example.com', severities: ['critical'] },
   ],
   labels: {},
 };
@@ -94,4 +94,10 @@ test('each rule of a target has its own incident', () => {
     decisions.map(({ record }) => record.incidents.map(({ rule, severity, endedAt }) => [rule, severity, endedAt])),
   ).toEqual([[['any', 'warning', null]], [['any', 'warning', 60_000]]]);
   expect(decisions[0]?.verdict).toMatchObject({ status: 'partial', reason: 'below_threshold' });
+});
+
+test('a recipient hears of the severities that it asked for', () => {
+  const rule = { name: 'any', rule: Rule.parse({ failing: 'any', rounds: 1, severity: 'warning' }) };
+  const [decision] = play(['de1:down us1:up jp1:up'], { ...shop, rules: [rule] });
+  expect(decision?.record.deliveries.map(({ recipient }) => recipient)).toEqual(['ops@example.com']);
 });

@@ -1,0 +1,207 @@
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type ChannelEnvironment, channels } from '#channels/index.ts';
+import type { Config } from '#config/config.ts';
+import { type Clock, deadline } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import { createMetrics, type Metrics, type MetricsSources } from '#metrics/metrics.ts';
+import type { WatchedTarget } from '#metrics/target.ts';
+import { type Monitor, startMonitor } from '#monitor/monitor.ts';
+import { createOutbox, type Outbox } from '#monitor/outbox.ts';
+import type { Runner } from '#monitor/ports.ts';
+import { longestInterval } from '#monitor/schedule.ts';
+import type { Target } from '#monitor/target.ts';
+import type { MonitorEvents } from '#monitor/watch.ts';
+import { createRuns, type Runs } from '#service/runs.ts';
+import { openStore, type Store } from '#store/sqlite.ts';
+import { createThreadTransport } from '#transport/thread.ts';
+import type { Health } from '#web/health.ts';
+import { startWebServer, type WebServer } from '#web/server.ts';
+
+// The only file that names adapters.
+
+export interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly version: string;
+  readonly pid: number;
+}
+
+/** The running program. */
+export interface Daemon {
+  readonly web: WebServer;
+  /** Rejects when the program cannot go on by a defect of ours. */
+  readonly ended: Promise<void>;
+  /**
+   * No new rounds; running ones finish within a deadline; the outbox is tried once; the store is closed.
+   * Rejects where rounds were lost.
+   */
+  stop(): Promise<void>;
+}
+
+const finishMs = 10_000;
+const drainMs = 5_000;
+
+/** Starts everything that the configuration asks for. Rejects with a catalogued error, and then nothing runs. */
+export async function startDaemon(config: Config, environment: Environment): Promise<Daemon> {
+  const { clock, random, log, version, pid } = environment;
+  await using started = new AsyncDisposableStack();
+  const store = started.use(openStore({ path: config.data, clock, log, pid }));
+  const transport = createThreadTransport({
+    nodes: config.nodes.map(({ info, localAddress, inFlight }) => ({
+      info,
+      options: {
+        localAddress,
+        policy: 'private',
+        allow: [],
+        deny: [],
+        knownAs: info.ip === '' ? [] : [info.ip],
+        running: inFlight,
+        queued: 10 * inFlight,
+      },
+    })),
+    entry: new URL('./node/thread.ts', import.meta.url),
+    clock,
+    log,
+  });
+  started.defer(async () => transport.close());
+  const runs = createRuns(transport, clock);
+
+  const open = channels.map((channel) =>
+    channel.open({ log, smtp: smtpOf(config), mailFolder: join(dirname(config.data), 'mail'), hostname: hostname() }),
+  );
+  for (const channel of open) started.defer(async () => channel.close());
+  const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(runs, store) }));
+  metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
+  metrics.configReloaded(true, clock.now());
+
+  const outbox = createOutbox({
+    store,
+    channels: open,
+    clock,
+    random,
+    log,
+    zone: 'UTC',
+    linkTo: () => null,
+    onSettled: ({ channel, outcome, delayMs }) =>
+      metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
+  });
+  started.defer(async () => outbox.stop());
+  let monitor: Monitor | null = null;
+  const health: Health = {
+    pulses: [
+      { name: 'schedule', ageMs: () => monitor?.overdueMs() ?? 0, limitMs: 240_000 },
+      { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
+      { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
+    ],
+    notReady: () => (runs.nodes().some(({ online }) => online) ? [] : ['no node is online']),
+  };
+  const web = started.use(await startWebServer({ listen: config.http, clock, log, metrics, health }));
+  for (const { openIncidents } of store.load()) {
+    for (const { target, rule, severity } of openIncidents)
+      metrics.incidentChanged({ target, rule, severity, active: true });
+  }
+  monitor = startMonitor(config.targets, {
+    runner: runnerOf(runs),
+    store,
+    clock,
+    log,
+    events: eventsOf(metrics),
+    wakeOutbox: () => outbox.wake(),
+  });
+  outbox.start();
+  return handleOf({ web, monitor, outbox, clock, rest: started.move() });
+}
+
+interface Parts {
+  readonly web: WebServer;
+  readonly monitor: Monitor;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  /** Everything that was started, the last first. */
+  readonly rest: AsyncDisposableStack;
+}
+
+function handleOf({ web, monitor, outbox, clock, rest }: Parts): Daemon {
+  return {
+    web,
+    ended: monitor.ended,
+    async stop() {
+      try {
+        await monitor.stop(finishMs);
+        using limit = deadline(clock, drainMs);
+        await outbox.drain(limit.signal);
+      } finally {
+        await rest.disposeAsync();
+      }
+    },
+  };
+}
+
+function sourcesOf(runs: Runs, store: Store): MetricsSources {
+  return {
+    nodes: () =>
+      runs.nodes().map(({ info, online, lagSeconds }) => ({
+        info,
+        up: online,
+        eventLoopLagSeconds: online ? lagSeconds : null,
+      })),
+    deliveries: () => store.deliveryCounts(),
+    store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
+  };
+}
+
+function eventsOf(metrics: Metrics): MonitorEvents {
+  return {
+    roundAwaited: () => {},
+    roundSkipped: (_, count) => metrics.roundsSkipped(count),
+    roundDone: (target, round) => metrics.roundDone({ target: target.name, check: target.spec.type, ...round }),
+    recorded({ incidents }) {
+      for (const { target, rule, severity, endedAt } of incidents) {
+        metrics.incidentChanged({ target, rule, severity, active: endedAt === null });
+      }
+    },
+  };
+}
+
+function shownOf(target: Target, now: number): WatchedTarget {
+  const { name, spec, labels, rules, schedule } = target;
+  const longestMs = longestInterval(schedule, name, now);
+  return {
+    name,
+    check: spec.type,
+    host: spec.host,
+    labels,
+    intervalSeconds: longestMs === null ? null : longestMs / 1_000,
+    rules: rules.map(({ name: rule, rule: { severity } }) => ({ name: rule, severity })),
+  };
+}
+
+function smtpOf({ smtp }: Config): ChannelEnvironment['smtp'] {
+  if (smtp === null) return null;
+  const { host, port, secure, signIn, from, ca } = smtp;
+  return {
+    url: `${secure ? 'smtps' : 'smtp'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    from,
+    require_tls: false,
+    ...(signIn === null ? {} : { username: signIn.username, password: signIn.password.reveal() }),
+    ...(ca === null ? {} : { ca }),
+  };
+}
+
+function sinceMs(moment: number | null, clock: Clock): number {
+  return moment === null ? 0 : Math.max(0, clock.now() - moment);
+}
+
+function runnerOf(runs: Runs): Runner {
+  return {
+    nodes: () => runs.nodes().map(({ info }) => info),
+    // What the operator's own file names may be private; the node's own policy still holds.
+    run: async (request, signal) => ({
+      votes: await runs.run({ ...request, policy: 'private' }, signal),
+      reportUrl: null,
+    }),
+  };
+}
