@@ -40,8 +40,8 @@ export function openDatabase({ path, pid, log }: OpenOptions): OpenDatabase {
   let raw: Database.Database | null = null;
   try {
     raw = new Database(file, { timeout: busyMs });
-    prepareFile(raw, file);
     checkSoundness(raw, file, log);
+    prepareFile(raw, file);
     migrateDatabase(raw, file);
     return release(file, raw, lock);
   } catch (error) {
@@ -117,13 +117,12 @@ function prepareFile(raw: Database.Database, file: string): void {
   if (isEmpty) {
     raw.pragma(`page_size = ${pageBytes}`);
     raw.pragma('auto_vacuum = INCREMENTAL');
-    raw.pragma(`application_id = ${applicationId}`);
   } else if (raw.pragma('application_id', { simple: true }) !== applicationId) {
     const text = `${file}: is the database of another program; name a file of Watchpost's own`;
     throw new WatchpostError('store_corrupt', text);
   }
-  // Asks for the right to write, which SQLite silently does without until the first write.
-  raw.exec('BEGIN IMMEDIATE; ROLLBACK');
+  // Writes at every start: SQLite opens a file that it may only read without a word, and even grants BEGIN IMMEDIATE.
+  raw.pragma(`application_id = ${applicationId}`);
   if (raw.pragma('journal_mode = WAL', { simple: true }) !== 'wal') {
     const text = `${file}: its filesystem cannot hold a SQLite write-ahead log; put it on a local disk`;
     throw new WatchpostError('store_unwritable', text);

@@ -94,6 +94,14 @@ test('a database on a disk that became read-only is refused, not half opened', (
   expect(onItsOwnDisk(folder.path, mount, 'open')).toMatchObject({ code: 'store_unwritable' });
 });
 
+test('a database file that may only be read is refused, although its folder can be written', (context) => {
+  needsMounts(context);
+  using folder = tempFolder();
+  const file = '"$0/watchpost.db"';
+  const mount = `"$1" "$2" open "$0" >&2 && mount --bind ${file} ${file} && mount -o remount,ro,bind ${file}`;
+  expect(onItsOwnDisk(folder.path, mount, 'open')).toMatchObject({ code: 'store_unwritable' });
+});
+
 const isRoot = process.getuid?.() === 0;
 const namespace = isRoot ? ['--mount'] : ['--map-root-user', '--mount'];
 
