@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
-import { sameHost } from './address.ts';
+import { sameHost } from './socket-address.ts';
+import { linux } from './libc.ts';
 import type { Letter, Notice } from './mailbox.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
 import type { EchoSocket } from './socket.ts';
@@ -32,6 +33,8 @@ export interface Exchange {
   drain(): void;
   /** How many sequence numbers are in use. */
   readonly pending: number;
+  readonly closed: boolean;
+  /** Answers every pending request with `closed`. */
   close(): void;
 }
 
@@ -44,12 +47,12 @@ interface Flight {
 
 const sequences = 0x10000;
 const sendTries = 4;
-const ENOBUFS = 105;
 
 /** Takes the socket over and closes it in the end. */
 export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   const flights = new Map<number, Flight>();
   let next = 0;
+  let closed = false;
   // Raw IPv4 sockets get packets before the kernel has checked them.
   const kernelChecks = socket.identifier === null || socket.family === 6;
 
@@ -96,7 +99,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   return {
     identifier: socket.identifier ?? 0,
     send(request, destination, onAnswer) {
-      if (flights.size >= sequences) return { ok: false, errno: ENOBUFS };
+      if (flights.size >= sequences) return { ok: false, errno: linux.ENOBUFS };
       const sequence = nextSequence();
       request.number(sequence);
       const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now() };
@@ -116,7 +119,11 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     get pending() {
       return flights.size;
     },
+    get closed() {
+      return closed;
+    },
     close() {
+      closed = true;
       socket.close();
       for (const { onAnswer } of flights.values()) onAnswer({ kind: 'closed' });
       flights.clear();

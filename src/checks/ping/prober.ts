@@ -4,7 +4,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
 import type { Family, Pinned, Refused } from '../gate.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { encodeSocketAddress } from './address.ts';
+import { encodeSocketAddress } from './socket-address.ts';
 import type { Detail } from './attempt.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { type Libc, loadLibc } from './libc.ts';

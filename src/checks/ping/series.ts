@@ -5,7 +5,7 @@ import type { Family } from '../gate.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './attempt.ts';
 import type { Answer, Exchange, Timing } from './exchange.ts';
-import { describeError, errorName } from './libc.ts';
+import { describeError, linux } from './libc.ts';
 import type { Notice } from './mailbox.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
@@ -40,6 +40,7 @@ export async function runSeries(
   signal: AbortSignal,
 ): Promise<SeriesResult> {
   signal.throwIfAborted();
+  if (exchange.closed) throw gone();
   return new Promise<SeriesResult>((resolve, reject) => {
     const startedAt = clock.elapsed();
     const attempts: Attempt[] = [];
@@ -64,7 +65,7 @@ export async function runSeries(
       flights.push(flight);
       waiting += 1;
       if (sent.ok) flight.timer = clock.after(plan.timeoutMs, () => onTimeout(flight));
-      const unsendable = !sent.ok && errorName(sent.errno) !== 'EHOSTUNREACH';
+      const unsendable = !sent.ok && sent.errno !== linux.EHOSTUNREACH;
       if (flights.length < plan.count && !unsendable) {
         nextSend = clock.after(startedAt + flights.length * plan.intervalMs - sentAt, sendNext);
       }
@@ -73,7 +74,7 @@ export async function runSeries(
 
     function onAnswer(flight: Flight, answer: Answer): void {
       if (answer.kind === 'closed') {
-        end(() => reject(new WatchpostError('node_gone', 'the node was stopped while it was pinging')));
+        end(() => reject(gone()));
         return;
       }
       const settled = attempts[flight.index];
@@ -128,6 +129,10 @@ export async function runSeries(
       report();
     }
   });
+}
+
+function gone(): WatchpostError {
+  return new WatchpostError('node_gone', 'the node was stopped while it was pinging');
 }
 
 interface Flight {
