@@ -5,15 +5,15 @@ import type { Letter, Notice } from './mailbox.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
 import type { EchoSocket } from './socket.ts';
 
-/** Whose clock took a time: the kernel's stamp on the packet, or this process when it came to read it. */
-export type Timing = 'kernel' | 'process';
+/** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
+export type TimedBy = 'kernel' | 'clock';
 
 /** What came back for an echo request. Times are milliseconds since it was sent. */
 export type Answer =
   | {
       readonly kind: 'reply';
       readonly ms: number;
-      readonly timing: Timing;
+      readonly timedBy: TimedBy;
       readonly ttl: number | null;
       readonly intact: boolean;
     }
@@ -63,8 +63,8 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       const flight = find(echo.identifier, echo.sequence, letter);
       if (flight === null) return;
       const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(letter.bytes) === 0);
-      const { ms, timing } = roundTrip(flight.sent, letter.receivedAtMs, now());
-      flight.onAnswer({ kind: 'reply', ms, timing, ttl: letter.ttl, intact });
+      const { ms, timedBy } = roundTrip(flight.sent, letter.receivedAtMs, now());
+      flight.onAnswer({ kind: 'reply', ms, timedBy, ttl: letter.ttl, intact });
     },
     onNotice(letter) {
       const echo = readEchoRequest(socket.family, letter.bytes);
@@ -144,10 +144,10 @@ const stepMs = 1;
  * The time from `sent` to the kernel's receive stamp. Where there is no stamp, or where the wall clock was set between
  * sending and now, it is the monotonic time until now, which includes how late this process came to read.
  */
-export function roundTrip(sent: Instant, stampMs: number | null, now: Instant): { ms: number; timing: Timing } {
+export function roundTrip(sent: Instant, stampMs: number | null, now: Instant): { ms: number; timedBy: TimedBy } {
   const elapsedMs = now.elapsedMs - sent.elapsedMs;
   const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > stepMs;
   const ms = stampMs === null ? Number.NaN : stampMs - sent.wallMs;
-  if (stepped || !(ms >= 0 && ms <= elapsedMs + stepMs)) return { ms: elapsedMs, timing: 'process' };
-  return { ms, timing: 'kernel' };
+  if (stepped || !(ms >= 0 && ms <= elapsedMs + stepMs)) return { ms: elapsedMs, timedBy: 'clock' };
+  return { ms, timedBy: 'kernel' };
 }

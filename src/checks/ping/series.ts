@@ -4,7 +4,7 @@ import { singleLine } from '#kernel/text.ts';
 import type { Family } from '../gate.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './attempt.ts';
-import type { Answer, Exchange, Timing } from './exchange.ts';
+import type { Answer, Exchange, TimedBy } from './exchange.ts';
 import { describeError, linux } from './libc.ts';
 import type { Notice } from './mailbox.ts';
 import { describeNotice } from './notice.ts';
@@ -46,7 +46,7 @@ export async function runSeries(
     const attempts: Attempt[] = [];
     const flights: Flight[] = [];
     const notices: Notice[] = [];
-    let timing: Timing = 'kernel';
+    let timedBy: TimedBy = 'kernel';
     let duplicates = 0;
     let waiting = 0;
     let nextSend: Disposable | null = null;
@@ -88,7 +88,7 @@ export async function runSeries(
         notices.push(answer.notice);
         settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(plan.family, answer.notice));
       } else if (answer.intact) {
-        if (answer.timing === 'process') timing = 'process';
+        if (answer.timedBy === 'clock') timedBy = 'clock';
         settle(flight, 'OK', answer.ms, answer.ttl, null);
       } else {
         settle(flight, 'MALFORMED', answer.ms, answer.ttl, 'the reply has another content than the request');
@@ -114,7 +114,7 @@ export async function runSeries(
       waiting -= 1;
       if (waiting > 0 || nextSend !== null) return;
       const measured = attempts.some((attempt) => attempt.status === 'OK');
-      end(() => resolve({ attempts, duplicates, timing: measured ? timing : null, notices }));
+      end(() => resolve({ attempts, duplicates, timed_by: measured ? timedBy : null, notices }));
     }
 
     function end(report: () => void): void {

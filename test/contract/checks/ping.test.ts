@@ -58,7 +58,7 @@ describe.skipIf(reason !== null)('on loopback', () => {
 
   test.each(['127.0.0.1', '::1'])('%s is up with the kernel’s times and its TTL', async (host) => {
     const outcome = Outcome.parse(await run(prober as PingProber, host));
-    expect(outcome).toMatchObject({ status: 'up', address: host, facts: { loss: 0 }, detail: { timing: 'kernel' } });
+    expect(outcome).toMatchObject({ status: 'up', address: host, facts: { loss: 0 }, detail: { timed_by: 'kernel' } });
     expect(outcome.detail?.attempts.map(({ status, ttl }) => [status, ttl])).toEqual(
       [0, 1, 2, 3].map(() => ['OK', 64]),
     );

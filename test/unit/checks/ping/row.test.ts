@@ -50,7 +50,7 @@ test('a row of four replies is up with the mean of them', () => {
     detail: {
       attempts: [0.01, 0.02, 0.03, 0.04].map((seconds) => ({ status: 'OK', seconds, ttl: null, reason: null })),
       duplicates: 0,
-      timing: null,
+      timed_by: null,
     },
   });
 });

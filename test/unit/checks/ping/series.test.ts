@@ -57,7 +57,7 @@ test('the series ends with its last answer and leaves no timer and no sequence n
   expect(await series).toEqual({
     attempts: [0.02, 0.02].map((seconds) => ({ status: 'OK', seconds, ttl: 64, reason: null })),
     duplicates: 0,
-    timing: 'kernel',
+    timed_by: 'kernel',
     notices: [],
   });
   expect([clock.pending, exchange.pending]).toEqual([0, 0]);
@@ -107,48 +107,48 @@ test('a wall clock that is set in between does not change the time', async () =>
   clock.step(-3_600_000);
   await clock.advance(10);
   socket.reply(socket.sent[0]);
-  expect(await series).toMatchObject({ attempts: [{ status: 'OK', seconds: 0.03 }], timing: 'process' });
+  expect(await series).toMatchObject({ attempts: [{ status: 'OK', seconds: 0.03 }], timed_by: 'clock' });
 });
 
 test.each([
-  { name: 'the kernel’s stamp', stampMs: 1_020, now: { wallMs: 1_025, elapsedMs: 25 }, ms: 20, timing: 'kernel' },
+  { name: 'the kernel’s stamp', stampMs: 1_020, now: { wallMs: 1_025, elapsedMs: 25 }, ms: 20, timedBy: 'kernel' },
   {
     name: 'its own clock without a stamp',
     stampMs: null,
     now: { wallMs: 1_025, elapsedMs: 25 },
     ms: 25,
-    timing: 'process',
+    timedBy: 'clock',
   },
   {
     name: 'its own clock after a step forwards',
     stampMs: 6_020,
     now: { wallMs: 6_025, elapsedMs: 25 },
     ms: 25,
-    timing: 'process',
+    timedBy: 'clock',
   },
   {
     name: 'its own clock after a step backwards',
     stampMs: 1_020,
     now: { wallMs: 525, elapsedMs: 25 },
     ms: 25,
-    timing: 'process',
+    timedBy: 'clock',
   },
   {
     name: 'its own clock for a stamp from before',
     stampMs: 999,
     now: { wallMs: 1_025, elapsedMs: 25 },
     ms: 25,
-    timing: 'process',
+    timedBy: 'clock',
   },
   {
     name: 'its own clock for a stamp from the future',
     stampMs: 1_030,
     now: { wallMs: 1_025, elapsedMs: 25 },
     ms: 25,
-    timing: 'process',
+    timedBy: 'clock',
   },
-])('a round trip is taken by $name', ({ stampMs, now, ms, timing }) => {
-  expect(roundTrip({ wallMs: 1_000, elapsedMs: 0 }, stampMs, now)).toEqual({ ms, timing });
+])('a round trip is taken by $name', ({ stampMs, now, ms, timedBy }) => {
+  expect(roundTrip({ wallMs: 1_000, elapsedMs: 0 }, stampMs, now)).toEqual({ ms, timedBy });
 });
 
 test.each([
