@@ -21,7 +21,7 @@ export const Detail = z.strictObject({
   attempts: z.array(Attempt).min(1).max(100),
   /** Replies that came again while the ping went on. */
   duplicates: z.int().min(0).max(1_000_000),
-  /** `kernel` where all round trips are between kernel stamps, `process` where one is not, null where nobody knows. */
-  timing: z.enum(['kernel', 'process']).nullable(),
+  /** Who took the round trips: the kernel, or for at least one of them our own clock; null where a row did not tell. */
+  timed_by: z.enum(['kernel', 'clock']).nullable(),
 });
 export type Detail = z.infer<typeof Detail>;

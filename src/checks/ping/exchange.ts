@@ -1,18 +1,19 @@
 import type { Clock } from '#kernel/clock.ts';
-import { sameHost } from './address.ts';
+import { sameHost } from './socket-address.ts';
+import { linux } from './libc.ts';
 import type { Letter, Notice } from './mailbox.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
 import type { EchoSocket } from './socket.ts';
 
-/** Whose clock took a time: the kernel's stamp on the packet, or this process when it came to read it. */
-export type Timing = 'kernel' | 'process';
+/** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
+export type TimedBy = 'kernel' | 'clock';
 
 /** What came back for an echo request. Times are milliseconds since it was sent. */
 export type Answer =
   | {
       readonly kind: 'reply';
       readonly ms: number;
-      readonly timing: Timing;
+      readonly timedBy: TimedBy;
       readonly ttl: number | null;
       readonly intact: boolean;
     }
@@ -32,6 +33,8 @@ export interface Exchange {
   drain(): void;
   /** How many sequence numbers are in use. */
   readonly pending: number;
+  readonly closed: boolean;
+  /** Answers every pending request with `closed`. */
   close(): void;
 }
 
@@ -44,12 +47,12 @@ interface Flight {
 
 const sequences = 0x10000;
 const sendTries = 4;
-const ENOBUFS = 105;
 
 /** Takes the socket over and closes it in the end. */
 export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   const flights = new Map<number, Flight>();
   let next = 0;
+  let closed = false;
   // Raw IPv4 sockets get packets before the kernel has checked them.
   const kernelChecks = socket.identifier === null || socket.family === 6;
 
@@ -60,8 +63,8 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       const flight = find(echo.identifier, echo.sequence, letter);
       if (flight === null) return;
       const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(letter.bytes) === 0);
-      const { ms, timing } = roundTrip(flight.sent, letter.receivedAtMs, now());
-      flight.onAnswer({ kind: 'reply', ms, timing, ttl: letter.ttl, intact });
+      const { ms, timedBy } = roundTrip(flight.sent, letter.receivedAtMs, now());
+      flight.onAnswer({ kind: 'reply', ms, timedBy, ttl: letter.ttl, intact });
     },
     onNotice(letter) {
       const echo = readEchoRequest(socket.family, letter.bytes);
@@ -96,7 +99,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   return {
     identifier: socket.identifier ?? 0,
     send(request, destination, onAnswer) {
-      if (flights.size >= sequences) return { ok: false, errno: ENOBUFS };
+      if (flights.size >= sequences) return { ok: false, errno: linux.ENOBUFS };
       const sequence = nextSequence();
       request.number(sequence);
       const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now() };
@@ -116,7 +119,11 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     get pending() {
       return flights.size;
     },
+    get closed() {
+      return closed;
+    },
     close() {
+      closed = true;
       socket.close();
       for (const { onAnswer } of flights.values()) onAnswer({ kind: 'closed' });
       flights.clear();
@@ -137,10 +144,10 @@ const stepMs = 1;
  * The time from `sent` to the kernel's receive stamp. Where there is no stamp, or where the wall clock was set between
  * sending and now, it is the monotonic time until now, which includes how late this process came to read.
  */
-export function roundTrip(sent: Instant, stampMs: number | null, now: Instant): { ms: number; timing: Timing } {
+export function roundTrip(sent: Instant, stampMs: number | null, now: Instant): { ms: number; timedBy: TimedBy } {
   const elapsedMs = now.elapsedMs - sent.elapsedMs;
   const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > stepMs;
   const ms = stampMs === null ? Number.NaN : stampMs - sent.wallMs;
-  if (stepped || !(ms >= 0 && ms <= elapsedMs + stepMs)) return { ms: elapsedMs, timing: 'process' };
-  return { ms, timing: 'kernel' };
+  if (stepped || !(ms >= 0 && ms <= elapsedMs + stepMs)) return { ms: elapsedMs, timedBy: 'clock' };
+  return { ms, timedBy: 'kernel' };
 }

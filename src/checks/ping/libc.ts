@@ -58,7 +58,10 @@ export const linux = {
   MSG_TRUNC: 0x20,
   MSG_ERRQUEUE: 0x2000,
   CLOCK_REALTIME: 0,
+  EBADF: 9,
   EAGAIN: 11,
+  ENOBUFS: 105,
+  EHOSTUNREACH: 113,
 } as const;
 
 const architectures: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];

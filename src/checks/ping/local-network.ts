@@ -1,5 +1,6 @@
 import type { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import { isSameAddress } from '../address.ts';
 
 type Interfaces = ReturnType<typeof networkInterfaces>;
 
@@ -9,12 +10,8 @@ type Interfaces = ReturnType<typeof networkInterfaces>;
  */
 export function isGatewayFault(by: string | null, target: string, interfaces: Interfaces): boolean {
   const own = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
-  if (by === null || !own.some(({ address }) => sameAddress(address, by))) return false;
+  if (by === null || !own.some(({ address }) => isSameAddress(address, by))) return false;
   return !own.some(({ cidr }) => cidr !== null && contains(cidr, target));
-}
-
-function sameAddress(one: string, other: string): boolean {
-  return ipaddr.isValid(one) && ipaddr.parse(one).toString() === ipaddr.parse(other).toString();
 }
 
 function contains(cidr: string, target: string): boolean {

@@ -1,4 +1,4 @@
-import { decodeSocketAddress } from './address.ts';
+import { decodeSocketAddress } from './socket-address.ts';
 import { type Libc, linux } from './libc.ts';
 
 /** An ICMP error about a request of ours, as the kernel's error queue tells it (`ip(7)`, IP_RECVERR). */

@@ -1,10 +1,11 @@
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
-import type { Family, Pinned, Refused } from '../gate.ts';
+import type { Family } from '../gate.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { encodeSocketAddress } from './address.ts';
+import { encodeSocketAddress } from './socket-address.ts';
 import type { Detail } from './attempt.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { type Libc, loadLibc } from './libc.ts';
@@ -63,11 +64,15 @@ async function probe(
   environment: NodeEnvironment,
   opened: Readonly<Record<Family, Opened>>,
 ): Promise<Outcome<Detail>> {
-  const pinned = await pin(spec, context, environment);
-  if (!pinned.ok) return failed(pinned.failure, { phases: { resolve: pinned.seconds } });
+  using limit = deadline(environment.clock, nameTimeoutMs, context.signal);
+  const pinned = await context.gate.pin(spec.host, { family: spec.family, signal: limit.signal });
+  context.signal.throwIfAborted();
+  const phases = isIP(spec.host) === 0 ? { resolve: pinned.seconds } : {};
+  if (!pinned.ok) return failed(pinned.failure, { phases });
   const { address, family } = pinned;
   const one = opened[family];
-  if (!one.ok) return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${one.reason}`), { address });
+  if (!one.ok)
+    return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${one.reason}`), { address, phases });
 
   const payload = createPayload(spec.size, environment.random.bytes(tokenLength));
   const plan = {
@@ -82,21 +87,10 @@ async function probe(
   const gatewayFault = notices.some(({ by }) => isGatewayFault(by, address, networkInterfaces()));
   return summarize(detail, {
     address,
-    resolveSeconds: pinned.seconds,
+    phases,
     timeoutMs: spec.timeout,
     localFault: gatewayFault ? 'the gateway of this node does not answer' : null,
   });
-}
-
-async function pin(spec: Spec, { gate, signal }: ProbeContext, { clock }: NodeEnvironment): Promise<Pinned | Refused> {
-  using limit = deadline(clock, nameTimeoutMs, signal);
-  try {
-    return await gate.pin(spec.host, { family: spec.family, signal: limit.signal });
-  } catch (error) {
-    if (!limit.expired) throw error;
-    const message = `${spec.host} was not resolved within ${nameTimeoutMs / 1_000} s`;
-    return { ok: false, failure: failure('resolver', 'name_timeout', message), seconds: nameTimeoutMs / 1_000 };
-  }
 }
 
 // A token that nobody off the path can guess, then the counting bytes that other pings send too.

@@ -48,6 +48,6 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
     if (address === null && typeof written === 'string' && isIP(written) !== 0) address = written;
     attempts.push({ status, seconds: Math.round(seconds * 1e6) / 1e6, ttl: null, reason: null });
   }
-  const detail = { attempts, duplicates: 0, timing: null };
-  return summarize(detail, { address, resolveSeconds: null, timeoutMs: null, localFault: null });
+  const detail = { attempts, duplicates: 0, timed_by: null };
+  return summarize(detail, { address, phases: {}, timeoutMs: null, localFault: null });
 }

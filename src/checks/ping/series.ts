@@ -4,8 +4,8 @@ import { singleLine } from '#kernel/text.ts';
 import type { Family } from '../gate.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './attempt.ts';
-import type { Answer, Exchange, Timing } from './exchange.ts';
-import { describeError, errorName } from './libc.ts';
+import type { Answer, Exchange, TimedBy } from './exchange.ts';
+import { describeError, linux } from './libc.ts';
 import type { Notice } from './mailbox.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
@@ -40,12 +40,13 @@ export async function runSeries(
   signal: AbortSignal,
 ): Promise<SeriesResult> {
   signal.throwIfAborted();
+  if (exchange.closed) throw gone();
   return new Promise<SeriesResult>((resolve, reject) => {
     const startedAt = clock.elapsed();
     const attempts: Attempt[] = [];
     const flights: Flight[] = [];
     const notices: Notice[] = [];
-    let timing: Timing = 'kernel';
+    let timedBy: TimedBy = 'kernel';
     let duplicates = 0;
     let waiting = 0;
     let nextSend: Disposable | null = null;
@@ -64,7 +65,7 @@ export async function runSeries(
       flights.push(flight);
       waiting += 1;
       if (sent.ok) flight.timer = clock.after(plan.timeoutMs, () => onTimeout(flight));
-      const unsendable = !sent.ok && errorName(sent.errno) !== 'EHOSTUNREACH';
+      const unsendable = !sent.ok && sent.errno !== linux.EHOSTUNREACH;
       if (flights.length < plan.count && !unsendable) {
         nextSend = clock.after(startedAt + flights.length * plan.intervalMs - sentAt, sendNext);
       }
@@ -73,7 +74,7 @@ export async function runSeries(
 
     function onAnswer(flight: Flight, answer: Answer): void {
       if (answer.kind === 'closed') {
-        end(() => reject(new WatchpostError('node_gone', 'the node was stopped while it was pinging')));
+        end(() => reject(gone()));
         return;
       }
       const settled = attempts[flight.index];
@@ -87,7 +88,7 @@ export async function runSeries(
         notices.push(answer.notice);
         settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(plan.family, answer.notice));
       } else if (answer.intact) {
-        if (answer.timing === 'process') timing = 'process';
+        if (answer.timedBy === 'clock') timedBy = 'clock';
         settle(flight, 'OK', answer.ms, answer.ttl, null);
       } else {
         settle(flight, 'MALFORMED', answer.ms, answer.ttl, 'the reply has another content than the request');
@@ -113,7 +114,7 @@ export async function runSeries(
       waiting -= 1;
       if (waiting > 0 || nextSend !== null) return;
       const measured = attempts.some((attempt) => attempt.status === 'OK');
-      end(() => resolve({ attempts, duplicates, timing: measured ? timing : null, notices }));
+      end(() => resolve({ attempts, duplicates, timed_by: measured ? timedBy : null, notices }));
     }
 
     function end(report: () => void): void {
@@ -128,6 +129,10 @@ export async function runSeries(
       report();
     }
   });
+}
+
+function gone(): WatchpostError {
+  return new WatchpostError('node_gone', 'the node was stopped while it was pinging');
 }
 
 interface Flight {

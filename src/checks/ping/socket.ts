@@ -1,6 +1,6 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Family } from '../gate.ts';
-import { encodeSocketAddress } from './address.ts';
+import { encodeSocketAddress } from './socket-address.ts';
 import { describeError, type Libc, linux, type Watch } from './libc.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
 import { stripIpv4Header } from './packet.ts';
@@ -134,6 +134,8 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
       watch = libc.watch(fd, onReady);
     },
     send(packet, destination) {
+      // The number of a closed descriptor may be somebody else's by now.
+      if (state.closed) return linux.EBADF;
       const sent = libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
       return sent === -1 ? libc.errno() : 0;
     },

@@ -1,12 +1,11 @@
 import { formatDuration } from '#kernel/units.ts';
-import { failed, failure, type Failure, type Fact, type Outcome } from '../outcome.ts';
+import { failed, failure, type Failure, type Fact, type Outcome, type Phase } from '../outcome.ts';
 import type { Attempt, Detail } from './attempt.ts';
 
 /** What is known about a ping besides its attempts. */
 export interface Circumstances {
   readonly address: string | null;
-  /** How long resolving the name took, or null where it is not known. */
-  readonly resolveSeconds: number | null;
+  readonly phases: Readonly<Partial<Record<Phase, number>>>;
   /** How long each attempt waited, or null where it is not known. */
   readonly timeoutMs: number | null;
   /** Set where this machine's own network is why nothing came back. */
@@ -20,8 +19,7 @@ export interface Circumstances {
 export function summarize(detail: Detail, known: Circumstances): Outcome<Detail> {
   const { attempts } = detail;
   const rtts = attempts.flatMap((attempt) => (attempt.status === 'OK' ? [attempt.seconds] : []));
-  const phases = known.resolveSeconds === null ? {} : { resolve: known.resolveSeconds };
-  const common = { address: known.address, phases, detail };
+  const common = { address: known.address, phases: known.phases, detail };
   if (rtts.length === 0) {
     const reason = reasonOf(attempts, known);
     return failed(reason, { ...common, facts: reason.source === 'target' ? { loss: 1 } : {} });

@@ -64,7 +64,7 @@ describe.skipIf(obstacle !== null).each([
         status: 'up',
         address: host,
         facts: { loss: 0 },
-        detail: { timing: 'kernel', duplicates: 0 },
+        detail: { timed_by: 'kernel', duplicates: 0 },
       });
       expect(outcome.detail?.attempts.map(({ status, ttl }) => [status, ttl])).toEqual([0, 1, 2].map(() => ['OK', 61]));
       expect(outcome.facts.rtt_min).toBeGreaterThan(0.02);

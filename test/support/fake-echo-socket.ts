@@ -1,0 +1,70 @@
+import type { Family } from '#checks/index.ts';
+import type { Letter, Notice } from '#checks/ping/mailbox.ts';
+import { checksum } from '#checks/ping/packet.ts';
+import type { EchoListener, EchoSocket } from '#checks/ping/socket.ts';
+import type { Clock } from '#kernel/clock.ts';
+
+/** A request that was sent through the socket. */
+export interface SentEcho {
+  readonly packet: Uint8Array;
+  readonly peer: Uint8Array;
+  readonly at: number;
+}
+
+/** An ICMP socket without a network: the test sees what was sent and decides what arrives. */
+export interface FakeEchoSocket extends EchoSocket {
+  readonly sent: readonly SentEcho[];
+  closed: boolean;
+  /** Error numbers for the next sends, first come first served; 0 and none are success. */
+  readonly errors: number[];
+  /** What the next drain finds. */
+  readonly queued: (() => void)[];
+  /** Makes a reply to a request arrive now, changed at will. `receivedAtMs` is on the wall clock. */
+  reply(echo: SentEcho | undefined, changes?: Partial<Letter> & { readonly payload?: Uint8Array }): void;
+  notify(echo: SentEcho | undefined, notice: Notice): void;
+}
+
+export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: number | null = null): FakeEchoSocket {
+  const sent: SentEcho[] = [];
+  const errors: number[] = [];
+  const queued: (() => void)[] = [];
+  let listener: EchoListener | null = null;
+
+  const letter = (echo: SentEcho | undefined, changes: Partial<Letter>): Letter => {
+    if (echo === undefined) throw new Error('no such request was sent');
+    return { bytes: echo.packet, peer: echo.peer, receivedAtMs: clock.now(), ttl: 64, notice: null, ...changes };
+  };
+
+  return {
+    family,
+    identifier,
+    sent,
+    errors,
+    queued,
+    closed: false,
+    listen: (to) => {
+      listener = to;
+    },
+    send(packet, peer) {
+      const errno = errors.shift() ?? 0;
+      if (errno === 0) sent.push({ packet: packet.slice(), peer: peer.slice(), at: clock.elapsed() });
+      return errno;
+    },
+    wallMs: () => clock.now(),
+    drain() {
+      for (const arrive of queued.splice(0)) arrive();
+    },
+    close() {
+      this.closed = true;
+    },
+    reply(echo, { payload, ...changes } = {}) {
+      const one = letter(echo, changes);
+      const bytes = Uint8Array.of(...one.bytes.subarray(0, 8), ...(payload ?? one.bytes.subarray(8)));
+      bytes[0] = family === 4 ? 0 : 129;
+      bytes.set([0, 0], 2);
+      if (family === 4) new DataView(bytes.buffer).setUint16(2, checksum(bytes));
+      listener?.onMessage({ ...one, bytes });
+    },
+    notify: (echo, notice) => listener?.onNotice(letter(echo, { notice })),
+  };
+}

@@ -1,0 +1,290 @@
+import { expect, test } from 'vitest';
+import { encodeSocketAddress } from '#checks/ping/socket-address.ts';
+import { createExchange, roundTrip } from '#checks/ping/exchange.ts';
+import { createEchoRequest } from '#checks/ping/packet.ts';
+import { runSeries, type SeriesPlan } from '#checks/ping/series.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { fakeEchoSocket } from '../../../support/fake-echo-socket.ts';
+
+const EHOSTUNREACH = 113;
+const ENETUNREACH = 101;
+const unreachable = { type: 3, code: 1, fromNetwork: true, by: '192.0.2.254' };
+const payload = Uint8Array.from({ length: 56 }, (_, index) => index * 3);
+
+function begin(options: Partial<SeriesPlan> = {}, identifier: number | null = null) {
+  const clock = new FakeClock();
+  const family = options.family ?? 4;
+  const socket = fakeEchoSocket(clock, family, identifier);
+  const exchange = createExchange(clock, socket);
+  const abort = new AbortController();
+  const run = async (target = family === 4 ? '192.0.2.1' : '2001:db8::1') =>
+    runSeries(
+      exchange,
+      clock,
+      {
+        family,
+        request: createEchoRequest(family, exchange.identifier, payload),
+        destination: encodeSocketAddress(target, family),
+        count: 4,
+        intervalMs: 500,
+        timeoutMs: 3_000,
+        ...options,
+      },
+      abort.signal,
+    );
+  return { clock, socket, exchange, abort, run };
+}
+
+test('requests go out one interval apart, whether the ones before are answered or not', async () => {
+  const { clock, socket, run } = begin();
+  const series = run();
+  await clock.advance(1_500);
+  expect(socket.sent.map(({ at }) => at)).toEqual([0, 500, 1_000, 1_500]);
+  await clock.advance(3_000);
+  const { attempts } = await series;
+  expect(attempts).toEqual(
+    Array.from({ length: 4 }, () => ({ status: 'TIMEOUT', seconds: 3, ttl: null, reason: null })),
+  );
+});
+
+test('the series ends with its last answer and leaves no timer and no sequence number behind', async () => {
+  const { clock, socket, exchange, run } = begin({ count: 2 });
+  const series = run();
+  await clock.advance(20);
+  socket.reply(socket.sent[0]);
+  await clock.advance(500);
+  socket.reply(socket.sent[1]);
+  expect(await series).toEqual({
+    attempts: [0.02, 0.02].map((seconds) => ({ status: 'OK', seconds, ttl: 64, reason: null })),
+    duplicates: 0,
+    timed_by: 'kernel',
+    notices: [],
+  });
+  expect([clock.pending, exchange.pending]).toEqual([0, 0]);
+});
+
+test('answers find their request whatever order they come in', async () => {
+  const { clock, socket, run } = begin({ count: 3, intervalMs: 10 });
+  const series = run();
+  await clock.advance(100);
+  for (const index of [2, 0, 1]) {
+    socket.reply(socket.sent[index]);
+    await clock.advance(1);
+  }
+  expect((await series).attempts.map(({ seconds }) => seconds)).toEqual([0.101, 0.092, 0.08]);
+});
+
+test('the kernel’s receive time counts, however late the process reads the reply', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  const arrived = clock.now() + 20;
+  await clock.advance(90);
+  socket.reply(socket.sent[0], { receivedAtMs: arrived });
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.02 }]);
+});
+
+test('a reply that lay unread while the loop was held up is found before its timeout is believed', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  const arrived = clock.now() + 20;
+  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: arrived }));
+  await clock.advance(3_000);
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.02 }]);
+});
+
+test('a reply that the kernel got too late is a timeout, even where it is read first', async () => {
+  const { clock, socket, run } = begin({ count: 1, timeoutMs: 100 });
+  const series = run();
+  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: clock.now() + 1 }));
+  await clock.advance(100);
+  expect((await series).attempts).toMatchObject([{ status: 'TIMEOUT', seconds: 0.1 }]);
+});
+
+test('a wall clock that is set in between does not change the time', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  await clock.advance(20);
+  clock.step(-3_600_000);
+  await clock.advance(10);
+  socket.reply(socket.sent[0]);
+  expect(await series).toMatchObject({ attempts: [{ status: 'OK', seconds: 0.03 }], timed_by: 'clock' });
+});
+
+test.each([
+  { name: 'the kernel’s stamp', stampMs: 1_020, now: { wallMs: 1_025, elapsedMs: 25 }, ms: 20, timedBy: 'kernel' },
+  {
+    name: 'its own clock without a stamp',
+    stampMs: null,
+    now: { wallMs: 1_025, elapsedMs: 25 },
+    ms: 25,
+    timedBy: 'clock',
+  },
+  {
+    name: 'its own clock after a step forwards',
+    stampMs: 6_020,
+    now: { wallMs: 6_025, elapsedMs: 25 },
+    ms: 25,
+    timedBy: 'clock',
+  },
+  {
+    name: 'its own clock after a step backwards',
+    stampMs: 1_020,
+    now: { wallMs: 525, elapsedMs: 25 },
+    ms: 25,
+    timedBy: 'clock',
+  },
+  {
+    name: 'its own clock for a stamp from before',
+    stampMs: 999,
+    now: { wallMs: 1_025, elapsedMs: 25 },
+    ms: 25,
+    timedBy: 'clock',
+  },
+  {
+    name: 'its own clock for a stamp from the future',
+    stampMs: 1_030,
+    now: { wallMs: 1_025, elapsedMs: 25 },
+    ms: 25,
+    timedBy: 'clock',
+  },
+])('a round trip is taken by $name', ({ stampMs, now, ms, timedBy }) => {
+  expect(roundTrip({ wallMs: 1_000, elapsedMs: 0 }, stampMs, now)).toEqual({ ms, timedBy });
+});
+
+test.each([
+  { name: 'another payload', payload: payload.map((byte) => byte ^ 1) },
+  { name: 'a shorter payload', payload: payload.subarray(1) },
+  { name: 'no payload', payload: new Uint8Array(0) },
+])('a reply with $name is malformed', async ({ payload }) => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  await clock.advance(20);
+  socket.reply(socket.sent[0], { payload });
+  expect((await series).attempts).toMatchObject([{ status: 'MALFORMED', seconds: 0.02 }]);
+});
+
+test('replies that come again are counted, not believed', async () => {
+  const { clock, socket, run } = begin({ count: 2 });
+  const series = run();
+  await clock.advance(20);
+  for (const _ of [1, 2, 3]) socket.reply(socket.sent[0]);
+  await clock.advance(500);
+  socket.reply(socket.sent[1]);
+  expect(await series).toMatchObject({ duplicates: 2, attempts: [{ status: 'OK' }, { status: 'OK' }] });
+});
+
+test.each([
+  { name: 'another address', changes: { peer: encodeSocketAddress('192.0.2.2', 4) }, identifier: null },
+  { name: 'another process', changes: { bytes: Uint8Array.of(0, 0, 0, 0, 9, 9, 0, 0, ...payload) }, identifier: 7 },
+  {
+    name: 'an unknown sequence number',
+    changes: { bytes: Uint8Array.of(0, 0, 0, 0, 0, 7, 9, 9, ...payload) },
+    identifier: 7,
+  },
+])('a reply from or for $name is ignored', async ({ changes, identifier }) => {
+  const { clock, socket, run } = begin({ count: 1 }, identifier);
+  const series = run();
+  await clock.advance(20);
+  socket.reply(socket.sent[0], changes);
+  await clock.advance(10);
+  socket.reply(socket.sent[0]);
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.03 }]);
+});
+
+test('an ICMP error is the answer to the request it quotes', async () => {
+  const { clock, socket, run } = begin({ count: 2, intervalMs: 10 });
+  const series = run();
+  await clock.advance(20);
+  socket.notify(socket.sent[0], unreachable);
+  socket.reply(socket.sent[1]);
+  expect(await series).toMatchObject({
+    attempts: [
+      { status: 'DEST_UNREACH', seconds: 0.02, reason: 'host unreachable, says 192.0.2.254' },
+      { status: 'OK' },
+    ],
+    notices: [unreachable],
+  });
+});
+
+test('an ICMP error that quotes another payload than was sent is ignored', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  await clock.advance(20);
+  const [echo] = socket.sent;
+  const forged = echo === undefined ? undefined : { ...echo, packet: echo.packet.slice().fill(0, 8) };
+  socket.notify(forged, unreachable);
+  await clock.advance(10);
+  socket.reply(echo);
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.03 }]);
+});
+
+test('an error left over by another echo does not fail a request', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  socket.errors.push(EHOSTUNREACH);
+  const series = run();
+  await clock.advance(20);
+  socket.reply(socket.sent[0]);
+  expect((await series).attempts).toMatchObject([{ status: 'OK' }]);
+});
+
+test('a request that cannot be sent ends the series, but the ones before still get their answers', async () => {
+  const { clock, socket, run } = begin();
+  const series = run();
+  await clock.advance(499);
+  socket.errors.push(...Array<number>(4).fill(ENETUNREACH));
+  await clock.advance(501);
+  expect(socket.sent).toHaveLength(1);
+  socket.reply(socket.sent[0]);
+  const { attempts } = await series;
+  expect(attempts).toMatchObject([
+    { status: 'OK', seconds: 1 },
+    { status: 'ERROR', seconds: 0 },
+  ]);
+  expect(attempts[1]?.reason).toContain('ENETUNREACH');
+});
+
+test('a host that this machine has no way to is unreachable, and is tried again', async () => {
+  const { clock, socket, run } = begin({ count: 2 });
+  socket.errors.push(...Array<number>(4).fill(EHOSTUNREACH));
+  const series = run();
+  await clock.advance(520);
+  socket.reply(socket.sent[0]);
+  expect((await series).attempts).toMatchObject([{ status: 'DEST_UNREACH' }, { status: 'OK', seconds: 0.02 }]);
+});
+
+test('an aborted series rejects with the reason at once and leaves nothing behind', async () => {
+  const { clock, exchange, abort, run } = begin();
+  const series = run();
+  await clock.advance(600);
+  expect(exchange.pending).toBe(2);
+  abort.abort(new Error('enough'));
+  await expect(series).rejects.toThrow('enough');
+  expect([clock.pending, exchange.pending]).toEqual([0, 0]);
+  await expect(run()).rejects.toThrow('enough');
+});
+
+test('closing ends the series that are under way as the fault of the node', async () => {
+  const { clock, socket, exchange, run } = begin();
+  const all = [run('192.0.2.1'), run('192.0.2.2')];
+  await clock.advance(600);
+  const settled = Promise.allSettled(all);
+  exchange.close();
+  expect(await settled).toMatchObject(all.map(() => ({ status: 'rejected', reason: { code: 'node_gone' } })));
+  await expect(run()).rejects.toMatchObject({ code: 'node_gone' });
+  expect([socket.closed, clock.pending, exchange.pending]).toEqual([true, 0, 0]);
+});
+
+test('many series share one socket without mixing up their answers', async () => {
+  const { clock, socket, run } = begin({ family: 6, count: 2 });
+  const all = Array.from({ length: 50 }, async (_, index) => run(`2001:db8::${index + 1}`));
+  await clock.advance(10);
+  for (const [index, echo] of socket.sent.entries()) {
+    if (index % 2 === 0) socket.reply(echo, { receivedAtMs: clock.now() - 10 + index / 10 });
+  }
+  await clock.advance(5_000);
+  const results = await Promise.all(all);
+  expect(results.map(({ attempts }) => attempts[0]?.status)).toEqual(
+    results.map((_, index) => (index % 2 === 0 ? 'OK' : 'TIMEOUT')),
+  );
+  expect(results[48]?.attempts[0]?.seconds).toBe(0.0048);
+});

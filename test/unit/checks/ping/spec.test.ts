@@ -1,0 +1,66 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { ping } from '#checks/ping/index.ts';
+
+const { Spec } = ping;
+
+test('a host alone gives four echoes with all defaults', () => {
+  expect(Spec.parse({ type: 'ping', host: 'example.com' })).toEqual({
+    type: 'ping',
+    host: 'example.com',
+    count: 4,
+    interval: 500,
+    timeout: 3_000,
+    size: 56,
+  });
+});
+
+test.each([
+  ['example.com', 'example.com'],
+  ['https://Example.com:8443/path', 'example.com'],
+  ['example.com:22', 'example.com'],
+  ['[2001:DB8::1]:80', '2001:db8::1'],
+  ['0x7f.1', '127.0.0.1'],
+])('%s is recorded as %s', (written, host) => {
+  expect(Spec.parse({ type: 'ping', host: written }).host).toBe(host);
+});
+
+test.each([
+  { count: 0 },
+  { count: 21 },
+  { interval: '1ms' },
+  { timeout: '61s' },
+  { size: '7B' },
+  { size: '1473B' },
+  { family: 5 },
+  { host: '' },
+  { port: 80 },
+])('%j is refused', (options) => {
+  expect(Spec.safeParse({ type: 'ping', host: 'example.com', ...options }).success).toBe(false);
+});
+
+test('an encoded spec is read again as the same spec', () => {
+  const options = fc.record({
+    type: fc.constant('ping' as const),
+    host: fc.oneof(fc.domain(), fc.ipV4(), fc.ipV6()).map((host) => Spec.shape.host.parse(host)),
+    count: fc.integer({ min: 1, max: 20 }),
+    interval: fc.integer({ min: 10, max: 10_000 }),
+    timeout: fc.integer({ min: 100, max: 60_000 }),
+    size: fc.integer({ min: 8, max: 1_472 }),
+    family: fc.constantFrom<4 | 6>(4, 6),
+  });
+  fc.assert(
+    fc.property(options, (spec) => {
+      expect(Spec.parse(JSON.parse(JSON.stringify(z.encode(Spec, spec))))).toEqual(spec);
+    }),
+  );
+});
+
+test('the deadline leaves room for the name, the last request and its wait', () => {
+  expect(ping.deadlineMs(Spec.parse({ type: 'ping', host: 'example.com' }))).toBe(5_000 + 1_500 + 3_000);
+});
+
+test('no port is recorded', () => {
+  expect(ping.port(Spec.parse({ type: 'ping', host: 'example.com:22' }))).toBeNull();
+});
