@@ -30,7 +30,7 @@ export type Expectation = z.infer<typeof Expectation>;
 type Read = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string };
 
 /** The bytes of a payload that is no preset. */
-export function bytesOf(payload: Exclude<Payload, PresetName>): Buffer {
+export function bytesOf(payload: Payload): Buffer {
   const read = readPayload(payload);
   if (!read.ok) throw new RangeError(read.message);
   return read.bytes;
@@ -63,7 +63,7 @@ const escapes: ReadonlyMap<string, number> = new Map([
   ['\\', 92],
 ]);
 
-function readPayload(payload: Exclude<Payload, PresetName>): Read {
+function readPayload(payload: Payload): Read {
   if (typeof payload === 'string') return readText(payload);
   if ('text' in payload) return readText(payload.text);
   if ('hex' in payload) return readHex(payload.hex);
