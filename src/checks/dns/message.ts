@@ -1,4 +1,12 @@
-import { decode, encode, RECURSION_DESIRED, type Answer, type DecodedPacket } from 'dns-packet';
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  type DecodedPacket,
+  encode,
+  RECURSION_DESIRED,
+  TRUNCATED_RESPONSE,
+} from 'dns-packet';
 import { messageOf } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { RecordType } from './options.ts';
@@ -71,6 +79,8 @@ export function encodeQuery({ name, type }: Question, { id, recursion, edns }: Q
  */
 export function readMessage(bytes: Buffer, question: Question, id: number): ReadMessage {
   if (!answers(bytes, question, id)) return { kind: 'stranger' };
+  const flags = bytes.readUInt16BE(2);
+  if ((flags & TRUNCATED_RESPONSE) !== 0) return { kind: 'message', message: cutOff(flags) };
   const fault = frameFault(bytes);
   if (fault !== null) return { kind: 'malformed', reason: fault };
   let packet: DecodedPacket;
@@ -88,12 +98,18 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
     (packet.authorities ?? []).some((record) => record.type === 'NS');
   const message = {
     rcode,
-    truncated: packet.flag_tc,
+    truncated: false,
     authoritative: packet.flag_aa,
     records: answering(told, question),
     referral,
   };
   return { kind: 'message', message };
+}
+
+// Nobody knows where a server cut a truncated answer off, so nothing behind its header is read.
+function cutOff(flags: number): Message {
+  const authoritative = (flags & AUTHORITATIVE_ANSWER) !== 0;
+  return { rcode: nameOfCode(flags & 0xf), truncated: true, authoritative, records: [], referral: false };
 }
 
 const rcodeNames: ReadonlyMap<number, string> = new Map([
@@ -111,7 +127,10 @@ const rcodeNames: ReadonlyMap<number, string> = new Map([
 // RFC 6891, section 6.1.3: EDNS carries the upper eight bits.
 function rcodeOf(packet: DecodedPacket): string {
   const upper = (packet.additionals ?? []).find((record) => record.type === 'OPT')?.extendedRcode ?? 0;
-  const code = upper * 16 + ((packet.flags ?? 0) & 0xf);
+  return nameOfCode(upper * 16 + ((packet.flags ?? 0) & 0xf));
+}
+
+function nameOfCode(code: number): string {
   return rcodeNames.get(code) ?? `RCODE${code}`;
 }
 

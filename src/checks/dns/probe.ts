@@ -101,12 +101,13 @@ async function askOwn(
 // As many as resolv.conf(5) takes.
 const mostServers = 3;
 
+// The addresses are the node's own business: they may be private or link-local with a zone, and no gate judges them.
 function ownServer(written: string): readonly NameServer[] {
-  const endpoint = parseEndpoint(written);
-  if (!endpoint.ok) return [];
-  const family = isIP(endpoint.name);
+  const [, six, four, port = '53'] = /^(?:\[(.*)\]|([\d.]+)):(\d+)$/.exec(written) ?? [];
+  const address = six ?? four ?? written;
+  const family = isIP(address);
   if (family !== 4 && family !== 6) return [];
-  return [{ address: endpoint.name, family, port: endpoint.port ?? 53, verify: () => null }];
+  return [{ address, family, port: Number(port), verify: () => null }];
 }
 
 // Like the system's resolver: the next server is asked where one does not answer or could not find out.
