@@ -1,0 +1,63 @@
+import type { Socket } from 'node:net';
+import { z } from 'zod';
+
+/** Reads the handshake's round trip of a connected socket as the kernel measured it; null where it did not. */
+export type ReadHandshake = (socket: Socket) => number | null;
+
+/**
+ * Prepares reading of `TCP_INFO` (tcp(7)), once for the process. Call the result on `connect`, before anything is sent:
+ * later the kernel's figure moves on. Seconds with microsecond resolution. Null on systems other than Linux, where the
+ * native binding does not load, and for a handshake that took retransmissions, of which only the last trip is in the figure.
+ */
+export async function loadHandshakeReader(): Promise<ReadHandshake> {
+  reader ??= prepare();
+  return reader;
+}
+
+let reader: Promise<ReadHandshake> | undefined;
+
+const levelTcp = 6;
+const optionInfo = 11;
+// Offsets in `struct tcp_info` of linux/tcp.h; the struct only ever grows at its end.
+const rttOffset = 68;
+const retransmissionsOffset = 100;
+const infoBytes = 104;
+
+const Handle = z.object({ _handle: z.object({ fd: z.int().min(0) }) });
+
+async function prepare(): Promise<ReadHandshake> {
+  const getsockopt = process.platform === 'linux' ? await bind() : null;
+  if (getsockopt === null) return () => null;
+  const info = Buffer.alloc(infoBytes);
+  const length = Buffer.alloc(4);
+  const read = (fd: number): boolean => {
+    length.writeUInt32LE(infoBytes);
+    return getsockopt(fd, levelTcp, optionInfo, info, length) === 0 && length.readUInt32LE() === infoBytes;
+  };
+  // The first call pays for the binding.
+  read(-1);
+  return (socket) => {
+    const handle = Handle.safeParse(socket);
+    if (!handle.success || !read(handle.data._handle.fd)) return null;
+    const microseconds = readWord(info, rttOffset);
+    return microseconds === 0 || readWord(info, retransmissionsOffset) > 0 ? null : microseconds / 1e6;
+  };
+}
+
+type GetSockOpt = (fd: number, level: number, option: number, value: Buffer, length: Buffer) => unknown;
+
+async function bind(): Promise<GetSockOpt | null> {
+  try {
+    const koffi = await import('koffi');
+    return koffi.load(null).func('int getsockopt(int, int, int, void *, void *)');
+  } catch {
+    // No binding for this platform: our own clock serves, and the outcome says so.
+    return null;
+  }
+}
+
+const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+function readWord(bytes: Buffer, offset: number): number {
+  return littleEndian ? bytes.readUInt32LE(offset) : bytes.readUInt32BE(offset);
+}

@@ -1,0 +1,196 @@
+import { X509Certificate } from 'node:crypto';
+import { isIP, type Socket } from 'node:net';
+import {
+  checkServerIdentity,
+  connect,
+  type ConnectionOptions,
+  type DetailedPeerCertificate,
+  type TLSSocket,
+} from 'node:tls';
+import { z } from 'zod';
+import { orAbort } from '#kernel/clock.ts';
+import { messageOf, systemCode } from '#kernel/errors.ts';
+import { singleLine } from '#kernel/text.ts';
+import { closeSocket } from './connection.ts';
+import { type Failure, failure } from './outcome.ts';
+
+const Text = z.string().max(300);
+
+/** What a server's certificate says. Texts are the server's own, made one line and cut. */
+export const Certificate = z.strictObject({
+  subject: Text,
+  issuer: Text,
+  /** Names and addresses it is for, at most 100. */
+  names: z.array(Text).max(100),
+  valid_from: z.iso.datetime(),
+  valid_to: z.iso.datetime(),
+  /** SHA-256, hexadecimal with colons. */
+  fingerprint: Text,
+  /** The certificates above it as far as the server or our store gave them, at most 10. */
+  chain: z.array(z.strictObject({ subject: Text, issuer: Text, valid_to: z.iso.datetime() })).max(10),
+});
+export type Certificate = z.output<typeof Certificate>;
+
+export interface TlsOptions {
+  /** The name that is asked for (SNI) and that the certificate must have; an address where there is no name. */
+  readonly serverName: string;
+  /** PEM certificates to trust instead of the well-known authorities. */
+  readonly ca?: string | undefined;
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined;
+  /** Protocols to offer, best first. */
+  readonly alpn?: readonly string[] | undefined;
+}
+
+/**
+ * Options for `tls.connect` on a connected socket. The handshake itself accepts every certificate, so that a bad one can be
+ * described: `judgeCertificate` afterwards is what verifies. No session is ever resumed.
+ */
+export function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
+  return {
+    socket,
+    rejectUnauthorized: false,
+    ...(isIP(options.serverName) === 0 ? { servername: options.serverName } : {}),
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.minVersion === undefined ? {} : { minVersion: options.minVersion }),
+    ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
+  };
+}
+
+/**
+ * Starts TLS on a connected socket. Rejects with the error that `handshakeFailure` reads, or with the signal's reason. The
+ * caller closes the result and then the socket below it.
+ */
+export async function startTls(socket: Socket, options: TlsOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const secured = connect(tlsOptions(socket, options));
+  const handshake = new Promise<void>((resolve, reject) => {
+    secured.once('error', reject);
+    secured.once('secureConnect', () => {
+      secured.off('error', reject);
+      // Until somebody listens for them, errors of the open connection must not end the process.
+      secured.on('error', () => {});
+      resolve();
+    });
+  });
+  try {
+    await orAbort(handshake, signal);
+    return secured;
+  } catch (error) {
+    await closeSocket(secured);
+    throw error;
+  }
+}
+
+export interface Judgement {
+  readonly failure: Failure | null;
+  readonly certificate: Certificate | null;
+}
+
+/** Verifies the peer's certificate after the handshake: its chain, its time at `now` (milliseconds), and the name. */
+export function judgeCertificate(socket: TLSSocket, serverName: string, now: number): Judgement {
+  // Asked for once: a second way of asking gets an empty answer from Node.
+  const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
+  if (peer === null || !('raw' in peer)) {
+    return { failure: failure('target', 'tls', 'the server sent no certificate'), certificate: null };
+  }
+  const leaf = new X509Certificate(peer.raw);
+  return { failure: judge(problemOf(socket), leaf, serverName, now), certificate: summarise(leaf, chainOf(peer)) };
+}
+
+/** When a certificate ends, in seconds since the epoch: the fact `certificate_expires_at`. */
+export function expiresAt(certificate: Certificate): number {
+  return Date.parse(certificate.valid_to) / 1_000;
+}
+
+/** What it means that a handshake failed. */
+export function handshakeFailure(error: unknown): Failure {
+  const code = systemCode(error);
+  if (code === 'ECONNRESET' || code === 'EPIPE') {
+    return failure('target', 'tls', 'the server closed the connection during the TLS handshake');
+  }
+  const reason = /:SSL routines:[^:]*:([^:]+):/.exec(messageOf(error))?.[1] ?? messageOf(error);
+  return failure('target', 'tls', `TLS handshake failed: ${reason}`);
+}
+
+function judge(problem: string | null, leaf: X509Certificate, serverName: string, now: number): Failure | null {
+  if (leaf.validToDate.getTime() < now) {
+    return failure('target', 'certificate_expired', `the certificate expired on ${leaf.validToDate.toISOString()}`);
+  }
+  if (problem === 'CERT_HAS_EXPIRED') {
+    return failure('target', 'certificate_expired', "a certificate in the chain above the server's has expired");
+  }
+  if (leaf.validFromDate.getTime() > now) {
+    const from = leaf.validFromDate.toISOString();
+    return failure('target', 'certificate_untrusted', `the certificate is not valid before ${from}`);
+  }
+  if (problem !== null && problem !== 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return failure('target', 'certificate_untrusted', `the certificate is not trusted: ${explain(problem)}`);
+  }
+  const mismatch = checkServerIdentity(serverName, leaf.toLegacyObject());
+  if (mismatch === undefined) return null;
+  const names = namesOf(leaf).join(', ');
+  return failure(
+    'target',
+    'certificate_name',
+    `the certificate is not for ${serverName} but for ${names || 'no name'}`,
+  );
+}
+
+// Typed as an Error, but a string in fact: the code of OpenSSL's verification or of the name check.
+function problemOf(socket: TLSSocket): string | null {
+  if (socket.authorized) return null;
+  const problem: unknown = socket.authorizationError;
+  return typeof problem === 'string' ? problem : (systemCode(problem) ?? messageOf(problem));
+}
+
+const explanations: ReadonlyMap<string, string> = new Map([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'it is self-signed'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'its authority is not known here'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'its issuer is not known here'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'its issuer is not known here'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'the server does not send the certificates of its issuer'],
+]);
+
+function explain(problem: string): string {
+  return explanations.get(problem) ?? problem.toLowerCase().replaceAll('_', ' ');
+}
+
+// The certificates above the server's, up to a self-signed one, which Node gives as its own issuer.
+function chainOf(leaf: DetailedPeerCertificate): readonly X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  let below = leaf;
+  let above: DetailedPeerCertificate | undefined = leaf.issuerCertificate;
+  while (above !== undefined && above !== below && chain.length < 10) {
+    chain.push(new X509Certificate(above.raw));
+    below = above;
+    above = above.issuerCertificate;
+  }
+  return chain;
+}
+
+function summarise(leaf: X509Certificate, chain: readonly X509Certificate[]): Certificate {
+  return {
+    subject: line(leaf.subject),
+    issuer: line(leaf.issuer),
+    names: namesOf(leaf),
+    valid_from: leaf.validFromDate.toISOString(),
+    valid_to: leaf.validToDate.toISOString(),
+    fingerprint: leaf.fingerprint256,
+    chain: chain.map((above) => ({
+      subject: line(above.subject),
+      issuer: line(above.issuer),
+      valid_to: above.validToDate.toISOString(),
+    })),
+  };
+}
+
+function namesOf(certificate: X509Certificate): string[] {
+  const alternatives = certificate.subjectAltName?.split(', ') ?? [];
+  return alternatives
+    .flatMap((name) => /^(?:DNS|IP Address):(.+)$/.exec(name)?.[1] ?? [])
+    .slice(0, 100)
+    .map((name) => singleLine(name, 300));
+}
+
+function line(distinguishedName: string | undefined): string {
+  return singleLine((distinguishedName ?? '').split('\n').join(', '), 300);
+}
