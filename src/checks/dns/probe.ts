@@ -63,16 +63,12 @@ async function locate(
   const endpoint = parseEndpoint(resolver);
   if (!endpoint.ok) return failure('node', 'internal', `resolver ${endpoint.message}`);
   using limit = deadline(clock, timeoutMs, signal);
-  try {
-    const pinned = await gate.pin(endpoint.name, { signal: limit.signal });
-    if (!pinned.ok) return pinned.failure;
-    const { address, family, seconds } = pinned;
-    const verify: NameServer['verify'] = (ends) => gate.verify(pinned, ends);
-    return { server: { address, family, port: endpoint.port ?? 53, verify }, seconds };
-  } catch (error) {
-    if (!limit.expired) throw error;
-    return failure('resolver', 'name_timeout', `the name server's name ${endpoint.name} was not resolved in time`);
-  }
+  const pinned = await gate.pin(endpoint.name, { signal: limit.signal });
+  signal.throwIfAborted();
+  if (!pinned.ok) return pinned.failure;
+  const { address, family, seconds } = pinned;
+  const verify: NameServer['verify'] = (ends) => gate.verify(pinned, ends);
+  return { server: { address, family, port: endpoint.port ?? 53, verify }, seconds };
 }
 
 async function askOwn(

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { decode } from 'dns-packet';
 import { expect, test } from 'vitest';
 import { checkOf, CheckSpec, type ProbeContext } from '#checks/index.ts';
+import { createGate } from '#checks/gate.ts';
+import { createResolver } from '#checks/resolver.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { distrustingGate, literalGate } from '../../support/literal-gate.ts';
@@ -119,7 +121,25 @@ test('nothing is sent where the gate refuses the connection', async () => {
   expect(server.requests).toEqual([]);
 });
 
-test('a family that this machine cannot send in is the fault of the node', async () => {
+test('under the policy for strangers no datagram goes to this machine', async () => {
+  await using server = await responder(() => {});
+  const resolver = createResolver({ clock: systemClock, readFile: async () => '', servers: [] });
+  const gate = createGate({
+    policy: 'public',
+    resolver,
+    clock: systemClock,
+    allow: [],
+    deny: [],
+    ownAddresses: () => [],
+  });
+  for (const host of ['127.0.0.1', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost']) {
+    const outcome = await run(server.port, {}, { ...context, gate }, host);
+    expect(outcome).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'forbidden' } });
+  }
+  expect(server.requests).toEqual([]);
+});
+
+test('a source address that this machine does not have is the fault of the node', async () => {
   const spec = CheckSpec.parse({ type: 'udp', host: '127.0.0.1:9', timeout: '200ms' });
   const environment = { clock: systemClock, random: systemRandom, localAddress: { 4: '203.0.113.99' } };
   const prober = await udp.start(environment);
@@ -191,7 +211,7 @@ test('an empty datagram is a reply', async () => {
 
 test.each([
   { expected: 'po', status: 'up' },
-  { expected: { text: 'ng\\r\\n' }, status: 'up' },
+  { expected: 'ng\\r\\n', status: 'up' },
   { expected: { hex: '70 6f' }, status: 'up' },
   { expected: { regex: '^p.ng\\s+$' }, status: 'up' },
   { expected: 'Pong', status: 'down' },
