@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { decode } from 'dns-packet';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -139,4 +141,24 @@ test('any value can be offered as a row', () => {
       }
     }),
   );
+});
+
+const Page = z.looseObject({ results: z.array(z.looseObject({ result: z.array(z.string()) })) });
+const samples = z
+  .array(z.looseObject({ check: z.string(), sample: z.unknown() }))
+  .parse(JSON.parse(readFileSync(new URL('../../fixtures/samples.json', import.meta.url), 'utf8')));
+
+test('what a captured report page shows is no row, and its addresses are read from rows that have them', () => {
+  const pages = samples.filter(({ check }) => check === 'check-dns').map(({ sample }) => Page.parse(sample));
+  const results = pages.flatMap((page) => page.results);
+  expect(results.length).toBeGreaterThan(40);
+  for (const shown of results) {
+    expect(dns.fromRow([shown])).toBeNull();
+    expect(dns.fromRow(shown.result)).toBeNull();
+    const addresses = shown.result.filter((text) => isIP(text) !== 0);
+    const row = [
+      { A: addresses.filter(isIPv4), AAAA: addresses.filter(isIPv6), TTL: addresses.length > 0 ? 73 : null },
+    ];
+    expect(dns.toRow(dns.Outcome.parse(dns.fromRow(row)))).toEqual(row);
+  }
 });
