@@ -1,4 +1,4 @@
-const mostRecords = 1_000;
+const mostRecords = 500;
 const mostJumps = 16;
 
 /**

@@ -1,4 +1,12 @@
-import { decode, encode, RECURSION_DESIRED, type Answer, type DecodedPacket } from 'dns-packet';
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  type DecodedPacket,
+  encode,
+  RECURSION_DESIRED,
+  TRUNCATED_RESPONSE,
+} from 'dns-packet';
 import { messageOf } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { RecordType } from './options.ts';
@@ -65,10 +73,14 @@ export function encodeQuery({ name, type }: Question, { id, recursion, edns }: Q
   });
 }
 
-/** Reads what came back: a `stranger` answers another question; `malformed` has our id but cannot be read. Never throws. */
+/**
+ * Reads what came back: a `stranger` answers no such question; `malformed` does but cannot be read. Never throws, and
+ * strangers cost next to nothing, so that a flood of them disturbs nobody.
+ */
 export function readMessage(bytes: Buffer, question: Question, id: number): ReadMessage {
-  if (bytes.length < 12 || bytes.readUInt16BE(0) !== id || (bytes.readUInt8(2) & 0x80) === 0)
-    return { kind: 'stranger' };
+  if (!answers(bytes, question, id)) return { kind: 'stranger' };
+  const flags = bytes.readUInt16BE(2);
+  if ((flags & TRUNCATED_RESPONSE) !== 0) return { kind: 'message', message: cutOff(flags) };
   const fault = frameFault(bytes);
   if (fault !== null) return { kind: 'malformed', reason: fault };
   let packet: DecodedPacket;
@@ -78,21 +90,26 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
     return { kind: 'malformed', reason: singleLine(messageOf(error)) };
   }
   const rcode = rcodeOf(packet);
-  if (!asks(packet, question, rcode)) return { kind: 'stranger' };
-  const answers = packet.answers ?? [];
+  const told = packet.answers ?? [];
   const referral =
     rcode === 'NOERROR' &&
-    answers.length === 0 &&
+    told.length === 0 &&
     !packet.flag_aa &&
     (packet.authorities ?? []).some((record) => record.type === 'NS');
   const message = {
     rcode,
-    truncated: packet.flag_tc,
+    truncated: false,
     authoritative: packet.flag_aa,
-    records: answering(answers, question),
+    records: answering(told, question),
     referral,
   };
   return { kind: 'message', message };
+}
+
+// Nobody knows where a server cut a truncated answer off, so nothing behind its header is read.
+function cutOff(flags: number): Message {
+  const authoritative = (flags & AUTHORITATIVE_ANSWER) !== 0;
+  return { rcode: nameOfCode(flags & 0xf), truncated: true, authoritative, records: [], referral: false };
 }
 
 const rcodeNames: ReadonlyMap<number, string> = new Map([
@@ -110,15 +127,26 @@ const rcodeNames: ReadonlyMap<number, string> = new Map([
 // RFC 6891, section 6.1.3: EDNS carries the upper eight bits.
 function rcodeOf(packet: DecodedPacket): string {
   const upper = (packet.additionals ?? []).find((record) => record.type === 'OPT')?.extendedRcode ?? 0;
-  const code = upper * 16 + ((packet.flags ?? 0) & 0xf);
+  return nameOfCode(upper * 16 + ((packet.flags ?? 0) & 0xf));
+}
+
+function nameOfCode(code: number): string {
   return rcodeNames.get(code) ?? `RCODE${code}`;
 }
 
 // Servers may leave the question out of an answer that says they could not read it.
-function asks({ questions = [] }: DecodedPacket, { name, type }: Question, rcode: string): boolean {
-  const [asked] = questions;
-  if (asked === undefined) return rcode !== 'NOERROR' && rcode !== 'NXDOMAIN';
-  return questions.length === 1 && sameName(asked.name, name) && asked.type === type && asked.class === 'IN';
+function answers(bytes: Buffer, question: Question, id: number): boolean {
+  if (bytes.length < 12 || bytes.readUInt16BE(0) !== id || (bytes.readUInt8(2) & 0x80) === 0) return false;
+  const rcode = bytes.readUInt8(3) & 0xf;
+  const count = bytes.readUInt16BE(4);
+  if (count === 0) return rcode !== 0 && rcode !== 3;
+  const asked = encodeQuery(question, { id, recursion: false, edns: false }).subarray(12);
+  return count === 1 && lowercase(asked) === lowercase(bytes.subarray(12, 12 + asked.length));
+}
+
+// No length of a label, type or class that is asked for is changed by this.
+function lowercase(bytes: Buffer): string {
+  return bytes.toString('latin1').toLowerCase();
 }
 
 function answering(answers: readonly Answer[], { name, type }: Question): readonly ResourceRecord[] {
@@ -171,10 +199,6 @@ function clean(text: string): string {
 function ttlOf(record: Exclude<Answer, { type: 'OPT' }>): number {
   const ttl = record.ttl ?? 0;
   return ttl >= 2 ** 31 ? 0 : ttl;
-}
-
-function sameName(one: string, other: string): boolean {
-  return canonical(one) === canonical(other);
 }
 
 function canonical(name: string): string {

@@ -63,16 +63,12 @@ async function locate(
   const endpoint = parseEndpoint(resolver);
   if (!endpoint.ok) return failure('node', 'internal', `resolver ${endpoint.message}`);
   using limit = deadline(clock, timeoutMs, signal);
-  try {
-    const pinned = await gate.pin(endpoint.name, { signal: limit.signal });
-    if (!pinned.ok) return pinned.failure;
-    const { address, family, seconds } = pinned;
-    const verify: NameServer['verify'] = (ends) => gate.verify(pinned, ends);
-    return { server: { address, family, port: endpoint.port ?? 53, verify }, seconds };
-  } catch (error) {
-    if (!limit.expired) throw error;
-    return failure('resolver', 'name_timeout', `the name server's name ${endpoint.name} was not resolved in time`);
-  }
+  const pinned = await gate.pin(endpoint.name, { signal: limit.signal });
+  signal.throwIfAborted();
+  if (!pinned.ok) return pinned.failure;
+  const { address, family, seconds } = pinned;
+  const verify: NameServer['verify'] = (ends) => gate.verify(pinned, ends);
+  return { server: { address, family, port: endpoint.port ?? 53, verify }, seconds };
 }
 
 async function askOwn(
@@ -101,12 +97,13 @@ async function askOwn(
 // As many as resolv.conf(5) takes.
 const mostServers = 3;
 
+// The addresses are the node's own business: they may be private or link-local with a zone, and no gate judges them.
 function ownServer(written: string): readonly NameServer[] {
-  const endpoint = parseEndpoint(written);
-  if (!endpoint.ok) return [];
-  const family = isIP(endpoint.name);
+  const [, six, four, port = '53'] = /^(?:\[(.*)\]|([\d.]+)):(\d+)$/.exec(written) ?? [];
+  const address = six ?? four ?? written;
+  const family = isIP(address);
   if (family !== 4 && family !== 6) return [];
-  return [{ address: endpoint.name, family, port: endpoint.port ?? 53, verify: () => null }];
+  return [{ address, family, port: Number(port), verify: () => null }];
 }
 
 // Like the system's resolver: the next server is asked where one does not answer or could not find out.

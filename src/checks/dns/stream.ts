@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
-import { messageOf, systemCode } from '#kernel/errors.ts';
+import { closeSocket, connectFailure, streamFailure } from '../connection.ts';
 import type { Ends, Peer } from '../datagram.ts';
 import { type Failure, failure } from '../outcome.ts';
 
@@ -17,6 +17,11 @@ export type StreamAnswer =
   | { readonly kind: 'silent' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
+interface Unconnected {
+  readonly kind: 'unconnected';
+  readonly error: unknown;
+}
+
 /** Asks over a TCP connection of its own (RFC 7766) and gives the first message that comes. Rejects only when aborted. */
 export async function askOverStream(peer: Peer, query: Buffer, options: StreamOptions): Promise<StreamAnswer> {
   options.signal.throwIfAborted();
@@ -28,28 +33,35 @@ export async function askOverStream(peer: Peer, query: Buffer, options: StreamOp
     ...(options.localAddress === undefined ? {} : { localAddress: options.localAddress }),
   });
   let onAbort = () => {};
-  let timer: Disposable | null = null;
+  let limit: Disposable | null = null;
   try {
-    return await new Promise<StreamAnswer>((resolve, reject) => {
+    const answer = await new Promise<StreamAnswer | Unconnected>((resolve, reject) => {
+      const fail = (reason: Failure) => resolve({ kind: 'failed', failure: reason });
       onAbort = () => reject(options.signal.reason);
       options.signal.addEventListener('abort', onAbort, { once: true });
-      timer = options.clock.after(options.timeoutMs, () => resolve({ kind: 'silent' }));
-      socket.on('error', (error) => resolve({ kind: 'failed', failure: streamFailure(error, peer) }));
+      limit = options.clock.after(options.timeoutMs, () => resolve({ kind: 'silent' }));
+      let connected = false;
+      socket.on('error', (error) => {
+        if (connected) fail(streamFailure(error));
+        else resolve({ kind: 'unconnected', error });
+      });
       socket.on('connect', () => {
+        connected = true;
         const refused = options.verify(endsOf(socket));
         if (refused === null) socket.write(framed(query));
-        else resolve({ kind: 'failed', failure: refused });
+        else fail(refused);
       });
       readFrame(socket, (bytes) => resolve({ kind: 'reply', bytes }));
-      socket.on('end', () => {
-        const message = `${peer.address} closed the connection before it answered`;
-        resolve({ kind: 'failed', failure: failure('target', 'closed', message) });
-      });
+      socket.on('end', () =>
+        fail(failure('target', 'closed', 'the connection was closed before the answer was whole')),
+      );
     });
+    if (answer.kind !== 'unconnected') return answer;
+    return { kind: 'failed', failure: await connectFailure(answer.error, peer.address) };
   } finally {
     options.signal.removeEventListener('abort', onAbort);
-    disposeOf(timer);
-    socket.destroy();
+    disposeOf(limit);
+    await closeSocket(socket);
   }
 }
 
@@ -79,23 +91,4 @@ function readFrame(socket: Socket, done: (bytes: Buffer) => void): void {
     const length = head.readUInt16BE(0);
     if (received >= 2 + length) done(Buffer.concat(chunks).subarray(2, 2 + length));
   });
-}
-
-function streamFailure(error: unknown, { address, port }: Peer): Failure {
-  const code = systemCode(error) ?? messageOf(error);
-  switch (code) {
-    case 'ECONNREFUSED':
-      return failure('target', 'refused', `connection refused: TCP port ${port} is closed`);
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return failure('target', 'reset', `${address} reset the connection`);
-    case 'ETIMEDOUT':
-      return failure('target', 'timeout', `no answer from ${address}`);
-    case 'EHOSTUNREACH':
-      return failure('target', 'unreachable', `${address} is unreachable (${code})`);
-    case 'ENETUNREACH':
-      return failure('node', 'local', `this node has no route to ${address} (${code})`);
-    default:
-      return failure('node', 'local', `this node cannot connect to ${address}: ${code}`);
-  }
 }

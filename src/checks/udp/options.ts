@@ -1,11 +1,26 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { Expectation, Payload, PresetName } from './payload.ts';
+import { bytesOf, Expectation, Payload, PayloadText } from '../payload.ts';
+
+export const PresetName = z.enum(['dns', 'ntp', 'stun']);
+export type PresetName = z.infer<typeof PresetName>;
+
+const Sendable = z.union([PresetName, Payload, z.strictObject({ text: PayloadText })]);
+type Sendable = z.output<typeof Sendable>;
+
+const longestPayload = 1_232;
+
+/** A preset or the bytes to send, which fit into one datagram on every path; `{ text: ntp }` is text, `ntp` the preset. */
+const Send = Sendable.refine((send) => payloadBytes(send).length <= longestPayload, {
+  error: `is longer than ${longestPayload} bytes`,
+});
 
 export const Spec = z.strictObject({
   type: z.literal('udp'),
-  host: Host((endpoint) => formatHostPort(endpoint.name, portOf(endpoint))).describe('Name or address with its port.'),
+  host: Host((endpoint) => formatHostPort(endpoint.name, portOf(endpoint))).describe(
+    'Name or address with its port: "time.example.com:123", "ntp://time.example.com". Default port: by scheme, or 80.',
+  ),
   timeout: Duration({ min: '100ms', max: '60s' }).default(3_000).describe('How long to wait for a reply.'),
   tries: z
     .int()
@@ -13,11 +28,11 @@ export const Spec = z.strictObject({
     .max(3)
     .default(3)
     .describe('How many datagrams are sent while no reply comes, spread evenly over the timeout.'),
-  send: Payload.optional().describe(
+  send: Send.optional().describe(
     'What to send: text with escapes, { hex }, { base64 }, or the preset dns, ntp or stun. Default: by the port, else two line ends.',
   ),
   expect: Expectation.optional().describe(
-    'What the reply must contain: text, { hex } or { regex }. Default: anything.',
+    'What the reply must contain within its first 512 bytes: text, { hex } or { regex }. Default: anything.',
   ),
   silence: z
     .enum(['up', 'down', 'unknown'])
@@ -25,6 +40,11 @@ export const Spec = z.strictObject({
     .describe('What it means when no reply comes. Default: down with a preset or "expect", otherwise unknown.'),
 });
 export type Spec = z.output<typeof Spec>;
+
+/** The bytes of what is to be sent where that is no preset. */
+export function payloadBytes(send: Sendable): Buffer {
+  return bytesOf(typeof send === 'object' && 'text' in send ? send.text : send);
+}
 
 /** What silence means to a check: a target that was asked in its own language, or must say something, is not silent. */
 export function meaningOfSilence({ silence, send, expect }: Spec): 'up' | 'down' | 'unknown' {

@@ -1,12 +1,13 @@
+import { isIP } from 'node:net';
 import { deadline } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { converse, type Received } from '../datagram.ts';
 import { parseEndpoint, portOf } from '../endpoint.ts';
-import type { Pinned } from '../gate.ts';
+import type { Pinned, Refused } from '../gate.ts';
 import { failed, failure, type Failure, type Outcome, toSeconds } from '../outcome.ts';
-import { type Detail, meaningOfSilence, type Spec } from './options.ts';
-import { bytesOf, meets, PresetName } from './payload.ts';
+import { matcherOf } from '../payload.ts';
+import { type Detail, meaningOfSilence, payloadBytes, PresetName, type Spec } from './options.ts';
 import { type Preset, presetAt, presets } from './presets.ts';
 
 /** Sends up to three datagrams to the spec's port and waits for the first proper reply; it never answers one. */
@@ -15,7 +16,8 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
   const endpoint = parseEndpoint(spec.host);
   if (!endpoint.ok) return failed(failure('node', 'internal', `host ${endpoint.message}`));
   const pinned = await pin(endpoint.name, spec, context, environment);
-  if ('code' in pinned) return failed(pinned);
+  const resolve = isIP(endpoint.name) === 0 ? { resolve: pinned.seconds } : {};
+  if (!pinned.ok) return failed(pinned.failure, { phases: resolve });
   const port = portOf(endpoint);
   const talk = talkOf(spec, port);
   const requests: Buffer[] = [];
@@ -41,7 +43,7 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
       },
     },
   );
-  const known = { address: pinned.address, phases: { resolve: pinned.seconds }, facts: {} };
+  const known = { address: pinned.address, phases: resolve, facts: {} };
   const detail = { ...noReply, sent: conversation.sent };
   switch (conversation.kind) {
     case 'failed':
@@ -78,15 +80,11 @@ async function pin(
   { timeout }: Spec,
   { gate, signal }: ProbeContext,
   { clock }: NodeEnvironment,
-): Promise<Pinned | Failure> {
+): Promise<Pinned | Refused> {
   using limit = deadline(clock, timeout, signal);
-  try {
-    const pinned = await gate.pin(name, { signal: limit.signal });
-    return pinned.ok ? pinned : pinned.failure;
-  } catch (error) {
-    if (!limit.expired) throw error;
-    return failure('resolver', 'name_timeout', `${name} was not resolved within ${describeDuration(timeout)}`);
-  }
+  const pinned = await gate.pin(name, { signal: limit.signal });
+  signal.throwIfAborted();
+  return pinned;
 }
 
 function talkOf({ send }: Spec, port: number): Talk {
@@ -96,7 +94,7 @@ function talkOf({ send }: Spec, port: number): Talk {
   }
   const name = PresetName.safeParse(send);
   if (name.success) return { preset: presets[name.data], strict: true };
-  return { preset: null, strict: false, bytes: bytesOf(send) };
+  return { preset: null, strict: false, bytes: payloadBytes(send) };
 }
 
 // A reply to a request of its own is timed from that one. Where all requests are alike it is timed from the first, so that
@@ -112,7 +110,7 @@ function readReply(
   const notes = requests.map((request) => preset?.recognise(datagram, request) ?? null);
   const answered = notes.findIndex((note) => note !== null);
   if (strict && answered === -1) return null;
-  if (expect !== undefined && !meets(expect, kept)) return null;
+  if (expect !== undefined && !matcherOf(expect)(kept)) return null;
   const start = sentAt[Math.max(answered, 0)] ?? receivedAt;
   return { seconds: toSeconds(receivedAt - start), datagram, note: notes[answered] ?? null };
 }

@@ -45,15 +45,20 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
 
 // A row has no codes. What its words do not tell is nobody's outage: the node's own trouble.
 function failureIn(error: string, address: string | null): Failure {
-  const [, source, code] = meanings.find(([words]) => words.test(error)) ?? [null, 'node', 'local'];
-  if (address !== null || source !== 'node') return failure(source, code, error);
-  return failure('target', 'name_not_found', error);
+  const known = meanings.find(([words]) => words.test(error));
+  if (known !== undefined) return failure(known[1], known[2], error);
+  return address === null ? failure('target', 'name_not_found', error) : failure('node', 'local', error);
 }
 
 const meanings: ReadonlyArray<readonly [RegExp, FailureSource, FailureCode]> = [
+  [/^the resolver of this node/i, 'resolver', 'name_server'],
+  [/^this node |is this node itself/i, 'node', 'local'],
+  [/ is refused: /i, 'node', 'forbidden'],
+  [/name servers of .* do not answer/i, 'target', 'name_timeout'],
+  [/name servers of /i, 'target', 'name_server'],
+  [/has no (?:ipv\d )?address/i, 'target', 'name_without_address'],
   [/refused/i, 'target', 'refused'],
   [/unreachable|no route/i, 'target', 'unreachable'],
   [/^the reply is no proper/i, 'target', 'protocol'],
   [/^the reply does not/i, 'target', 'body'],
-  [/resolved within|resolver|name server|temporary failure/i, 'resolver', 'name_server'],
 ];

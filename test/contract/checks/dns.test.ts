@@ -19,7 +19,7 @@ const context: ProbeContext = {
 };
 
 async function run(spec: Record<string, unknown>, own: readonly string[] = [], within = context) {
-  const read = Spec.parse({ type: 'dns', host: 'www.example.com', timeout: '300ms', ...spec });
+  const read = Spec.parse({ type: 'dns', host: 'www.example.com', timeout: '3s', ...spec });
   const outcome = await probe(read, within, environment, () => own);
   return outcomeOf(Detail).parse(outcome);
 }
@@ -136,7 +136,7 @@ test.each([
 
 test('silence of the named server is down, with one repeat of each query', async () => {
   await using server = await nameServer(() => {});
-  const outcome = await run({ resolver: resolver(server) });
+  const outcome = await run({ resolver: resolver(server), timeout: '200ms' });
   expect(outcome).toMatchObject({
     status: 'down',
     failure: { source: 'target', code: 'timeout' },
@@ -205,7 +205,7 @@ test('the next of the own name servers is asked where one is silent, closed or r
   await using silent = await nameServer(() => {});
   await using refusing = await nameServer((asked) => asked.answer([], { rcode: 5 }));
   await using good = await nameServer(zone);
-  const outcome = await run({}, [resolver(silent), resolver(refusing), resolver(good)]);
+  const outcome = await run({ timeout: '600ms' }, [resolver(silent), resolver(refusing), resolver(good)]);
   expect(outcome).toMatchObject({ status: 'up', detail: { server: resolver(good) } });
 });
 
@@ -215,9 +215,9 @@ test('a node without name servers says so', async () => {
 
 test('a lost datagram is repeated, and the time is that of the repeat', async () => {
   await using server = await nameServer((asked) => (asked.number === 1 ? undefined : zone(asked)));
-  const outcome = await run({ record: 'A', resolver: resolver(server) });
+  const outcome = await run({ record: 'A', resolver: resolver(server), timeout: '500ms' });
   expect(outcome.status).toBe('up');
-  expect(outcome.seconds).toBeLessThan(0.1);
+  expect(outcome.seconds).toBeLessThan(0.19);
 });
 
 test('an answer to the first datagram that comes after the second is timed from the first', async () => {
@@ -226,9 +226,9 @@ test('an answer to the first datagram that comes after the second is timed from 
     if (asked.number === 1) first.push(asked);
     else first.forEach(zone);
   });
-  const outcome = await run({ record: 'A', resolver: resolver(server) });
+  const outcome = await run({ record: 'A', resolver: resolver(server), timeout: '500ms' });
   expect(outcome.status).toBe('up');
-  expect(outcome.seconds).toBeGreaterThan(0.1);
+  expect(outcome.seconds).toBeGreaterThan(0.19);
 });
 
 test('answers with a wrong id, to another question, or from another port are ignored', async () => {
@@ -265,7 +265,11 @@ test.each([
   },
   {
     name: 'a compression loop',
-    forge: (answer: Buffer) => Buffer.concat([answer.subarray(0, 12), Buffer.from([0xc0, 12, 0, 1, 0, 1])]),
+    forge: (answer: Buffer) => {
+      const loop = answer.length - 27;
+      answer.writeUInt16BE(0xc000 | loop, loop);
+      return answer;
+    },
   },
   {
     name: 'an address of three bytes',
@@ -277,6 +281,16 @@ test.each([
   );
   const outcome = await run({ record: 'A', resolver: resolver(server) });
   expect(outcome).toMatchObject({ status: 'down', failure: { source: 'target', code: 'protocol' } });
+});
+
+test('a truncated answer may be cut off anywhere', async () => {
+  await using server = await nameServer((asked) => {
+    if (asked.protocol === 'tcp') return zone(asked);
+    const whole = answerTo(asked.query, [a(asked.name, '192.0.2.10')], { flags: TRUNCATED_RESPONSE });
+    asked.reply(whole.subarray(0, -6));
+  });
+  const outcome = await run({ record: 'A', resolver: resolver(server) });
+  expect(outcome).toMatchObject({ status: 'up', detail: { protocol: 'tcp', truncated: true } });
 });
 
 test('a truncated answer is fetched over TCP', async () => {
