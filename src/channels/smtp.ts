@@ -4,7 +4,7 @@ import { singleLine } from '#kernel/text.ts';
 import type { Channel } from '#monitor/ports.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';
-import type { SmtpServer } from './smtp-server.ts';
+import { MailAddress, type SmtpServer } from './smtp-server.ts';
 
 /** The longest that each phase of a session may take, in milliseconds; the whole is up to the signal given to `send`. */
 export interface SmtpTimeouts {
@@ -53,6 +53,9 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
   return {
     name: 'email',
     async send(message, recipient, outer) {
+      if (!MailAddress.safeParse(recipient).success) {
+        return { kind: 'rejected', reason: `"${singleLine(recipient)}" is not a mail address` };
+      }
       const signal = AbortSignal.any([outer, closing.signal]);
       try {
         const sent = await transport.sendMail({ ...mailOf(message, server.from, recipient), signal });
