@@ -46,6 +46,7 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
     connectionTimeout: timeouts.connectMs,
     greetingTimeout: timeouts.greetingMs,
     socketTimeout: timeouts.silenceMs,
+    // A server that never closes its side must not keep the connection.
     socketCloseTimeout: 0,
     maxResponseSize: 65_536,
   });

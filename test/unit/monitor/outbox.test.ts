@@ -134,6 +134,21 @@ describe('the outbox', () => {
     expect(email.attempts[1]?.message.references).toEqual([email.attempts[0]?.message.id]);
   });
 
+  test('sends that end at once even while mails to somebody else queue up', async () => {
+    const { promise, resolve } = Promise.withResolvers<typeof accepted>();
+    email.answer = async (attempt) => (attempt.recipient === 'hanging@example.com' ? hang(attempt) : promise);
+    addIncidents(3, 'hanging@example.com', 10);
+    store.add(shopDown, opened);
+    await clock.advance(second);
+    outbox.start();
+    await clock.advance(0);
+    store.add(shopBack, { ...resolved, nextAttemptAt: clock.now() });
+    outbox.wake();
+    resolve(accepted);
+    await clock.advance(0);
+    expect(Object.fromEntries(store.states)).toMatchObject({ 1: 'sent', 2: 'sent', 10: 'pending' });
+  });
+
   test('tries again with growing, spread waits, and with the same message id', async () => {
     const times: number[] = [];
     email.answer = () => {
