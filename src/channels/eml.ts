@@ -44,6 +44,7 @@ function fileNameOf({ at, subject, id }: Message): string {
   const slug = subject
     .toLowerCase()
     .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 60);

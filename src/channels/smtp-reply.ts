@@ -20,8 +20,6 @@ export function receiptOf(error: unknown, signal: AbortSignal, server: string): 
   const isAboutMessage = command !== null && messageCommands.has(command);
   const isFinal = status !== null && status >= 500 && !repairable.has(status);
   if (isAboutMessage && isFinal) return { kind: 'rejected', reason: `${server}: ${said}` };
-  // The library's own refusal of an address that no server could be given.
-  if (code === 'EENVELOPE' && status === null) return { kind: 'rejected', reason: said };
   return { kind: 'retry', reason: `${server}: ${explain(code, error, said)}` };
 }
 

@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 
 const mailbox = /^(?:[^<>\r\n]*<)?[^\s<>@,;:"()]+@[^\s<>@,;:"()]+>?$/;
@@ -32,7 +33,11 @@ export const SmtpServer = z
       .describe(
         'Send nothing without TLS. Always so where there is a password; TLS is used whenever the server offers it.',
       ),
-    ca: z.string().optional().describe('PEM certificates to trust besides those of the system.'),
+    ca: z
+      .string()
+      .refine(holdsCertificates, { error: 'expected certificates in PEM form' })
+      .optional()
+      .describe('PEM certificates to trust besides those of the system.'),
   })
   .refine(({ username, password }) => (username === undefined) === (password === undefined), {
     error: 'username and password belong together',
@@ -43,4 +48,13 @@ function isBare(url: string): boolean {
   if (!URL.canParse(url)) return true;
   const { username, password, pathname, search, hash, hostname } = new URL(url);
   return hostname !== '' && [username, password, search, hash].every((part) => part === '') && pathname.length < 2;
+}
+
+function holdsCertificates(pem: string): boolean {
+  try {
+    createSecureContext({ ca: pem });
+  } catch {
+    return false;
+  }
+  return pem.includes('-----BEGIN CERTIFICATE-----');
 }

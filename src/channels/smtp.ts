@@ -4,7 +4,7 @@ import { singleLine } from '#kernel/text.ts';
 import type { Channel } from '#monitor/ports.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';
-import type { SmtpServer } from './smtp-server.ts';
+import { MailAddress, type SmtpServer } from './smtp-server.ts';
 
 /** The longest that each phase of a session may take, in milliseconds; the whole is up to the signal given to `send`. */
 export interface SmtpTimeouts {
@@ -46,6 +46,7 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
     connectionTimeout: timeouts.connectMs,
     greetingTimeout: timeouts.greetingMs,
     socketTimeout: timeouts.silenceMs,
+    // A server that never closes its side must not keep the connection.
     socketCloseTimeout: 0,
     maxResponseSize: 65_536,
   });
@@ -53,6 +54,9 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
   return {
     name: 'email',
     async send(message, recipient, outer) {
+      if (!MailAddress.safeParse(recipient).success) {
+        return { kind: 'rejected', reason: `"${singleLine(recipient)}" is not a mail address` };
+      }
       const signal = AbortSignal.any([outer, closing.signal]);
       try {
         const sent = await transport.sendMail({ ...mailOf(message, server.from, recipient), signal });

@@ -27,41 +27,41 @@ export interface Lanes {
 }
 
 export function createLanes(concurrency: number): Lanes {
-  let waiting = new Map<string, Thread>();
+  let waiting = new Map<string, Thread[]>();
   const onTheirWay = new Map<string, Thread>();
   const passedOver = new Set<string>();
   const lastTurn = new Map<string, number>();
   let turn = 0;
 
   function isFree({ lane, channel }: Thread): boolean {
-    let inChannel = 0;
-    for (const other of onTheirWay.values()) {
-      if (other.lane === lane) return false;
-      if (other.channel === channel) inChannel += 1;
-    }
-    return inChannel < concurrency;
+    const others = [...onTheirWay.values()].filter((other) => other.channel === channel);
+    return others.length < concurrency && others.every((other) => other.lane !== lane);
   }
 
   return {
     fill(rows, settled) {
       waiting = new Map();
       passedOver.clear();
-      for (const [key, thread] of threadsOf(rows.filter(({ delivery }) => !settled.has(delivery.id)))) {
-        if (onTheirWay.has(key)) passedOver.add(key);
-        else waiting.set(key, thread);
+      for (const thread of threadsOf(rows.filter(({ delivery }) => !settled.has(delivery.id)))) {
+        const lane = waiting.get(thread.lane);
+        if (onTheirWay.has(thread.key)) passedOver.add(thread.key);
+        else if (lane === undefined) waiting.set(thread.lane, [thread]);
+        else lane.push(thread);
       }
     },
     take() {
+      const turnOf = ({ lane }: Thread) => lastTurn.get(lane) ?? 0;
       let next: Thread | null = null;
-      for (const thread of waiting.values()) {
-        if (!isFree(thread)) continue;
-        if (next === null || (lastTurn.get(thread.lane) ?? 0) < (lastTurn.get(next.lane) ?? 0)) next = thread;
+      for (const [thread] of waiting.values()) {
+        if (thread !== undefined && isFree(thread) && (next === null || turnOf(thread) < turnOf(next))) next = thread;
       }
       if (next === null) return null;
       turn += 1;
       lastTurn.set(next.lane, turn);
-      waiting.delete(next.key);
       onTheirWay.set(next.key, next);
+      const lane = waiting.get(next.lane);
+      lane?.shift();
+      if (lane?.length === 0) waiting.delete(next.lane);
       return next;
     },
     release(thread) {
@@ -76,7 +76,7 @@ export function createLanes(concurrency: number): Lanes {
   };
 }
 
-function threadsOf(rows: readonly PendingDelivery[]): Map<string, Thread> {
+function threadsOf(rows: readonly PendingDelivery[]): Iterable<Thread> {
   const threads = new Map<string, Thread>();
   for (const row of rows) {
     const { channel, recipient, incidentId } = row.delivery;
@@ -92,5 +92,5 @@ function threadsOf(rows: readonly PendingDelivery[]): Map<string, Thread> {
       deliveries: [...(known?.deliveries ?? []), row.delivery],
     });
   }
-  return threads;
+  return threads.values();
 }

@@ -1,0 +1,101 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PostalMime from 'postal-mime';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createEmlChannel } from '#channels/eml.ts';
+import { composeMessage } from '#monitor/message.ts';
+import type { Incident } from '#monitor/incident.ts';
+import type { Delivery } from '#monitor/delivery.ts';
+import type { Message } from '#monitor/ports.ts';
+import { expectFixture } from '../../support/fixture.ts';
+import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+
+let folder: string;
+let mails: string;
+let logged: ReturnType<typeof memoryLog>;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'watchpost-eml-'));
+  mails = join(folder, 'mail');
+  logged = memoryLog();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function write(message: Message) {
+  const channel = createEmlChannel({ folder: mails, hostname: 'monitor.example.com', log: logged.log });
+  const receipt = await channel.send(message, 'ops@example.com', AbortSignal.timeout(5_000));
+  await channel.close();
+  return receipt;
+}
+
+function compose(incident: Incident, ...deliveries: readonly [Delivery, ...Delivery[]]): Message {
+  const [first, ...rest] = deliveries;
+  const pending = rest.map((one) => ({ delivery: one, incident }));
+  return composeMessage([{ delivery: first, incident }, ...pending], { zone: 'UTC', linkTo: () => null }).message;
+}
+
+const opened = delivery();
+const resolved = delivery({ id: 2, kind: 'resolved', createdAt: Date.parse('2026-01-01T12:09:42Z') });
+const failedBefore = { ...opened, attempts: 5, lastError: 'mail.example.com: connect ECONNREFUSED 192.0.2.25:587' };
+
+describe('without a mail server, a mail', () => {
+  test.each([
+    { name: 'opened', message: compose(shopDown, opened) },
+    { name: 'resolved', message: compose(shopBack, resolved) },
+    { name: 'late', message: compose(shopBack, failedBefore, resolved) },
+  ])('of the kind $name is a file that equals its fixture byte for byte', async ({ name, message }) => {
+    await write(message);
+    const [file = ''] = readdirSync(mails);
+    expectFixture(`mail/${name}.eml`, readFileSync(join(mails, file)));
+  });
+
+  test('can be read by mail programs', async () => {
+    const message = compose(shopDown, opened);
+    await write(message);
+    const mail = await PostalMime.parse(readFileSync(join(mails, readdirSync(mails)[0]!)));
+    expect(mail).toMatchObject({
+      subject: message.subject,
+      messageId: `<${message.id}@monitor.example.com>`,
+      to: [{ address: 'ops@example.com' }],
+    });
+    expect(mail.text?.replaceAll('\r\n', '\n').trim()).toBe(message.text.trim());
+  });
+
+  test('is announced in the log and in the receipt with its path', async () => {
+    const message = compose(shopDown, opened);
+    const path = join(
+      mails,
+      `20260101T120130000Z-down-shop-connection-refused-3-of-4-nodes-${message.id.slice(0, 12)}.eml`,
+    );
+    expect(await write(message)).toEqual({ kind: 'delivered', response: `written to ${path}` });
+    expect(logged.lines).toEqual([
+      expect.objectContaining({ msg: `mail written to ${path}; set smtp to have it sent` }),
+    ]);
+    expect(readdirSync(mails)).toEqual([path.split('/').at(-1)]);
+  });
+
+  test('that is repeated is no second file', async () => {
+    await write(compose(shopDown, opened));
+    await write(compose(shopDown, { ...opened, attempts: 3 }));
+    expect(readdirSync(mails)).toHaveLength(1);
+  });
+
+  test('has a safe file name whatever its subject says', async () => {
+    const message = compose({ ...shopDown, target: '../../etc/päss wd\0\r\n', cause: '日本' }, opened);
+    expect(await write(message)).toMatchObject({ kind: 'delivered' });
+    expect(readdirSync(mails)).toEqual([
+      expect.stringMatching(/^[0-9TZ]+-down-etc-pass-wd-3-of-4-nodes-[0-9a-f]{12}\.eml$/),
+    ]);
+    expect(readdirSync(folder)).toEqual(['mail']);
+  });
+
+  test('is tried again where it cannot be written', async () => {
+    writeFileSync(mails, 'in the way');
+    expect(await write(compose(shopDown, opened))).toEqual({
+      kind: 'retry',
+      reason: expect.stringMatching(/^cannot write .*\.eml: .*(?:EEXIST|ENOTDIR)/),
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { channels, MailAddress, SmtpServer } from '#channels/index.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+
+describe('THE list of channels', () => {
+  test('has a name for each, once', () => {
+    expect(channels.map(({ name }) => name)).toEqual([...new Set(channels.map(({ name }) => name))]);
+  });
+
+  test('holds every channel type that there is a file of', () => {
+    const folder = new URL('../../../src/channels/', import.meta.url).pathname;
+    const declaring = globSync('*.ts', { cwd: folder }).filter((file) =>
+      /^export const \w+: ChannelType</m.test(readFileSync(`${folder}${file}`, 'utf8')),
+    );
+    expect(declaring).toEqual(channels.map(({ name }) => `${name}.ts`));
+  });
+
+  test.each(channels.map((type) => ({ name: type.name, type })))('opens $name under its own name', async ({ type }) => {
+    const environment = { smtp: null, mailFolder: '/nowhere/mail', hostname: 'localhost', log: memoryLog().log };
+    const smtp = SmtpServer.parse({ url: 'smtp://127.0.0.1', from: 'a@example.com' });
+    for (const channel of [type.open(environment), type.open({ ...environment, smtp })]) {
+      expect(channel.name).toBe(type.name);
+      await channel.close();
+    }
+  });
+});
+
+test('says where mails go while there is no mail server', () => {
+  const logged = memoryLog();
+  channels[0].open({ smtp: null, mailFolder: '/data/mail', hostname: 'localhost', log: logged.log });
+  expect(logged.lines.map(({ msg }) => msg)).toEqual([
+    'there is no smtp in the configuration: mails are written to /data/mail',
+  ]);
+});
+
+describe('the description of a mail server', () => {
+  const from = 'Watchpost <alerts@example.com>';
+
+  test.each([
+    { url: 'smtps://mail.example.com', from },
+    { url: 'smtp://127.0.0.1:25', from: 'root@localhost' },
+    { url: 'smtp://[::1]:2525', from, username: 'a', password: 'b', require_tls: true },
+  ])('may be $url', (written) => {
+    expect(SmtpServer.parse(written)).toEqual({ require_tls: false, ...written });
+  });
+
+  test.each([
+    { name: 'another scheme', change: { url: 'https://mail.example.com' }, says: 'expected smtps://host:port' },
+    { name: 'no URL', change: { url: 'mail.example.com' }, says: 'expected smtps://host:port' },
+    { name: 'credentials in the URL', change: { url: 'smtp://a:b@mail.example.com' }, says: 'credentials go into' },
+    { name: 'a path in the URL', change: { url: 'smtp://mail.example.com/inbox' }, says: 'nothing but host and port' },
+    { name: 'a password without a name', change: { password: 'x' }, says: 'belong together' },
+    { name: 'a sender that is none', change: { from: 'Watchpost' }, says: 'expected a sender' },
+    { name: 'a sender of two lines', change: { from: 'a\r\nBcc: x <a@example.com>' }, says: 'expected a sender' },
+    { name: 'an authority that is no certificate', change: { ca: '/etc/ca.pem' }, says: 'in PEM form' },
+    { name: 'an unknown key', change: { user: 'x' }, says: 'Unrecognized key' },
+  ])('may not have $name', ({ change, says }) => {
+    const { error } = SmtpServer.safeParse({ url: 'smtp://mail.example.com', from, ...change });
+    expect(error?.message).toContain(says);
+  });
+});
+
+test.each(['ops@example.com', 'root@localhost', 'jörg@bücher.example', "o'neil+x@example.com"])(
+  '%s is a mail address',
+  (text) => expect(MailAddress.safeParse(text).success).toBe(true),
+);
+
+test.each([
+  '',
+  'ops',
+  '@example.com',
+  'a b@example.com',
+  'a@b@c',
+  '<a@example.com>',
+  'a@example.com\r\nRCPT',
+  'a@x,b@x',
+])('%j is no mail address', (text) => expect(MailAddress.safeParse(text).success).toBe(false));
