@@ -15,13 +15,12 @@ import { notUp, up, votes } from '../support/votes.ts';
 const root = new URL('../../', import.meta.url).pathname;
 const rules = join(root, 'config/prometheus.rules.yaml');
 
+const gateway = watched('gateway', { check: 'ping', host: '192.0.2.1' });
+
 /** Every series there is: two targets, two nodes, an open incident, deliveries of each outcome. */
 function fill(metrics: Metrics): void {
   metrics.configReloaded(true, startOfTest);
-  metrics.targetsChanged([
-    watched('shop', { labels: { team: 'web "core" \\ ops' } }),
-    watched('gateway', { check: 'ping', host: '192.0.2.1' }),
-  ]);
+  metrics.targetsChanged([watched('shop', { labels: { team: 'web "core" \\ ops' } }), gateway]);
   const phases = { resolve: 0.01, connect: 0.02, tls: 0.03, first_byte: 0.1, transfer: 0.09 };
   const http = up(0.25, { phases, facts: { certificate_expires_at: 1_800_000_000 } });
   const facts = { loss: 0.25, rtt_min: 0.01, rtt_mean: 0.02, rtt_max: 0.03, rtt_deviation: 0.005 };
@@ -93,7 +92,7 @@ test('Prometheus scrapes the latency of each node, applies the rules, and forget
     .poll(async () => prometheus.query('ALERTS{alertname="WatchpostTargetDown"}'), { timeout: 15_000 })
     .toMatchObject([{ labels: { target: 'shop', alertstate: 'pending', severity: 'critical' } }]);
 
-  metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
+  metrics.targetsChanged([gateway]);
   await expect
     .poll(async () => prometheus.query('{__name__=~"watchpost_.+",target="shop"}'), { timeout: 15_000 })
     .toEqual([]);
