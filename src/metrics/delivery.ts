@@ -17,6 +17,7 @@ export interface DeliveryMetrics {
   deliverySettled(settled: DeliverySettled): void;
 }
 
+const outcomes = ['sent', 'merged', 'dead', 'retry'];
 const delayBounds = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 
 export function createDeliveryMetrics(
@@ -54,8 +55,15 @@ export function createDeliveryMetrics(
   });
   const channels = new Set<string>();
 
-  function show(channel: string, count: number, oldestAt: number | null): void {
+  // A counter that is there at 0 makes the first increase visible to Prometheus.
+  function know(channel: string): void {
+    if (channels.has(channel)) return;
     channels.add(channel);
+    for (const outcome of outcomes) total.inc({ channel, outcome }, 0);
+  }
+
+  function show(channel: string, count: number, oldestAt: number | null): void {
+    know(channel);
     pending.set({ channel }, count);
     oldest.set({ channel }, oldestAt === null ? 0 : Math.max(0, clock.now() - oldestAt) / 1_000);
   }
@@ -70,7 +78,7 @@ export function createDeliveryMetrics(
       for (const row of rows) show(row.channel, row.pending, row.oldestAt);
     },
     deliverySettled({ channel, state, createdAt, at }) {
-      channels.add(channel);
+      know(channel);
       total.inc({ channel, outcome: state === 'pending' ? 'retry' : state });
       if (state === 'sent') delay.observe({ channel }, Math.max(0, at - createdAt) / 1_000);
     },

@@ -7,7 +7,7 @@ export interface ScheduleMetrics {
 }
 
 /** A round that starts later than this after it was due counts as late. */
-export const lateAfterMs = 1_000;
+const lateAfterMs = 1_000;
 
 const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 

@@ -1,6 +1,6 @@
 import { type Family, gaugeFamily, type Labels, type Sample, type Series } from './exposition.ts';
 
-export const targetStates = ['up', 'partial', 'down', 'unknown'] as const;
+const targetStates = ['up', 'partial', 'down', 'unknown'] as const;
 export type TargetState = (typeof targetStates)[number];
 
 /** What metrics need to know about a configured target. */

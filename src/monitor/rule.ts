@@ -14,7 +14,13 @@ const roundsHint = 'expected a number of rounds in a row such as 2, or "2 of 3"'
 const roundsPattern = /^([1-9]\d?) of ([1-9]\d?)$/;
 
 const Rounds = z.codec(
-  z.union([z.int().min(1).max(99), z.string().regex(roundsPattern, { error: roundsHint })], { error: roundsHint }),
+  z.union(
+    [
+      z.int({ error: roundsHint }).min(1, { error: roundsHint }).max(99, { error: roundsHint }),
+      z.string({ error: roundsHint }).regex(roundsPattern, { error: roundsHint }),
+    ],
+    { error: roundsHint },
+  ),
   z.custom<Rounds>(),
   {
     decode(written, context): Rounds {
@@ -115,7 +121,7 @@ function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
   const window = failing || state.window.length > 0 ? trim([...state.window, { at: dueAt, failing }], rule.rounds) : [];
   const bad = window.filter((round) => round.failing);
   const first = bad[0];
-  if (first !== undefined && bad.length >= rule.rounds.bad) {
+  if (failing && first !== undefined && bad.length >= rule.rounds.bad) {
     const incidentId = incidentIdOf(state.target, state.rule, dueAt);
     return {
       state: { ...state, window: [], incidentId, good: 0, goodSince: null },

@@ -13,9 +13,9 @@ const hint = 'expected "any", "majority", "all", a number of nodes such as 3, or
 export const Threshold = z.codec(
   z.union(
     [
-      z.enum(['any', 'majority', 'all']),
-      z.int().min(1).max(10_000),
-      z.string().regex(/^(?:100|[1-9]\d?)%$/, { error: hint }),
+      z.enum(['any', 'majority', 'all'], { error: hint }),
+      z.int({ error: hint }).min(1, { error: hint }).max(10_000, { error: hint }),
+      z.string({ error: hint }).regex(/^(?:100|[1-9]\d?)%$/, { error: hint }),
     ],
     { error: hint },
   ),
@@ -50,7 +50,8 @@ export interface Verdict {
 
 /**
  * Counts the votes. Unknown votes count for neither side; with fewer than `quorum` others the verdict is unknown (default:
- * half of the votes, at least one). An even split under `majority` keeps the state.
+ * half of the votes, at least one). An even split under `majority` keeps the state, and so does a number of nodes that only
+ * the missing votes could reach.
  */
 export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: number): Verdict {
   const count = { up: 0, down: 0, unknown: 0 };
@@ -69,6 +70,9 @@ export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: num
   if (count.down === 0) return verdict('up', 'all_up', false);
   if (count.down >= downVotesNeeded(threshold, counted)) return verdict('down', 'threshold_met', true);
   if (threshold.kind === 'majority' && count.down * 2 === counted) return verdict('partial', 'tie', null);
+  if (threshold.kind === 'count' && count.down + count.unknown >= threshold.count) {
+    return verdict('partial', 'no_quorum', null);
+  }
   return verdict('partial', 'below_threshold', false);
 }
 

@@ -33,7 +33,7 @@ export interface WebLimits {
   readonly connections: number;
 }
 
-export const webLimits: WebLimits = {
+const webLimits: WebLimits = {
   headersMs: 10_000,
   requestMs: 15_000,
   answerMs: 60_000,
