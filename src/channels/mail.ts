@@ -38,7 +38,7 @@ export function mailOf(message: Message, from: string, recipient: string): SendM
 }
 
 /** The bare address of a sender such as `Watchpost <alerts@example.com>`. */
-export function addressOf(from: string): string {
+function addressOf(from: string): string {
   const [first] = addressparser(from, { flatten: true });
   return first?.address ?? from;
 }

@@ -18,7 +18,7 @@ export interface StoryTable {
   readonly more: string | null;
 }
 
-export interface StoryRow {
+interface StoryRow {
   readonly node: string;
   readonly place: string;
   readonly saw: VoteLine['status'];
