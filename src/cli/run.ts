@@ -20,8 +20,7 @@ export async function run(
     version: world.version,
     pid: world.pid,
   });
-  const { host, port } = daemon.web.addr();
-  log.info({ address: `${host}:${port}`, targets: config.targets.length }, 'listening');
+  log.info({ targets: config.targets.length, nodes: config.nodes.length }, 'watching');
   const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
   try {
     await Promise.race([daemon.ended, stopped]);

@@ -8,6 +8,6 @@ export interface World {
   readonly stop: AbortSignal;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
-  print(text: string): void;
-  printError(text: string): void;
+  readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
 }

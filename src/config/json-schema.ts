@@ -1,1 +1,3 @@
-export function configJsonSchema(): object { return {}; }
+export function configJsonSchema(): object {
+  return {};
+}

@@ -1,4 +1,5 @@
-import { and, asc, eq, gte, isNull, lte, min, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gte, isNull, lte, min, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { DeliveryCount, PendingDelivery, StoredTarget } from '#monitor/ports.ts';
 import { deliveryOf, incidentOf, resultOf, stateOf } from './rows.ts';
@@ -30,8 +31,9 @@ export function readTargets(database: BetterSQLite3Database): readonly StoredTar
 }
 
 /**
- * Pending deliveries that are due, oldest first. Settlements that wait for the database count as if they were in it, so that a
- * mail which was sent while the disk was full is not sent again.
+ * Pending deliveries that are due, oldest first, and with each of them all other pending ones of its thread (incident, channel,
+ * recipient). Settlements that wait for the database count as if they were in it, so that a mail which was sent while the disk
+ * was full is not sent again.
  */
 export function readDue(
   database: BetterSQLite3Database,
@@ -39,20 +41,44 @@ export function readDue(
   now: number,
   limit: number,
 ): readonly PendingDelivery[] {
+  const due = alias(deliveries, 'due');
+  const dueInThread = database
+    .select({ id: due.id })
+    .from(due)
+    .where(
+      and(
+        eq(due.state, sql`'pending'`),
+        lte(due.nextAttemptAt, now),
+        eq(due.incidentId, deliveries.incidentId),
+        eq(due.channel, deliveries.channel),
+        eq(due.recipient, deliveries.recipient),
+      ),
+    );
   const rows = database
     .select({ target: targets.name, incident: incidents, delivery: deliveries })
     .from(deliveries)
     .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
     .innerJoin(targets, eq(targets.id, incidents.targetId))
-    .where(and(eq(deliveries.state, sql`'pending'`), lte(deliveries.nextAttemptAt, now)))
+    .where(and(eq(deliveries.state, sql`'pending'`), exists(dueInThread)))
     .orderBy(asc(deliveries.createdAt), asc(deliveries.id))
     .limit(limit + waiting.length);
   const latest = byDelivery(waiting);
-  const due = rows.all().filter(({ delivery }) => (dueAtOf(latest.get(delivery.id)) ?? now) <= now);
-  return due.slice(0, limit).map(({ target, incident, delivery }) => ({
-    delivery: deliveryOf(delivery),
-    incident: incidentOf(target, incident),
-  }));
+  const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => dueAtOf(latest.get(id)) ?? nextAttemptAt;
+  const left = rows.all().filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
+  const dueThreads = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [threadOf(delivery)] : [])));
+  return left
+    .filter(({ delivery }) => dueThreads.has(threadOf(delivery)))
+    .slice(0, limit)
+    .map(({ target, incident, delivery }) => ({
+      delivery: deliveryOf(delivery),
+      incident: incidentOf(target, incident),
+    }));
+}
+
+type DeliveryRow = typeof deliveries.$inferSelect;
+
+function threadOf({ incidentId, channel, recipient }: DeliveryRow): string {
+  return JSON.stringify([incidentId, channel, recipient]);
 }
 
 /** When the next pending delivery is due, with waiting settlements counted as in `readDue`. */

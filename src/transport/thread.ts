@@ -106,7 +106,7 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
     silence?.[Symbol.dispose]();
     ready = false;
     reason = why;
-    for (const one of [...waiting.values()]) one.settle(gone(`the node was lost: ${why}`));
+    for (const one of waiting.values()) one.settle(gone(`the node was lost: ${why}`));
     if (closing) return;
     log.error({ reason: why, restartMs }, 'node is lost and will be started again');
     restart = clock.after(restartMs, () => {
@@ -144,6 +144,7 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
   }
 
   function send(message: ToNode): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
     worker.postMessage(message);
   }
 

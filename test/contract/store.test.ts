@@ -136,6 +136,29 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(await Promise.all([steady, changed])).toEqual(['stored', 'stored']);
     }));
 
+  test('gives what waits in the same thread together with what is due, and nothing of other threads', () =>
+    withStore(async (store, clock) => {
+      const [shop, web] = [incident('shop', start), incident('web', start)];
+      await store.record(round('shop', start, { incidents: [shop], deliveries: [delivery(shop)] }));
+      const second = store.record(round('web', start, { incidents: [web], deliveries: [delivery(web)] }));
+      await clock.advance(50);
+      await second;
+      for (const due of store.dueDeliveries(start, 10)) {
+        store.settle([{ id: due.delivery.id, state: 'pending', nextAttemptAt: start + 60_000, error: 'busy' }]);
+      }
+      expect(store.dueDeliveries(start + 1_000, 10)).toEqual([]);
+      const ended = { ...shop, endedAt: start + 500 };
+      const resolved = delivery(shop, { kind: 'resolved', createdAt: start + 1_000, nextAttemptAt: start + 1_000 });
+      const third = store.record(round('shop', start + 1_000, { incidents: [ended], deliveries: [resolved] }));
+      await clock.advance(50);
+      await third;
+      const due = store.dueDeliveries(start + 1_000, 10);
+      expect(due.map((one) => [one.incident.target, one.delivery.kind, one.incident.endedAt])).toEqual([
+        ['shop', 'opened', start + 500],
+        ['shop', 'resolved', start + 500],
+      ]);
+    }));
+
   test('lets a storm of transitions share commits fifty milliseconds apart', () =>
     withStore(async (store, clock) => {
       const storm = Array.from({ length: 20 }, (_, index) => store.record(opening(`t${index}`, start)));

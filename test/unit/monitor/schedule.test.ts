@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { createNextDue, dueTimes, type Due, type Schedule } from '#monitor/schedule.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -34,7 +34,7 @@ test('an interval has one moment for each target, the same after every restart',
 test('a thousand targets spread evenly over their interval and are all due within it', () => {
   const schedule: Schedule = { kind: 'every', everyMs: 30_000 };
   const start = at('2026-01-01T00:00:00Z');
-  const perSecond = new Array<number>(30).fill(0);
+  const perSecond = Array.from({ length: 30 }, () => 0);
   for (let index = 0; index < 1_000; index += 1) {
     const due = createNextDue(schedule, `target-${index}`)(start);
     const second = Math.floor(((due ?? Number.NaN) - start - 1) / 1_000);
@@ -45,15 +45,15 @@ test('a thousand targets spread evenly over their interval and are all due withi
 });
 
 test('due times follow each other without gap or repeat, whatever the schedule', () => {
-  const schedules = fc.oneof(
-    fc.integer({ min: 1_000, max: 3_600_000 }).map((everyMs): Schedule => ({ kind: 'every', everyMs })),
-    fc
-      .constantFrom('* * * * *', '*/5 * * * *', '0 3 * * *', '*/10 * * * * *')
-      .map((pattern) => cron(pattern, 'Europe/Berlin')),
+  const schedules = oneof(
+    integer({ min: 1_000, max: 3_600_000 }).map((everyMs): Schedule => ({ kind: 'every', everyMs })),
+    constantFrom('* * * * *', '*/5 * * * *', '0 3 * * *', '*/10 * * * * *').map((pattern) =>
+      cron(pattern, 'Europe/Berlin'),
+    ),
   );
-  const moments = fc.integer({ min: at('2026-03-28T00:00:00Z'), max: at('2026-03-31T00:00:00Z') });
-  fc.assert(
-    fc.property(schedules, moments, fc.string(), (schedule, moment, target) => {
+  const moments = integer({ min: at('2026-03-28T00:00:00Z'), max: at('2026-03-31T00:00:00Z') });
+  assert(
+    property(schedules, moments, string(), (schedule, moment, target) => {
       const next = createNextDue(schedule, target);
       const due = next(moment);
       if (due === null) throw new Error('this schedule never ends');
