@@ -48,6 +48,7 @@ export async function runSeries(
     const notices: Notice[] = [];
     let timedBy: TimedBy = 'kernel';
     let duplicates = 0;
+    let lastRttMs: number | null = null;
     let waiting = 0;
     let nextSend: Disposable | null = null;
     let ended = false;
@@ -60,7 +61,11 @@ export async function runSeries(
       nextSend = null;
       const index = flights.length;
       const sentAt = clock.elapsed();
-      const sent = exchange.send(plan.request, plan.destination, (answer) => onAnswer(flight, answer));
+      const sent = exchange.send(plan.request, {
+        destination: plan.destination,
+        expectedMs: lastRttMs,
+        onAnswer: (answer) => onAnswer(flight, answer),
+      });
       const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null };
       flights.push(flight);
       waiting += 1;
@@ -88,6 +93,7 @@ export async function runSeries(
         notices.push(answer.notice);
         settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(plan.family, answer.notice));
       } else if (answer.intact) {
+        lastRttMs = answer.ms;
         if (answer.timedBy === 'clock') timedBy = 'clock';
         settle(flight, 'OK', answer.ms, answer.ttl, null);
       } else {

@@ -87,16 +87,19 @@ test('a reply that lay unread while the loop was held up is found before its tim
   const { clock, socket, run } = begin({ count: 1 });
   const series = run();
   const arrived = clock.now() + 20;
+  await clock.advance(2_999);
   socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: arrived }));
-  await clock.advance(3_000);
+  await clock.advance(1);
   expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.02 }]);
 });
 
 test('a reply that the kernel got too late is a timeout, even where it is read first', async () => {
   const { clock, socket, run } = begin({ count: 1, timeoutMs: 100 });
   const series = run();
-  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: clock.now() + 1 }));
-  await clock.advance(100);
+  await clock.advance(99);
+  const late = clock.now() + 2;
+  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: late }));
+  await clock.advance(1);
   expect((await series).attempts).toMatchObject([{ status: 'TIMEOUT', seconds: 0.1 }]);
 });
 
@@ -287,4 +290,49 @@ test('many series share one socket without mixing up their answers', async () =>
     results.map((_, index) => (index % 2 === 0 ? 'OK' : 'TIMEOUT')),
   );
   expect(results[48]?.attempts[0]?.seconds).toBe(0.0048);
+});
+
+test('the socket is read often at first, then less and less, and not at all once nobody waits', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  const readings = [];
+  for (let ms = 0; ms < 3_000; ms += 1) {
+    const before = socket.drains;
+    await clock.advance(1);
+    if (socket.drains > before) readings.push(ms + 1);
+  }
+  await series;
+  expect(readings.slice(0, 4)).toEqual([1, 2, 3, 4]);
+  expect(readings.length).toBeLessThan(90);
+  // At most a third late, and never more than 50 ms.
+  for (const [index, at] of readings.entries()) {
+    const before = readings[index - 1] ?? 0;
+    expect(at - before).toBeLessThanOrEqual(Math.min(Math.max(before / 3 + 1, 1), 51));
+  }
+  const drains = socket.drains;
+  await clock.advance(1_000);
+  expect(socket.drains).toBe(drains);
+});
+
+test('once a round trip is known, the next reply is looked for when it is due', async () => {
+  const { clock, socket, run } = begin({ count: 2 });
+  const series = run();
+  await clock.advance(40);
+  socket.reply(socket.sent[0]);
+  await clock.advance(460);
+  const drains = socket.drains;
+  await clock.advance(42);
+  expect(socket.drains).toBe(drains);
+  await clock.advance(1);
+  expect(socket.drains).toBe(drains + 1);
+  socket.reply(socket.sent[1]);
+  expect((await series).attempts).toMatchObject([{ seconds: 0.04 }, { seconds: 0.043 }]);
+});
+
+test('a reply that is there as soon as the request is sent needs no timer', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  socket.queued.push(() => socket.reply(socket.sent[0]));
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0 }]);
+  expect(clock.elapsed()).toBe(0);
 });
