@@ -46,7 +46,7 @@ export interface Exchange {
 export interface SendOptions {
   /** A socket address. */
   readonly destination: Uint8Array;
-  /** When the reply is likely to come, in milliseconds from now; null where nobody knows. */
+  /** When the reply is to be looked for, in milliseconds from now; null is as soon as it may come. */
   readonly expectedMs: number | null;
   readonly onAnswer: (answer: Answer) => void;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.ts';
 
-/** When to read the socket: soon after each request, then less and less often, and not at all while nobody waits. */
+/** When to read the socket: when a reply is due, then less and less often, and not at all while nobody waits. */
 export interface Rhythm {
-  /** A request was sent; its reply is likely after `expectedMs`, or any time. */
+  /** A request was sent whose reply is to be looked for in `expectedMs`, or as soon as it may come. */
   wait(expectedMs: number | null): void;
   /** One of the requests needs no more reading. */
   done(): void;
@@ -11,7 +11,8 @@ export interface Rhythm {
 }
 
 const shortestMs = 1;
-const longestMs = 50;
+// Strangers' replies share the receive buffer of a raw socket: it must not be left alone for long.
+const longestMs = 500;
 // A reading comes late by at most this share of the time since the last request.
 const lateness = 1 / 3;
 // Round trips vary a little, and a timer fires up to a millisecond early.
@@ -50,7 +51,7 @@ export function createRhythm(clock: Clock, read: () => void): Rhythm {
     wait(expectedMs) {
       waiting += 1;
       lastSentAt = clock.elapsed();
-      const delay = expectedMs === null ? shortestMs : expectedMs * margin.share + margin.ms;
+      const delay = expectedMs === null ? shortestMs : Math.min(expectedMs * margin.share + margin.ms, longestMs);
       if (lastSentAt + delay < dueAt) schedule(lastSentAt + delay);
       // This machine answers itself before the request is out of our hands.
       if (!soon && (expectedMs === null || expectedMs < shortestMs)) {
