@@ -28,7 +28,8 @@ export function judgeConfig(root: Located): Verdict {
 
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
-  for (const name of Object.keys(file.targets)) {
+  for (const name of find(root, ['targets'])?.children.keys() ?? []) {
+    if (!Object.hasOwn(file.targets, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
     if (found.target !== null) targets.push(found.target);

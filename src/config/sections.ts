@@ -92,6 +92,11 @@ export const Nodes = z
 
 const smtpHint = 'expected smtp://host, smtp://host:port, smtps://host or smtps://host:port';
 const Path = z.string().min(1).max(4_096);
+// The pattern of browsers: it takes `root@localhost` too.
+const MailAddress = z.email({
+  pattern: z.regexes.html5Email,
+  error: 'expected a mail address, such as "ops@example.com"',
+});
 const mailbox = /^(?:[^<>@\r\n]+ )?<([^<>\s]+)>$/;
 
 export const Smtp = z
@@ -108,7 +113,7 @@ export const Smtp = z
     from: z
       .string()
       .max(320)
-      .refine((text) => z.email().safeParse(mailbox.exec(text)?.[1] ?? text).success, {
+      .refine((text) => MailAddress.safeParse(mailbox.exec(text)?.[1] ?? text).success, {
         error: 'expected a sender, such as "alerts@example.com" or "Watchpost <alerts@example.com>"',
       })
       .describe('The sender of all mails.'),
@@ -131,7 +136,7 @@ export const Notify = z.strictObject({
   email: z
     .strictObject({
       to: z
-        .array(z.email({ error: 'expected a mail address, such as "ops@example.com"' }), {
+        .array(MailAddress, {
           error: 'expected a list of mail addresses, such as [ops@example.com]',
         })
         .min(1)
