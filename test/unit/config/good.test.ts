@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { CheckSpec } from '#checks/index.ts';
+import type { ConfiguredTarget } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
+import type { NodeSelection } from '#monitor/ports.ts';
 
 const fixtures = new URL('../../fixtures/config/', import.meta.url).pathname;
 const env = { SMTP_HOST: 'mail.example.com' };
@@ -96,6 +98,11 @@ test('targets keep the order of the file and may bear any permitted name', async
 test('a rule named down that is written down replaces the one that is always there', async () => {
   const config = await load(`rules: { down: { rounds: 5 } }\n${target}`);
   expect(config.targets[0]?.rules).toMatchObject([{ name: 'down', rule: { rounds: { bad: 5, of: 5 } } }]);
+});
+
+test('a runner can take the nodes of a target as they are', async () => {
+  expectTypeOf<ConfiguredTarget['nodes']>().toEqualTypeOf<NodeSelection>();
+  expect((await load(target)).targets[0]?.nodes).toEqual({ kind: 'all' } satisfies NodeSelection);
 });
 
 const arbitraryName = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,10}$/);
