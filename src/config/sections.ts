@@ -15,7 +15,7 @@ const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
 const listenHint = 'expected an address and a port, such as "127.0.0.1:8080" or "[::1]:8080"';
 const listenPattern = /^(?:\[([\da-fA-F:.]+)\]|([A-Za-z\d.-]+)):(\d{1,5})$/;
 
-export interface Listen {
+interface Listen {
   readonly host: string;
   readonly port: number;
 }
@@ -58,7 +58,7 @@ const countryHint = 'expected a country code of two small letters, such as "de"'
 const asnHint = 'expected the number of a network, such as "AS64500"';
 const placeHint = 'expected [country code, country, city], such as [de, Germany, Berlin]';
 
-export const Node = z.strictObject({
+const Node = z.strictObject({
   location: z
     .tuple([z.string().regex(/^[a-z]{2}$/, { error: countryHint }), NodeInfo.shape.country, NodeInfo.shape.city], {
       error: placeHint,
