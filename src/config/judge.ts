@@ -8,7 +8,7 @@ import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
 import { specOf, TargetKeys } from './target.ts';
 
-export interface Verdict {
+export interface Judgement {
   readonly problems: readonly Problem[];
   /** What is right about the file, or null where too little is. Of use only without problems. */
   readonly file: ConfigFile | null;
@@ -19,7 +19,7 @@ export interface Verdict {
  * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
  * the wrong parts are left out for that.
  */
-export function judgeConfig(root: Located): Verdict {
+export function judgeConfig(root: Located): Judgement {
   const { output, issues } = judge(ConfigFile, root.value);
   const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root)];
   const sound = output === null ? without(root.value, issues) : root.value;
@@ -28,7 +28,8 @@ export function judgeConfig(root: Located): Verdict {
 
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
-  for (const name of Object.keys(file.targets)) {
+  for (const name of find(root, ['targets'])?.children.keys() ?? []) {
+    if (!Object.hasOwn(file.targets, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
     if (found.target !== null) targets.push(found.target);

@@ -58,7 +58,7 @@ export function find(root: Located, path: Path): Located | null {
 }
 
 /** The nearest thing to the path that was written: itself, or what it is missing from. */
-export function findNearest(root: Located, path: Path): Located {
+function findNearest(root: Located, path: Path): Located {
   for (let length = path.length; length > 0; length -= 1) {
     const found = find(root, path.slice(0, length));
     if (found !== null) return found;

@@ -36,13 +36,18 @@ export function nearest(written: string, names: Iterable<string>): string | null
   let best: string | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const name of names) {
-    const edits = distance(written.toLowerCase(), name.toLowerCase());
-    if (edits < least && edits <= Math.max(1, Math.floor(Math.max(written.length, name.length) / 3))) {
-      [best, least] = [name, edits];
-    }
+    const edits = editsBetween(written.toLowerCase(), name.toLowerCase());
+    if (edits < least && edits <= Math.ceil(Math.max(written.length, name.length) / 3)) [best, least] = [name, edits];
   }
   return best;
 }
+
+// Letters in another order are one slip of the fingers, however many edits it takes to undo it.
+function editsBetween(a: string, b: string): number {
+  return lettersOf(a) === lettersOf(b) ? 1 : distance(a, b);
+}
+
+const lettersOf = (text: string) => text.split('').toSorted().join('');
 
 /** `"a", "b" or "c"`. */
 export function alternatives(names: readonly string[]): string {

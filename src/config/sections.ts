@@ -15,7 +15,7 @@ const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
 const listenHint = 'expected an address and a port, such as "127.0.0.1:8080" or "[::1]:8080"';
 const listenPattern = /^(?:\[([\da-fA-F:.]+)\]|([A-Za-z\d.-]+)):(\d{1,5})$/;
 
-export interface Listen {
+interface Listen {
   readonly host: string;
   readonly port: number;
 }
@@ -58,7 +58,7 @@ const countryHint = 'expected a country code of two small letters, such as "de"'
 const asnHint = 'expected the number of a network, such as "AS64500"';
 const placeHint = 'expected [country code, country, city], such as [de, Germany, Berlin]';
 
-export const Node = z.strictObject({
+const Node = z.strictObject({
   location: z
     .tuple([z.string().regex(/^[a-z]{2}$/, { error: countryHint }), NodeInfo.shape.country, NodeInfo.shape.city], {
       error: placeHint,
@@ -92,6 +92,11 @@ export const Nodes = z
 
 const smtpHint = 'expected smtp://host, smtp://host:port, smtps://host or smtps://host:port';
 const Path = z.string().min(1).max(4_096);
+// The pattern of browsers: it takes `root@localhost` too.
+const MailAddress = z.email({
+  pattern: z.regexes.html5Email,
+  error: 'expected a mail address, such as "ops@example.com"',
+});
 const mailbox = /^(?:[^<>@\r\n]+ )?<([^<>\s]+)>$/;
 
 export const Smtp = z
@@ -108,7 +113,7 @@ export const Smtp = z
     from: z
       .string()
       .max(320)
-      .refine((text) => z.email().safeParse(mailbox.exec(text)?.[1] ?? text).success, {
+      .refine((text) => MailAddress.safeParse(mailbox.exec(text)?.[1] ?? text).success, {
         error: 'expected a sender, such as "alerts@example.com" or "Watchpost <alerts@example.com>"',
       })
       .describe('The sender of all mails.'),
@@ -131,7 +136,7 @@ export const Notify = z.strictObject({
   email: z
     .strictObject({
       to: z
-        .array(z.email({ error: 'expected a mail address, such as "ops@example.com"' }), {
+        .array(MailAddress, {
           error: 'expected a list of mail addresses, such as [ops@example.com]',
         })
         .min(1)

@@ -56,7 +56,7 @@ export const Target = targetOf(checkTypeNames.map((name) => checkOf(name)));
 /** What of a target as it is written belongs to the check, in the form of a spec. */
 export function specOf(target: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { check, ...rest } = target;
-  return { type: check, ...Object.fromEntries(Object.entries(rest).filter(([key]) => !(key in ownKeys))) };
+  return { type: check, ...Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(ownKeys, key))) };
 }
 
 /** The union of the targets of these check types. Throws where an option of a type bears the name of a target's own key. */
@@ -68,7 +68,7 @@ export function targetOf(checks: readonly AnyCheck[]) {
 
 function formOf({ type, summary, Spec }: AnyCheck) {
   const { type: _, ...options } = Spec.shape;
-  const taken = Object.keys(options).filter((key) => key === 'check' || key in ownKeys);
+  const taken = Object.keys(options).filter((key) => key === 'check' || Object.hasOwn(ownKeys, key));
   if (taken.length > 0)
     throw new RangeError(`option ${taken.join(', ')} of check type ${type} is a key of every target`);
   return z

@@ -172,6 +172,8 @@ function syntaxProblems(errors: readonly YAMLError[], text: Text): readonly Prob
   return [...byLine.values()];
 }
 
+const noColon = 'not valid YAML: expected "key: value" here; is a ":" missing, or the blank after it?';
+
 function explainSyntax(error: YAMLError, { text, lines }: Text): string {
   const start = lines.lineStarts[lines.linePos(error.pos[0]).line - 1] ?? 0;
   const [line = ''] = text.slice(start).split('\n', 1);
@@ -182,7 +184,11 @@ function explainSyntax(error: YAMLError, { text, lines }: Text): string {
     case 'MULTIPLE_DOCS':
       return 'a file holds one document; remove this "---" and what follows, or use a folder of files';
     case 'MISSING_CHAR':
-      return 'not valid YAML: a bracket or quote that was opened is not closed before this';
+      if (error.message.startsWith('Missing closing')) return 'not valid YAML: a quote that was opened is not closed';
+      if (error.message.startsWith('Implicit map keys')) return noColon;
+      return `not valid YAML: ${singleLine(error.message)}`;
+    case 'MULTILINE_IMPLICIT_KEY':
+      return noColon;
     case 'BAD_INDENT':
       return 'not valid YAML: wrong indentation, or a bracket that was opened before this is not closed';
     case 'BLOCK_AS_IMPLICIT_KEY':

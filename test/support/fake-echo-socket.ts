@@ -15,6 +15,8 @@ export interface SentEcho {
 export interface FakeEchoSocket extends EchoSocket {
   readonly sent: readonly SentEcho[];
   closed: boolean;
+  /** How often it was read. */
+  drains: number;
   /** Error numbers for the next sends, first come first served; 0 and none are success. */
   readonly errors: number[];
   /** What the next drain finds. */
@@ -42,16 +44,16 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
     errors,
     queued,
     closed: false,
-    listen: (to) => {
-      listener = to;
-    },
+    drains: 0,
     send(packet, peer) {
       const errno = errors.shift() ?? 0;
       if (errno === 0) sent.push({ packet: packet.slice(), peer: peer.slice(), at: clock.elapsed() });
       return errno;
     },
     wallMs: () => clock.now(),
-    drain() {
+    drain(to) {
+      listener = to;
+      this.drains += 1;
       for (const arrive of queued.splice(0)) arrive();
     },
     close() {

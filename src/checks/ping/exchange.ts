@@ -3,7 +3,8 @@ import { sameHost } from './socket-address.ts';
 import { linux } from './libc.ts';
 import type { Letter, Notice } from './mailbox.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
-import type { EchoSocket } from './socket.ts';
+import { createRhythm } from './rhythm.ts';
+import type { EchoListener, EchoSocket } from './socket.ts';
 
 /** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
 export type TimedBy = 'kernel' | 'clock';
@@ -22,12 +23,16 @@ export type Answer =
 
 export type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
 
-/** Sends echo requests of one family and finds for every answer the request it belongs to. */
+/**
+ * Sends echo requests of one family and finds for every answer the request it belongs to. The socket is read by a timer
+ * while somebody waits, and not at all otherwise: the kernel's stamps make it all one for the figures when that is, one
+ * reading serves all pings, and a native callback from the event loop would take the process down with a thread that ends.
+ */
 export interface Exchange {
   /** The identifier that requests are made with. */
   readonly identifier: number;
   /** Sends at once. Everything that comes back is told, duplicates too, until the sequence number is forgotten. */
-  send(request: EchoRequest, destination: Uint8Array, onAnswer: (answer: Answer) => void): Sent;
+  send(request: EchoRequest, options: SendOptions): Sent;
   forget(sequence: number): void;
   /** Tells at once what has arrived. */
   drain(): void;
@@ -38,11 +43,20 @@ export interface Exchange {
   close(): void;
 }
 
+export interface SendOptions {
+  /** A socket address. */
+  readonly destination: Uint8Array;
+  /** When the reply is to be looked for, in milliseconds from now; null is as soon as it may come. */
+  readonly expectedMs: number | null;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
 interface Flight {
   readonly destination: Uint8Array;
   readonly payload: Uint8Array;
   readonly onAnswer: (answer: Answer) => void;
   sent: Instant;
+  answered: boolean;
 }
 
 const sequences = 0x10000;
@@ -56,7 +70,8 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   // Raw IPv4 sockets get packets before the kernel has checked them.
   const kernelChecks = socket.identifier === null || socket.family === 6;
 
-  socket.listen({
+  const rhythm = createRhythm(clock, () => socket.drain(listener));
+  const listener: EchoListener = {
     onMessage(letter) {
       const echo = readEchoReply(socket.family, letter.bytes);
       if (echo === null) return;
@@ -64,7 +79,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       if (flight === null) return;
       const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(letter.bytes) === 0);
       const { ms, timedBy } = roundTrip(flight.sent, letter.receivedAtMs, now());
-      flight.onAnswer({ kind: 'reply', ms, timedBy, ttl: letter.ttl, intact });
+      answer(flight, { kind: 'reply', ms, timedBy, ttl: letter.ttl, intact });
     },
     onNotice(letter) {
       const echo = readEchoRequest(socket.family, letter.bytes);
@@ -74,9 +89,15 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       const quoted = Math.min(echo.payload.length, flight?.payload.length ?? 0);
       if (flight === null || !samePayload(echo.payload.subarray(0, quoted), flight.payload.subarray(0, quoted))) return;
       const { ms } = roundTrip(flight.sent, letter.receivedAtMs, now());
-      flight.onAnswer({ kind: 'notice', ms, notice: letter.notice });
+      answer(flight, { kind: 'notice', ms, notice: letter.notice });
     },
-  });
+  };
+
+  function answer(flight: Flight, what: Answer): void {
+    if (!flight.answered) rhythm.done();
+    flight.answered = true;
+    flight.onAnswer(what);
+  }
 
   function now(): Instant {
     const elapsedMs = clock.elapsed();
@@ -98,11 +119,13 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
 
   return {
     identifier: socket.identifier ?? 0,
-    send(request, destination, onAnswer) {
+    send(request, { destination, expectedMs, onAnswer }) {
       if (flights.size >= sequences) return { ok: false, errno: linux.ENOBUFS };
+      // What gathered while nobody read could fill the receive buffer.
+      if (rhythm.waiting === 0) socket.drain(listener);
       const sequence = nextSequence();
       request.number(sequence);
-      const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now() };
+      const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now(), answered: false };
       flights.set(sequence, flight);
       // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
       let errno = socket.send(request.packet, destination);
@@ -110,12 +133,20 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
         flight.sent = now();
         errno = socket.send(request.packet, destination);
       }
-      if (errno === 0) return { ok: true, sequence };
-      flights.delete(sequence);
-      return { ok: false, errno };
+      if (errno !== 0) {
+        flights.delete(sequence);
+        return { ok: false, errno };
+      }
+      rhythm.wait(expectedMs);
+      return { ok: true, sequence };
     },
-    forget: (sequence) => void flights.delete(sequence),
-    drain: () => socket.drain(),
+    forget(sequence) {
+      const flight = flights.get(sequence);
+      if (flight === undefined) return;
+      flights.delete(sequence);
+      if (!flight.answered) rhythm.done();
+    },
+    drain: () => socket.drain(listener),
     get pending() {
       return flights.size;
     },
@@ -125,7 +156,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     close() {
       closed = true;
       socket.close();
-      for (const { onAnswer } of flights.values()) onAnswer({ kind: 'closed' });
+      for (const flight of flights.values()) answer(flight, { kind: 'closed' });
       flights.clear();
     },
   };

@@ -16,17 +16,6 @@ export interface Libc {
   errno(): number;
   /** Where the bytes are; they stay there as long as the array lives. */
   address(bytes: Uint8Array): bigint;
-  /**
-   * Calls back once per turn of the event loop while the descriptor is readable. An error on it ends the watch until it is
-   * resumed. The callback comes straight from libuv: promises settled in it wait until something else runs them, and
-   * nothing catches what it throws. The watch alone does not keep the process alive.
-   */
-  watch(fd: number, onReady: (broken: boolean) => void): Watch;
-}
-
-export interface Watch {
-  resume(): void;
-  close(): void;
 }
 
 /** Numbers of Linux on 64-bit machines (`asm-generic/socket.h`, `linux/in.h`, `linux/in6.h`, `linux/icmp.h`). */
@@ -86,13 +75,6 @@ export async function loadLibc(): Promise<Libc> {
     close: program.func('close', 'int', ['int']),
     errno: () => koffi.errno(),
     address: (bytes) => koffi.address(bytes),
-    watch(fd, onReady) {
-      // The callback's first argument is libuv's status; koffi's types leave it out.
-      const onPoll = (status: unknown) => onReady(status !== 0);
-      const handle = koffi.node.poll(fd, { readable: true }, onPoll);
-      handle.unref();
-      return { resume: () => handle.start({ readable: true }, onPoll), close: () => handle.close() };
-    },
   };
   warmUp(libc);
   return libc;

@@ -48,6 +48,7 @@ export async function runSeries(
     const notices: Notice[] = [];
     let timedBy: TimedBy = 'kernel';
     let duplicates = 0;
+    let lastRttMs: number | null = null;
     let waiting = 0;
     let nextSend: Disposable | null = null;
     let ended = false;
@@ -57,10 +58,17 @@ export async function runSeries(
     sendNext();
 
     function sendNext(): void {
+      // What has come by now is read in passing; only the last reply is worth waking up for.
+      exchange.drain();
+      if (ended) return;
       nextSend = null;
       const index = flights.length;
       const sentAt = clock.elapsed();
-      const sent = exchange.send(plan.request, plan.destination, (answer) => onAnswer(flight, answer));
+      const sent = exchange.send(plan.request, {
+        destination: plan.destination,
+        expectedMs: index + 1 < plan.count ? plan.intervalMs : lastRttMs,
+        onAnswer: (answer) => onAnswer(flight, answer),
+      });
       const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null };
       flights.push(flight);
       waiting += 1;
@@ -88,6 +96,7 @@ export async function runSeries(
         notices.push(answer.notice);
         settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(plan.family, answer.notice));
       } else if (answer.intact) {
+        lastRttMs = answer.ms;
         if (answer.timedBy === 'clock') timedBy = 'clock';
         settle(flight, 'OK', answer.ms, answer.ttl, null);
       } else {

@@ -1,7 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Family } from '../gate.ts';
 import { encodeSocketAddress } from './socket-address.ts';
-import { describeError, type Libc, linux, type Watch } from './libc.ts';
+import { describeError, type Libc, linux } from './libc.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
 import { stripIpv4Header } from './packet.ts';
 
@@ -10,14 +10,12 @@ export interface EchoSocket {
   readonly family: Family;
   /** The identifier that our requests carry and replies must have; null where the kernel sees to both. */
   readonly identifier: number | null;
-  /** From now on tells what arrives; to be called once. */
-  listen(listener: EchoListener): void;
   /** Sends without waiting. Returns 0, or the number of the error. */
   send(packet: Uint8Array, destination: Uint8Array): number;
   /** The wall clock that the kernel's receive times are on, in milliseconds. */
   wallMs(): number;
-  /** Hands over at once what has arrived, instead of waiting for the event loop to notice. */
-  drain(): void;
+  /** Tells what has arrived and was not yet told, without waiting for more. */
+  drain(listener: EchoListener): void;
   close(): void;
 }
 
@@ -69,51 +67,26 @@ export function openEchoSocket(libc: Libc, options: SocketOptions): OpenedSocket
   return { ok: true, socket: wrap(libc, fd, raw, options) };
 }
 
-const roundsPerDrain = 16;
+// Bounds one reading to some milliseconds, and is more than a receive buffer holds as a rule.
+const roundsPerDrain = 128;
 
 function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
   const mailbox = createMailbox(libc);
   const withHeader = raw && options.family === 4;
-  const state = { closed: false, broken: false };
-  let called: NodeJS.Immediate | null = null;
-  let watch: Watch | null = null;
-  let listener: EchoListener = { onMessage() {}, onNotice() {} };
+  const state = { closed: false };
 
-  // Out of libuv's callback into one of Node's, where promises and errors are taken care of.
-  function onReady(broken: boolean): void {
-    state.broken ||= broken;
-    called ??= setImmediate(onCalled);
-  }
-
-  function onCalled(): void {
-    called = null;
-    const { broken } = state;
-    state.broken = false;
-    drain(broken);
-    if (broken && !state.closed) watch?.resume();
-  }
-
-  function drain(noticesToo: boolean): void {
-    // An error met here is some echo's own, which the error queue tells in full.
-    const errorMet = deliverAll(0);
-    if (errorMet || noticesToo) deliverAll(linux.MSG_ERRQUEUE);
-  }
-
-  // Bounded: what is left after this many rounds waits for the next turn of the loop.
-  function deliverAll(flags: number): boolean {
-    let errorMet = false;
+  function drain(flags: number, listener: EchoListener): void {
     for (let round = 0; round < roundsPerDrain && !state.closed; round += 1) {
       const count = mailbox.take(fd, flags);
-      if (count === -1 && libc.errno() === linux.EAGAIN) break;
-      if (count === -1) errorMet = true;
-      else deliver(count);
-      if (count !== -1 && count < mailbox.letters.length) break;
+      if (count === -1 && libc.errno() === linux.EAGAIN) return;
+      // Any other error is some echo's own, told once here and in full by the error queue.
+      deliver(count, listener);
+      if (count !== -1 && count < mailbox.letters.length) return;
     }
-    return errorMet;
   }
 
-  function deliver(count: number): void {
-    for (const letter of mailbox.letters.slice(0, count)) {
+  function deliver(count: number, listener: EchoListener): void {
+    for (const letter of mailbox.letters.slice(0, Math.max(count, 0))) {
       if (state.closed) return;
       if (letter.notice !== null) listener.onNotice(letter);
       else if (!withHeader) listener.onMessage(letter);
@@ -129,10 +102,6 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
   return {
     family: options.family,
     identifier: raw ? options.identifier : null,
-    listen(to) {
-      listener = to;
-      watch = libc.watch(fd, onReady);
-    },
     send(packet, destination) {
       // The number of a closed descriptor may be somebody else's by now.
       if (state.closed) return linux.EBADF;
@@ -140,12 +109,13 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
       return sent === -1 ? libc.errno() : 0;
     },
     wallMs: () => mailbox.wallMs(),
-    drain: () => drain(true),
+    drain(listener) {
+      drain(0, listener);
+      drain(linux.MSG_ERRQUEUE, listener);
+    },
     close() {
       if (state.closed) return;
       state.closed = true;
-      if (called !== null) clearImmediate(called);
-      watch?.close();
       libc.close(fd);
     },
   };

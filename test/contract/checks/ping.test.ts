@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Prober } from '#checks/check.ts';
 import { outcomeOf } from '#checks/outcome.ts';
@@ -128,4 +130,22 @@ test.skipIf(reason !== null)('a source address is used, and one that is not ours
   });
   expect(await run(bad, '::1', { count: 1 })).toMatchObject({ status: 'up' });
   await bad.close();
+});
+
+describe.skipIf(reason !== null)('in a thread', () => {
+  const start = async (workerData: 'busy' | 'idle') => {
+    const worker = new Worker(new URL('../../support/ping-worker.ts', import.meta.url), { workerData });
+    await once(worker, 'message');
+    return worker;
+  };
+
+  test('open sockets do not keep it alive', async () => {
+    const worker = await start('idle');
+    expect(await once(worker, 'exit')).toEqual([0]);
+  });
+
+  test('terminating it during a ping ends it cleanly', async () => {
+    const worker = await start('busy');
+    expect(await worker.terminate()).toBe(1);
+  });
 });

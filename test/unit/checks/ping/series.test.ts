@@ -87,15 +87,21 @@ test('a reply that lay unread while the loop was held up is found before its tim
   const { clock, socket, run } = begin({ count: 1 });
   const series = run();
   const arrived = clock.now() + 20;
+  await clock.advance(2_999);
   socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: arrived }));
-  await clock.advance(3_000);
+  await clock.advance(1);
   expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.02 }]);
 });
 
 test('a reply that the kernel got too late is a timeout, even where it is read first', async () => {
   const { clock, socket, run } = begin({ count: 1, timeoutMs: 100 });
   const series = run();
-  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: clock.now() + 1 }));
+  const late = clock.now() + 101;
+  const arrive = () => {
+    if (clock.elapsed() < 100) socket.queued.push(arrive);
+    else socket.reply(socket.sent[0], { receivedAtMs: late });
+  };
+  socket.queued.push(arrive);
   await clock.advance(100);
   expect((await series).attempts).toMatchObject([{ status: 'TIMEOUT', seconds: 0.1 }]);
 });
@@ -287,4 +293,50 @@ test('many series share one socket without mixing up their answers', async () =>
     results.map((_, index) => (index % 2 === 0 ? 'OK' : 'TIMEOUT')),
   );
   expect(results[48]?.attempts[0]?.seconds).toBe(0.0048);
+});
+
+test('the socket is read often at first, then less and less, and not at all once nobody waits', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  const readings = [];
+  for (let ms = 0; ms < 3_000; ms += 1) {
+    const before = socket.drains;
+    await clock.advance(1);
+    if (socket.drains > before) readings.push(ms + 1);
+  }
+  await series;
+  expect(readings.slice(0, 4)).toEqual([1, 2, 3, 4]);
+  expect(readings.length).toBeLessThan(30);
+  for (const [index, at] of readings.entries()) {
+    const before = readings[index - 1] ?? 0;
+    expect(at - before).toBeLessThanOrEqual(Math.min(before / 3 + 1, 501));
+  }
+  const drains = socket.drains;
+  await clock.advance(1_000);
+  expect(socket.drains).toBe(drains);
+});
+
+test('only the last reply is woken up for, and when it is due where a round trip is known', async () => {
+  const { clock, socket, run } = begin({ count: 2 });
+  const series = run();
+  const asleep = socket.drains;
+  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: clock.now() - 460 }));
+  await clock.advance(499);
+  expect(socket.drains).toBe(asleep);
+  await clock.advance(1);
+  const drains = socket.drains;
+  await clock.advance(42);
+  expect(socket.drains).toBe(drains);
+  await clock.advance(1);
+  expect(socket.drains).toBe(drains + 1);
+  socket.reply(socket.sent[1]);
+  expect((await series).attempts).toMatchObject([{ seconds: 0.04 }, { seconds: 0.043 }]);
+});
+
+test('a reply that is there as soon as the request is sent needs no timer', async () => {
+  const { clock, socket, run } = begin({ count: 1 });
+  const series = run();
+  socket.queued.push(() => socket.reply(socket.sent[0]));
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0 }]);
+  expect(clock.elapsed()).toBe(0);
 });
