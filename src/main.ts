@@ -21,6 +21,7 @@ const world: World = {
   pid: process.pid,
   stop: stop.signal,
   interactive: process.stdout.isTTY,
+  columns: process.stdout.columns || 80,
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
 };

@@ -1,5 +1,5 @@
-import { configJsonSchema } from '#config/json-schema.ts';
 import { loadConfig } from '#config/load.ts';
+import { configJsonSchema } from '#config/schema.ts';
 import type { World } from './world.ts';
 
 export async function checkConfig(options: { readonly config: string }, world: World): Promise<number> {

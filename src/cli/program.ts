@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
+import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
 import { run } from './run.ts';
 import type { World } from './world.ts';
@@ -18,6 +19,7 @@ export async function runProgram(args: readonly string[], world: World): Promise
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (world.stop.aborted && error === world.stop.reason) return 130;
     world.printError(`${error instanceof WatchpostError ? error.message : `unexpected: ${messageOf(error)}`}\n`);
     if (error instanceof WatchpostError) return error.exitCode;
     world.printError(`${error instanceof Error ? error.stack : ''}\n`);
@@ -40,6 +42,8 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .addOption(configOption)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'))
     .action(async (options) => finish(await run(options, world)));
+
+  addCheckCommands(program, world, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config

@@ -8,6 +8,8 @@ export interface World {
   readonly stop: AbortSignal;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
+  /** How many characters fit in a line of the terminal. */
+  readonly columns: number;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
 }
