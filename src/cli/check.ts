@@ -1,14 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type AnyCheck, checkOf, CheckSpec, checkTypeNames, type Policy } from '#checks/index.ts';
 import { judge } from '#config/explain.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { checkHere } from './check-here.ts';
+import { addServiceOptions, checkThere, type ThereOptions } from './check-there.ts';
 import { type Flag, flagsOf, optionsOf } from './flags.ts';
-import { askService, serviceOptions } from './check-there.ts';
 import type { World } from './world.ts';
 
-interface Common {
-  readonly json?: boolean;
+interface Common extends ThereOptions {
   readonly policy: Policy;
 }
 
@@ -37,12 +36,13 @@ function addType(parent: Command, check: AnyCheck, world: World, finish: (code: 
         .choices(['private', 'public'])
         .default('private'),
     );
-  for (const option of serviceOptions()) command.addOption(option);
-  command.action(async (host: string, options: Common & Readonly<Record<string, unknown>>) => {
+  addServiceOptions(command).action(async (host: string, options: Common & Readonly<Record<string, unknown>>) => {
     const given = flags.flatMap(({ flag, option }) => wordsOf(flag, options[option.attributeName()]));
     const spec = specOf(check, host, given);
-    const service = askService(options);
-    finish(service === null ? await checkHere(spec, options, world) : await service(spec, world));
+    const { service } = options;
+    finish(
+      service === undefined ? await checkHere(spec, options, world) : await checkThere(spec, service, options, world),
+    );
   });
 }
 
@@ -79,11 +79,4 @@ function sentenceOf(issue: ReturnType<typeof judge>['issues'][number]): string {
   if (issue.code !== 'invalid_union' || issue.message !== '') return issue.message;
   const forms = issue.errors.flatMap(([first]) => (first === undefined ? [] : [sentenceOf(first)]));
   return [...new Set(forms)].join(', or ');
-}
-
-/** A whole number above 0. */
-export function countOf(word: string): number {
-  const count = Number(word);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new InvalidArgumentError('expected a whole number above 0');
 }

@@ -133,5 +133,6 @@ function factsOf(schema: Schema): Facts {
 
 function written({ def }: z.ZodDefault): string | null {
   const value: unknown = z.encode(def.innerType, def.defaultValue);
-  return typeof value === 'object' ? null : String(value);
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }

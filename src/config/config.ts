@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import { type ConfiguredService, resolveService } from './foreign-service.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
 
@@ -12,6 +13,8 @@ export interface Config {
   readonly data: string;
   /** `publicUrl` has no slash at its end. */
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
+  /** Set where somebody else's check service runs the checks. */
+  readonly foreignService: ConfiguredService | null;
   readonly nodes: readonly ConfiguredNode[];
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
@@ -79,6 +82,7 @@ export interface JudgedTarget {
 
 /** The contents of the files that the configuration names; null where it names none. */
 export interface ReadFiles {
+  readonly serviceToken: Secret | null;
   readonly password: Secret | null;
   readonly ca: string | null;
 }
@@ -93,6 +97,7 @@ export function resolveConfig(
   return {
     data: resolve(folder, file.data),
     http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
+    foreignService: file.service === undefined ? null : resolveService(file.service, files.serviceToken),
     nodes: Object.entries(file.nodes).map(resolveNode),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),

@@ -2,6 +2,7 @@ import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
+import { asksForeignService, foreignServiceProblems, inexpressibleProblems } from './foreign-service.ts';
 import { find, type Located, problemAt } from './located.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
@@ -21,7 +22,11 @@ export interface Judgement {
  */
 export function judgeConfig(root: Located): Judgement {
   const { output, issues } = judge(ConfigFile, root.value);
-  const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root)];
+  const problems = [
+    ...issues.flatMap((issue) => explain(issue, root)),
+    ...referenceProblems(root),
+    ...foreignServiceProblems(root),
+  ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
   if (file === null) return { problems, file, targets: [] };
@@ -32,6 +37,7 @@ export function judgeConfig(root: Located): Judgement {
     if (!Object.hasOwn(file.targets, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
+    if (found.target !== null && asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
     if (found.target !== null) targets.push(found.target);
   }
   return { problems, file, targets };

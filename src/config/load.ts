@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
-import { configError, type Problem } from './problem.ts';
+import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import { readYaml } from './yaml.ts';
 
@@ -36,8 +36,7 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
 }
 
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const read = async (key: string, fault: (text: string) => string | null) => {
-    const path = ['smtp', key];
+  const read = async (path: Path, fault: (text: string) => string | null) => {
     const name = find(root, path);
     if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
     try {
@@ -51,9 +50,15 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     }
     return null;
   };
-  const password = await read('password_file', (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
-  const ca = await read('ca_file', (text) =>
-    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
-  );
-  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca };
+  const readSecret = async (path: Path) => {
+    const text = await read(path, (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+    return text === null ? null : new Secret(text.replace(/\r?\n$/, ''));
+  };
+  return {
+    serviceToken: await readSecret(['service', 'token_file']),
+    password: await readSecret(['smtp', 'password_file']),
+    ca: await read(['smtp', 'ca_file'], (text) =>
+      text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
+    ),
+  };
 }
