@@ -44,7 +44,7 @@ export function planOf(config: Config, now: number): readonly string[] {
   const atLeast = known ? '' : 'at least ';
   const bytes = checks * minutesOfMonth * bytesOfResult;
   return [
-    `${countOf(config.targets.length, 'target')} on ${nodesInWords(config)}`,
+    summaryOf(config),
     '',
     ...alignRows([
       ['target', 'check', 'when', 'nodes', 'checks a minute'],
@@ -61,11 +61,17 @@ export function planOf(config: Config, now: number): readonly string[] {
       ['checks a minute', `${atLeast}${figure(checks)}`],
       ...loadOfNodes(config, planned),
       ...budgetOf(config, planned),
-      ['results a month', `${atLeast}${countInWords(checks * minutesOfMonth)}`],
+      ['results a month', `${atLeast}${countInWords(Number((checks * minutesOfMonth).toPrecision(3)))}`],
       ['disk a month', `${atLeast}${sizeInWords(bytes)}`],
       ['Prometheus series', `about ${countInWords(seriesOf(config, planned))}${known ? '' : ' or more'}`],
     ]),
   ];
+}
+
+/** `12 targets on 3 nodes`. */
+export function summaryOf({ targets, nodes, foreignService }: Config): string {
+  const where = foreignService === null ? countOf(nodes.length, 'node') : `the nodes of ${foreignService.url}`;
+  return `${countOf(targets.length, 'target')} on ${where}`;
 }
 
 function plan(target: Target, { nodes, foreignService }: Config, now: number): Planned {
@@ -84,20 +90,19 @@ function plan(target: Target, { nodes, foreignService }: Config, now: number): P
   return { target, rounds, nodes: selected, nodeCount: selected.length };
 }
 
-const mostTicks = 2_000;
+const mostTicks = 500;
 const spanMs = 31 * 86_400_000;
 
 function roundsAMinute({ schedule, name }: Target, now: number): number {
   if (schedule.kind === 'every') return 60_000 / schedule.everyMs;
   const next = createNextDue(schedule, name);
-  let ticks = 0;
-  let last = now;
-  for (let due = next(now); due !== null && due <= now + spanMs && ticks < mostTicks; due = next(due)) {
-    ticks += 1;
-    last = due;
+  const dues: number[] = [];
+  for (let due = next(now); due !== null && due <= now + spanMs && dues.length < mostTicks; due = next(due)) {
+    dues.push(due);
   }
-  const countedMs = ticks < mostTicks ? spanMs : last - now;
-  return (ticks * 60_000) / countedMs;
+  const [first = now] = dues;
+  const last = dues.at(-1) ?? now;
+  return dues.length < mostTicks ? (dues.length * 60_000) / spanMs : ((dues.length - 1) * 60_000) / (last - first);
 }
 
 function loadOfNodes({ nodes, foreignService }: Config, planned: readonly Planned[]): readonly (readonly string[])[] {
@@ -126,10 +131,6 @@ function seriesOf(config: Config, planned: readonly Planned[]): number {
 
 function statusOf(info: NodeInfo): NodeStatus {
   return { info, online: true, reason: null, capabilities: {}, running: 0, queued: 0, lagSeconds: 0 };
-}
-
-function nodesInWords({ nodes, foreignService }: Config): string {
-  return foreignService === null ? countOf(nodes.length, 'node') : `the nodes of ${foreignService.url}`;
 }
 
 function whenOf({ schedule }: Target): string {

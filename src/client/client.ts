@@ -7,7 +7,7 @@ import type { Secret } from '#kernel/secret.ts';
 import type { Runner, RunRequest, RunResult, Vote } from '#monitor/ports.ts';
 import { RequestId } from '#protocol/shapes.ts';
 import { createDirectory } from './directory.ts';
-import { createHttp } from './http.ts';
+import { createHttp, type Http } from './http.ts';
 import { createNodeList } from './node-list.ts';
 import { createPace } from './pace.ts';
 import { createPoller, limitOf } from './poll.ts';
@@ -57,9 +57,13 @@ const mostNodes = 1_000;
  * 4. results are polled until every node has finished or the check's limit is over.
  */
 export function createClient(options: ClientOptions): Client {
+  return clientOver(createHttp(options), options);
+}
+
+/** The same over any way to call the service. */
+export function clientOver(http: Http, options: Omit<ClientOptions, 'token' | 'version'>): Client {
   const { url, clock, random, log } = options;
   const closing = new AbortController();
-  const http = createHttp(options);
   const directory = createDirectory();
   const list = createNodeList({ http, directory, clock, log, closing: closing.signal });
   const pace = createPace({ perMinute: options.budget, clock });

@@ -9,8 +9,8 @@ export interface PaceOptions {
 /** Keeps our starts below what the other side takes. */
 export interface Pace {
   /**
-   * Resolves to null when it is this target's turn, or to the reason why there is none soon. Who was refused last time may
-   * wait longer the next time, so that too small a budget goes round.
+   * Resolves to null when it is this target's turn, or to the reason why there is none soon. Who was refused comes first the
+   * next time, so that too small a budget goes round.
    */
   turn(target: string, signal: AbortSignal): Promise<string | null>;
   /** No turns for so long. */
@@ -19,31 +19,45 @@ export interface Pace {
 
 const windowMs = 60_000;
 const patienceMs = 20_000;
+const forgetMs = 300_000;
+const pausedReason = 'the check service wants to be left alone for a while';
 
 export function createPace({ perMinute, clock }: PaceOptions): Pace {
-  // When the last turns are or will be, on the monotonic clock, in order; never more than a minute may hold.
+  // When the last turns are or will be, on the monotonic clock, in order: never more than the budget.
   const turns: number[] = [];
-  const refused = new Set<string>();
+  // Who was refused, the longest ago first, and when it last asked: a part of the budget is kept for each.
+  const owed = new Map<string, number>();
   let pausedUntil = 0;
 
-  const refuse = (target: string, reason: string) => {
-    refused.add(target);
-    return reason;
-  };
+  function isSpokenFor(target: string, now: number): boolean {
+    for (const [other, since] of owed) if (since < now - forgetMs) owed.delete(other);
+    const first = [...owed.keys()].indexOf(target);
+    const before = first === -1 ? owed.size : first;
+    const taken = turns.filter((at) => at > now - windowMs).length;
+    return before > 0 && taken + before >= perMinute;
+  }
+
+  function take(target: string, now: number): number | null {
+    const free = turns.length < perMinute ? now : (turns[0] ?? now) + windowMs;
+    const at = Math.max(now, free, turns.at(-1) ?? now);
+    if (at - now > patienceMs || isSpokenFor(target, now)) {
+      owed.set(target, now);
+      return null;
+    }
+    owed.delete(target);
+    turns.push(at);
+    if (turns.length > perMinute) turns.shift();
+    return at;
+  }
+
   return {
     async turn(target, signal) {
       const now = clock.elapsed();
-      const free = turns.length < perMinute ? now : (turns[0] ?? now) + windowMs;
-      const at = Math.max(now, free, turns.at(-1) ?? now);
-      const patience = refused.has(target) ? patienceMs : patienceMs / 2;
-      if (pausedUntil - now > 0) return refuse(target, 'the check service wants to be left alone for a while');
-      if (at - now > patience) return refuse(target, `the budget of ${perMinute} checks a minute is used up`);
-      turns.push(at);
-      if (turns.length > perMinute) turns.shift();
-      refused.delete(target);
+      if (pausedUntil > now) return pausedReason;
+      const at = take(target, now);
+      if (at === null) return `the budget of ${perMinute} checks a minute is used up`;
       if (at > now) await sleep(clock, at - now, signal);
-      if (pausedUntil > clock.elapsed()) return refuse(target, 'the check service wants to be left alone for a while');
-      return null;
+      return pausedUntil > clock.elapsed() ? pausedReason : null;
     },
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, clock.elapsed() + ms);

@@ -15,6 +15,7 @@ export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
   /** Set where somebody else's check service runs the checks. */
   readonly foreignService: ConfiguredService | null;
+  /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
@@ -98,7 +99,7 @@ export function resolveConfig(
     data: resolve(folder, file.data),
     http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
     foreignService: file.service === undefined ? null : resolveService(file.service, files.serviceToken),
-    nodes: Object.entries(file.nodes).map(resolveNode),
+    nodes: file.service === undefined ? Object.entries(file.nodes).map(resolveNode) : [],
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
   };

@@ -73,7 +73,8 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
       if (wrong.has(`${section} `)) return [];
       if (!isRecord(content)) return [[section, content]];
       const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
-      const spoilt = section === 'smtp' ? issues.some(({ path }) => path[0] === 'smtp') : right.length === 0;
+      const isOne = section === 'smtp' || section === 'service';
+      const spoilt = isOne ? issues.some(({ path }) => path[0] === section) : right.length === 0;
       return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
     }),
   );
