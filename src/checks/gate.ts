@@ -1,4 +1,8 @@
-import type { Failure } from './outcome.ts';
+import { isIP } from 'node:net';
+import type { Clock } from '#kernel/clock.ts';
+import { type AddressRange, addressRules, type AddressRules, isSameAddress, judge, type Objection } from './address.ts';
+import { type Failure, failure, toSeconds } from './outcome.ts';
+import type { Resolver } from './resolver.ts';
 
 export type Family = 4 | 6;
 
@@ -25,6 +29,7 @@ export interface Refused {
 export interface PinOptions {
   /** The family to use; absent means IPv4 where the name has it, IPv6 otherwise. */
   readonly family?: Family | undefined;
+  /** An expired `Deadline` is a failure like any other; every other abort rejects. */
   readonly signal: AbortSignal;
 }
 
@@ -37,4 +42,87 @@ export interface Gate {
     pinned: Pinned,
     socket: { readonly remoteAddress?: string | undefined; readonly localAddress?: string | undefined },
   ): Failure | null;
+}
+
+export interface GatesOptions {
+  readonly resolver: Resolver;
+  readonly clock: Clock;
+  /** Ranges that this node may reach whatever the policy; only multicast, broadcast and the like stay closed. */
+  readonly allow: readonly AddressRange[];
+  /** Ranges that this node never reaches. */
+  readonly deny: readonly AddressRange[];
+  /** The node's own addresses, also the public one that a router gives it. Asked for each check under `public`. */
+  readonly ownAddresses: () => readonly string[];
+}
+
+/** The gates of a node: one for each command, under the command's own policy. */
+export function createGates(options: GatesOptions): (policy: Policy) => Gate {
+  const rules = addressRules(options.allow, options.deny);
+  return (policy) => gateOf(policy, rules, options);
+}
+
+/** One gate, for whoever needs no more. */
+export function createGate({ policy, ...options }: GatesOptions & { readonly policy: Policy }): Gate {
+  return createGates(options)(policy);
+}
+
+function gateOf(policy: Policy, rules: AddressRules, { resolver, clock, ownAddresses }: GatesOptions): Gate {
+  return {
+    async pin(host, { family, signal }) {
+      const start = clock.elapsed();
+      const literal = isIP(host) !== 0;
+      const families = family === undefined ? ([4, 6] as const) : ([family] as const);
+      const resolved = literal
+        ? { ok: true as const, addresses: [host] }
+        : // The search list leads to names that only this network knows: not for strangers.
+          await resolver.resolve(host, { families, search: policy === 'private', signal });
+      const seconds = literal ? 0 : toSeconds(clock.elapsed() - start);
+      if (!resolved.ok) return { ...resolved, seconds };
+      const { addresses } = resolved;
+      const own = policy === 'public' ? ownAddresses() : [];
+      for (const address of addresses) {
+        const objection = judge(address, policy, rules, own);
+        if (objection !== null) return { ok: false, failure: forbidden(host, policy, objection), seconds };
+      }
+      const choice = choose(addresses, families);
+      if (choice === null) return { ok: false, failure: otherFamily(host, families), seconds };
+      return { ok: true, ...choice, addresses, seconds };
+    },
+    verify(pinned, { remoteAddress, localAddress }) {
+      if (remoteAddress === undefined || !isSameAddress(remoteAddress, pinned.address)) {
+        return failure('node', 'forbidden', 'the connection did not end at the address that was asked for');
+      }
+      if (policy === 'private' || localAddress === undefined || !isSameAddress(remoteAddress, localAddress))
+        return null;
+      return failure('node', 'forbidden', 'the target is this node itself');
+    },
+  };
+}
+
+function choose(addresses: readonly string[], families: readonly Family[]): Pick<Pinned, 'address' | 'family'> | null {
+  for (const family of families) {
+    const address = addresses.find((one) => isIP(one) === family);
+    if (address !== undefined) return { address, family };
+  }
+  return null;
+}
+
+// Under `public` strangers ask: they learn that it is refused, not what the name means in this network.
+function forbidden(host: string, policy: Policy, objection: Objection): Failure {
+  if (policy === 'public') {
+    return failure('node', 'forbidden', `${host} is refused: this node checks public addresses only`);
+  }
+  const reasons: Readonly<Record<Objection, string>> = {
+    no_address: 'it is no address',
+    never: 'multicast, broadcast, unspecified and reserved addresses are never checked',
+    denied: "it is in the node's list of denied addresses",
+    own: "it is the node's own address",
+    special: "it is neither a public nor a private address; the node's list of allowed addresses can open it",
+    private: 'it is a private address',
+  };
+  return failure('node', 'forbidden', `${host} is refused: ${reasons[objection]}`);
+}
+
+function otherFamily(host: string, families: readonly Family[]): Failure {
+  return failure('node', 'unsupported', `${host} is no IPv${families.join(' or IPv')} address`);
 }

@@ -1,9 +1,17 @@
-import type { X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
-import { checkServerIdentity, connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import {
+  checkServerIdentity,
+  connect,
+  type ConnectionOptions,
+  type DetailedPeerCertificate,
+  type TLSSocket,
+} from 'node:tls';
 import { z } from 'zod';
+import { orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
+import { closeSocket } from './connection.ts';
 import { type Failure, failure } from './outcome.ts';
 
 const Text = z.string().max(300);
@@ -48,17 +56,28 @@ export function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptio
   };
 }
 
-/** Resolves once the handshake is done; rejects with the error that `handshakeFailure` reads. */
-export async function startTls(socket: Socket, options: TlsOptions): Promise<TLSSocket> {
-  return new Promise<TLSSocket>((resolve, reject) => {
-    const secured = connect(tlsOptions(socket, options));
+/**
+ * Starts TLS on a connected socket. Rejects with the error that `handshakeFailure` reads, or with the signal's reason. The
+ * caller closes the result and then the socket below it.
+ */
+export async function startTls(socket: Socket, options: TlsOptions, signal: AbortSignal): Promise<TLSSocket> {
+  const secured = connect(tlsOptions(socket, options));
+  const handshake = new Promise<void>((resolve, reject) => {
     secured.once('error', reject);
     secured.once('secureConnect', () => {
       secured.off('error', reject);
+      // Until somebody listens for them, errors of the open connection must not end the process.
       secured.on('error', () => {});
-      resolve(secured);
+      resolve();
     });
   });
+  try {
+    await orAbort(handshake, signal);
+    return secured;
+  } catch (error) {
+    await closeSocket(secured);
+    throw error;
+  }
 }
 
 export interface Judgement {
@@ -68,11 +87,13 @@ export interface Judgement {
 
 /** Verifies the peer's certificate after the handshake: its chain, its time at `now` (milliseconds), and the name. */
 export function judgeCertificate(socket: TLSSocket, serverName: string, now: number): Judgement {
-  const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined) {
+  // Asked for once: a second way of asking gets an empty answer from Node.
+  const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
+  if (peer === null || !('raw' in peer)) {
     return { failure: failure('target', 'tls', 'the server sent no certificate'), certificate: null };
   }
-  return { failure: judge(socket, leaf, serverName, now), certificate: summarise(leaf) };
+  const leaf = new X509Certificate(peer.raw);
+  return { failure: judge(problemOf(socket), leaf, serverName, now), certificate: summarise(leaf, chainOf(peer)) };
 }
 
 /** When a certificate ends, in seconds since the epoch: the fact `certificate_expires_at`. */
@@ -90,8 +111,7 @@ export function handshakeFailure(error: unknown): Failure {
   return failure('target', 'tls', `TLS handshake failed: ${reason}`);
 }
 
-function judge(socket: TLSSocket, leaf: X509Certificate, serverName: string, now: number): Failure | null {
-  const problem = problemOf(socket);
+function judge(problem: string | null, leaf: X509Certificate, serverName: string, now: number): Failure | null {
   if (leaf.validToDate.getTime() < now) {
     return failure('target', 'certificate_expired', `the certificate expired on ${leaf.validToDate.toISOString()}`);
   }
@@ -105,7 +125,7 @@ function judge(socket: TLSSocket, leaf: X509Certificate, serverName: string, now
   if (problem !== null && problem !== 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return failure('target', 'certificate_untrusted', `the certificate is not trusted: ${explain(problem)}`);
   }
-  const mismatch = checkServerIdentity(serverName, socket.getPeerCertificate());
+  const mismatch = checkServerIdentity(serverName, leaf.toLegacyObject());
   if (mismatch === undefined) return null;
   const names = namesOf(leaf).join(', ');
   return failure(
@@ -134,14 +154,20 @@ function explain(problem: string): string {
   return explanations.get(problem) ?? problem.toLowerCase().replaceAll('_', ' ');
 }
 
-function summarise(leaf: X509Certificate): Certificate {
-  const chain: Certificate['chain'] = [];
+// The certificates above the server's, up to a self-signed one, which Node gives as its own issuer.
+function chainOf(leaf: DetailedPeerCertificate): readonly X509Certificate[] {
+  const chain: X509Certificate[] = [];
   let below = leaf;
-  for (let above = leaf.issuerCertificate; above !== undefined && chain.length < 10; above = above.issuerCertificate) {
-    if (above.fingerprint256 === below.fingerprint256) break;
-    chain.push({ subject: line(above.subject), issuer: line(above.issuer), valid_to: above.validToDate.toISOString() });
+  let above: DetailedPeerCertificate | undefined = leaf.issuerCertificate;
+  while (above !== undefined && above !== below && chain.length < 10) {
+    chain.push(new X509Certificate(above.raw));
     below = above;
+    above = above.issuerCertificate;
   }
+  return chain;
+}
+
+function summarise(leaf: X509Certificate, chain: readonly X509Certificate[]): Certificate {
   return {
     subject: line(leaf.subject),
     issuer: line(leaf.issuer),
@@ -149,7 +175,11 @@ function summarise(leaf: X509Certificate): Certificate {
     valid_from: leaf.validFromDate.toISOString(),
     valid_to: leaf.validToDate.toISOString(),
     fingerprint: leaf.fingerprint256,
-    chain,
+    chain: chain.map((above) => ({
+      subject: line(above.subject),
+      issuer: line(above.issuer),
+      valid_to: above.validToDate.toISOString(),
+    })),
   };
 }
 

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+const escapeHint = 'unknown escape: \\r, \\n, \\t, \\0, \\\\ and \\xHH are understood';
+const escapePattern = /\\(x[0-9a-f]{2}|.|$)/gis;
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['r', '\r'],
+  ['n', '\n'],
+  ['t', '\t'],
+  ['0', '\0'],
+  ['\\', '\\'],
+]);
+
+const largestBytes = 16_384;
+
+/** Text with the escapes `\r \n \t \0 \\ \xHH`, sent as UTF-8; `\xHH` is one byte. */
+export const PayloadText = z
+  .string()
+  .min(1)
+  .max(largestBytes)
+  .refine((text) => unescape(text) !== null, { error: escapeHint });
+
+export const PayloadHex = z.strictObject({
+  /** Bytes as pairs of hexadecimal digits, with spaces or colons between them if wanted. */
+  hex: z
+    .string()
+    .max(3 * largestBytes)
+    .regex(/^(?:[0-9a-f]{2}[\s:]*)+$/i, { error: 'expected pairs of hexadecimal digits such as "0d0a"' }),
+});
+
+export const PayloadBase64 = z.strictObject({
+  base64: z
+    .base64()
+    .min(1)
+    .max(2 * largestBytes),
+});
+
+/** Bytes to send: text with escapes, `{ hex }` or `{ base64 }`. */
+export const Payload = z.union([PayloadText, PayloadHex, PayloadBase64]);
+export type Payload = z.output<typeof Payload>;
+
+export const PayloadRegex = z.strictObject({
+  /** A JavaScript regular expression, with `^` and `$` at line ends, over the answer read as UTF-8. */
+  regex: z.string().min(1).max(1_000).refine(isRegex, { error: 'is no valid regular expression' }),
+});
+
+/** What an answer must contain: text with escapes, `{ regex }` or `{ hex }`. */
+export const Expectation = z.union([PayloadText, PayloadRegex, PayloadHex]);
+export type Expectation = z.output<typeof Expectation>;
+
+export function bytesOf(payload: Payload): Buffer {
+  if (typeof payload === 'string') return unescape(payload) ?? Buffer.from(payload);
+  return 'hex' in payload ? hexBytes(payload.hex) : Buffer.from(payload.base64, 'base64');
+}
+
+/** A test for what has been read so far. */
+export function matcherOf(expectation: Expectation): (answer: Buffer) => boolean {
+  if (typeof expectation === 'object' && 'regex' in expectation) {
+    const pattern = new RegExp(expectation.regex, 'm');
+    return (answer) => pattern.test(answer.toString('utf8'));
+  }
+  const bytes = bytesOf(expectation);
+  return (answer) => answer.includes(bytes);
+}
+
+function hexBytes(text: string): Buffer {
+  return Buffer.from(text.replaceAll(/[\s:]/g, ''), 'hex');
+}
+
+function unescape(text: string): Buffer | null {
+  const parts: Buffer[] = [];
+  let end = 0;
+  for (const match of text.matchAll(escapePattern)) {
+    const [whole, escaped = ''] = match;
+    parts.push(Buffer.from(text.slice(end, match.index)));
+    const character = escapes.get(escaped);
+    if (character !== undefined) parts.push(Buffer.from(character));
+    else if (/^x[0-9a-f]{2}$/i.test(escaped)) parts.push(Buffer.from(escaped.slice(1), 'hex'));
+    else return null;
+    end = match.index + whole.length;
+  }
+  parts.push(Buffer.from(text.slice(end)));
+  return Buffer.concat(parts);
+}
+
+function isRegex(source: string): boolean {
+  try {
+    return new RegExp(source, 'm') instanceof RegExp;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
