@@ -8,14 +8,14 @@ import { closeSocket, type Connection, openConnection } from '../connection.ts';
 import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { ReadHandshake } from '../tcp-info.ts';
-import { type Certificate, handshakeFailure, judgeCertificate } from '../tls.ts';
+import { type Certificate, handshakeFailure, judgeCertificate, startTls, type TlsOptions } from '../tls.ts';
 import { type Body, isKnownCoding, noBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';
 import { requestHttp1 } from './http1.ts';
 import { requestHttp2 } from './http2.ts';
 import type { HopRequest } from './redirect.ts';
-import { secure, type SecureOptions, secureOptions } from './secure.ts';
+import { secureOptions } from './secure.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -64,7 +64,7 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   return result;
 }
 
-function prepare(spec: Spec, request: HopRequest): SecureOptions | Failure {
+function prepare(spec: Spec, request: HopRequest): TlsOptions | Failure {
   try {
     return secureOptions(spec, request);
   } catch (error) {
@@ -75,7 +75,7 @@ function prepare(spec: Spec, request: HopRequest): SecureOptions | Failure {
 async function exchangeSecurely(
   socket: Socket,
   request: HopRequest,
-  security: SecureOptions,
+  security: TlsOptions,
   options: HopOptions,
   result: HopResult,
 ): Promise<void> {
@@ -83,7 +83,7 @@ async function exchangeSecurely(
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
   try {
-    secured = await orAbort(secure(socket, security), signal);
+    secured = await startTls(socket, security, signal);
   } catch (error) {
     result.failure = lateFailure(signal, watch) ?? handshakeFailure(error);
     return;
