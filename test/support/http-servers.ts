@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** A server on a port of its own at 127.0.0.1 that knows its connections. Disposing it cuts them. */
@@ -67,9 +68,14 @@ export async function serveHttp2(
   return listen(server);
 }
 
-/** A TCP server that says what `onSocket` says; the client's FIN does not end its own half. */
+/** A TCP server that says what `onSocket` says and reads all it gets. */
 export async function serveRaw(onSocket: (socket: Socket) => void): Promise<TestServer> {
-  return listen(createTcpServer({ allowHalfOpen: true }, onSocket));
+  return listen(createTcpServer((socket) => onSocket(socket.resume())));
+}
+
+/** Lets the event loop turn until what was written on loopback has arrived. */
+export async function arrived(): Promise<void> {
+  for (let round = 0; round < 20; round += 1) await turn();
 }
 
 /** A TCP server that answers the first bytes it gets with these texts, then leaves the connection open, or ends it. */

@@ -121,7 +121,7 @@ async function exchange(socket: Socket, request: HopRequest, options: HopOptions
 }
 
 async function receive(
-  { headers }: Head,
+  { headers, isWhole }: Head,
   stream: NonNullable<Head['stream']>,
   spec: Spec,
   signal: AbortSignal,
@@ -133,7 +133,7 @@ async function receive(
     result.failure = failure('target', 'protocol', `the body has the unknown content coding "${coding}"`);
     return;
   }
-  result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep }), signal);
+  result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep, isWhole }), signal);
 }
 
 /** The failure of a probe whose own time was up; rejects where somebody else ended it; null where it still has time. */
