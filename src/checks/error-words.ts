@@ -13,6 +13,7 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
   [/valid HTTP|HTTP\/2|^the body (?:is not valid|has the unknown)/, target('protocol')],
   [/headers of the answer are larger/, target('too_large')],
   [/^timeout after /, target('timeout')],
+  [/^TLS (?:handshake )?failed/, target('tls')],
   [/^the answer |^the first \d+ bytes /, target('answer')],
   [/^the resolver of this node/i, { source: 'resolver', code: 'name_server' }],
   [/^this node could not|^this node has no route|^the node could not/i, { source: 'node', code: 'local' }],

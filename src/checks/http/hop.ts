@@ -137,7 +137,7 @@ async function receive(
 }
 
 /** The failure of a probe whose own time was up; rejects where somebody else ended it; null where it still has time. */
-export function lateFailure(signal: AbortSignal, { waitingFor }: Pick<Stopwatch, 'waitingFor'>): Failure | null {
+function lateFailure(signal: AbortSignal, { waitingFor }: Pick<Stopwatch, 'waitingFor'>): Failure | null {
   if (!signal.aborted) return null;
   if (!(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
   const ms = signal.reason instanceof DeadlineError ? signal.reason.ms : 0;
