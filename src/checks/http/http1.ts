@@ -39,6 +39,7 @@ function headOf(message: IncomingMessage): Head {
     version: message.httpVersionMinor === 0 ? '1.0' : '1.1',
     headers: message.headers,
     stream: message,
+    isWhole: () => message.complete,
   };
 }
 

@@ -95,7 +95,13 @@ export const Spec = z.strictObject({
     .describe('Request headers; they override those that the check sets, authorization included.'),
   body: z.string().max(1_048_576).optional().describe('Request body, sent as UTF-8.'),
   basic_auth: z
-    .strictObject({ username: z.string().max(1_000), password: z.string().max(1_000) })
+    .strictObject({
+      username: z
+        .string()
+        .max(1_000)
+        .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' }),
+      password: z.string().max(1_000),
+    })
     .optional()
     .describe('User name and password (RFC 7617).'),
   bearer: z
