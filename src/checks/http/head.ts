@@ -22,7 +22,7 @@ export interface Head {
 /** A request that is sent and who hears of it. */
 export interface Sending {
   readonly request: HopRequest;
-  /** Called at most once, as soon as anything comes back. */
+  /** Called as soon as anything comes back; over HTTP/2 again for the final head. */
   readonly onFirstByte: () => void;
   /** Called with every error of the connection, also after the head came. */
   readonly onError: (error: Error) => void;

@@ -136,10 +136,12 @@ async function receive(
   result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep, isWhole }), signal);
 }
 
-/** The failure of a probe whose own time was up; rejects where somebody else ended it; null where it still has time. */
-function lateFailure(signal: AbortSignal, { waitingFor }: Pick<Stopwatch, 'waitingFor'>): Failure | null {
-  if (!signal.aborted) return null;
-  if (!(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
-  const ms = signal.reason instanceof DeadlineError ? signal.reason.ms : 0;
-  return failure('target', 'timeout', `timeout after ${formatDuration(ms)} while waiting for ${waitingFor}`);
+/** The failure of a probe whose own time was up; throws where somebody else ended it; null where it still has time. */
+function lateFailure(signal: AbortSignal, { waitingFor }: Stopwatch): Failure | null {
+  const reason: unknown = signal.reason;
+  if (reason instanceof DeadlineError) {
+    return failure('target', 'timeout', `timeout after ${formatDuration(reason.ms)} while waiting for ${waitingFor}`);
+  }
+  signal.throwIfAborted();
+  return null;
 }

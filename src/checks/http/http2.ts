@@ -13,6 +13,7 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
       onError(error);
       reject(error);
     };
+    let answered = false;
     const session = connect(urlOf(target), {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: maxHeaderBytes },
@@ -32,13 +33,16 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
     stream.on('error', fail);
     stream.once('headers', onFirstByte);
     stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
+      answered = true;
       onFirstByte();
       if (sizeOf(answer) > maxHeaderBytes) return fail(new HeadersTooLarge());
       const status = answer[':status'] ?? 0;
       const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
       resolve({ status, reason: reasonOf(status, ''), version: '2', headers: answer, stream, isWhole });
     });
-    stream.once('close', () => fail(new EndedEarly()));
+    stream.once('close', () => {
+      if (!answered) fail(new EndedEarly());
+    });
     if (body !== null) stream.end(body);
   });
 }

@@ -34,7 +34,7 @@ export async function probe(
     const follow = ({ status, headers }: Head): Redirect =>
       followRedirect(sent, status, headers.location, { visited, limit: spec.redirects });
     const pinned = await resolve(sent, spec, gate, watch, signal);
-    if (!pinned.ok) return report(spec, { ...nothing, watch, hops, failure: pinned.failure });
+    if (!pinned.ok) return report(spec, { ...unsent, watch, hops, failure: pinned.failure });
     const wantsBody = (head: Head) => follow(head).kind === 'final';
     const options = { spec, environment, gate, readHandshake, signal, watch, wantsBody };
     const result = await sendRequest(sent, pinned, options);
@@ -49,7 +49,8 @@ export async function probe(
   }
 }
 
-const nothing = { timedBy: null, certificate: null, head: null, body: null, address: null, unmet: null };
+// No request was sent.
+const unsent = { timedBy: null, certificate: null, head: null, body: null, address: null, unmet: null };
 
 async function resolve(
   { target, sameOrigin }: HopRequest,

@@ -27,7 +27,7 @@ async function serveRedirects(
     request.on('end', () => {
       asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
       const [status, location] = to[request.url ?? ''] ?? [200];
-      response.writeHead(status, location === undefined ? {} : { location }).end();
+      response.writeHead(status, location === undefined ? {} : { location }).end('moved '.repeat(20_000));
     });
   });
   return { server, asked, [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose]() };
