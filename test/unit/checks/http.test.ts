@@ -33,7 +33,7 @@ test.each([
   expect(spec.host).toBe(recorded);
   expect(http.Spec.parse(z.encode(http.Spec, spec))).toEqual(spec);
   expect(http.port(spec)).toBeNull();
-  expect(http.deadlineMs(spec)).toBe(20_000);
+  expect(http.deadlineMs(spec)).toBe(10_000);
 });
 
 test('a spec with every option survives being encoded and sent as JSON', () => {
