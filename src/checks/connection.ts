@@ -114,7 +114,8 @@ async function hasRoute(address: string): Promise<boolean> {
   try {
     return await new Promise<boolean>((resolve) => {
       socket.once('error', () => resolve(false));
-      socket.connect(9, address, () => resolve(true));
+      socket.once('connect', () => resolve(true));
+      socket.connect(9, address);
     });
   } finally {
     socket.close();

@@ -1,6 +1,12 @@
-import type { X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
-import { checkServerIdentity, connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import {
+  checkServerIdentity,
+  connect,
+  type ConnectionOptions,
+  type DetailedPeerCertificate,
+  type TLSSocket,
+} from 'node:tls';
 import { z } from 'zod';
 import { orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
@@ -81,11 +87,13 @@ export interface Judgement {
 
 /** Verifies the peer's certificate after the handshake: its chain, its time at `now` (milliseconds), and the name. */
 export function judgeCertificate(socket: TLSSocket, serverName: string, now: number): Judgement {
-  const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined) {
+  // Asked for once: a second way of asking gets an empty answer from Node.
+  const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
+  if (peer === null || !('raw' in peer)) {
     return { failure: failure('target', 'tls', 'the server sent no certificate'), certificate: null };
   }
-  return { failure: judge(socket, leaf, serverName, now), certificate: summarise(leaf) };
+  const leaf = new X509Certificate(peer.raw);
+  return { failure: judge(problemOf(socket), leaf, serverName, now), certificate: summarise(leaf, chainOf(peer)) };
 }
 
 /** When a certificate ends, in seconds since the epoch: the fact `certificate_expires_at`. */
@@ -103,8 +111,7 @@ export function handshakeFailure(error: unknown): Failure {
   return failure('target', 'tls', `TLS handshake failed: ${reason}`);
 }
 
-function judge(socket: TLSSocket, leaf: X509Certificate, serverName: string, now: number): Failure | null {
-  const problem = problemOf(socket);
+function judge(problem: string | null, leaf: X509Certificate, serverName: string, now: number): Failure | null {
   if (leaf.validToDate.getTime() < now) {
     return failure('target', 'certificate_expired', `the certificate expired on ${leaf.validToDate.toISOString()}`);
   }
@@ -118,7 +125,7 @@ function judge(socket: TLSSocket, leaf: X509Certificate, serverName: string, now
   if (problem !== null && problem !== 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return failure('target', 'certificate_untrusted', `the certificate is not trusted: ${explain(problem)}`);
   }
-  const mismatch = checkServerIdentity(serverName, socket.getPeerCertificate());
+  const mismatch = checkServerIdentity(serverName, leaf.toLegacyObject());
   if (mismatch === undefined) return null;
   const names = namesOf(leaf).join(', ');
   return failure(
@@ -147,14 +154,20 @@ function explain(problem: string): string {
   return explanations.get(problem) ?? problem.toLowerCase().replaceAll('_', ' ');
 }
 
-function summarise(leaf: X509Certificate): Certificate {
-  const chain: Certificate['chain'] = [];
+// The certificates above the server's, up to a self-signed one, which Node gives as its own issuer.
+function chainOf(leaf: DetailedPeerCertificate): readonly X509Certificate[] {
+  const chain: X509Certificate[] = [];
   let below = leaf;
-  for (let above = leaf.issuerCertificate; above !== undefined && chain.length < 10; above = above.issuerCertificate) {
-    if (above.fingerprint256 === below.fingerprint256) break;
-    chain.push({ subject: line(above.subject), issuer: line(above.issuer), valid_to: above.validToDate.toISOString() });
+  let above: DetailedPeerCertificate | undefined = leaf.issuerCertificate;
+  while (above !== undefined && above !== below && chain.length < 10) {
+    chain.push(new X509Certificate(above.raw));
     below = above;
+    above = above.issuerCertificate;
   }
+  return chain;
+}
+
+function summarise(leaf: X509Certificate, chain: readonly X509Certificate[]): Certificate {
   return {
     subject: line(leaf.subject),
     issuer: line(leaf.issuer),
@@ -162,7 +175,11 @@ function summarise(leaf: X509Certificate): Certificate {
     valid_from: leaf.validFromDate.toISOString(),
     valid_to: leaf.validToDate.toISOString(),
     fingerprint: leaf.fingerprint256,
-    chain,
+    chain: chain.map((above) => ({
+      subject: line(above.subject),
+      issuer: line(above.issuer),
+      valid_to: above.validToDate.toISOString(),
+    })),
   };
 }
 

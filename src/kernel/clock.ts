@@ -84,7 +84,11 @@ export function deadline(clock: Clock, ms: number, outer?: AbortSignal): Deadlin
 
 /** Settles as `promise` does, or rejects with the signal's reason, whichever is first. For waits that take no signal. */
 export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    // Nobody waits for it any more, so its failure must not count as unhandled.
+    promise.catch(() => {});
+    throw abortReason(signal);
+  }
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(abortReason(signal));
     signal.addEventListener('abort', onAbort, { once: true });

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { closeSocket, connectFailure, openConnection, streamFailure } from '#checks/connection.ts';
+import { createGate } from '#checks/gate.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { tcpServer } from '../../support/tcp-servers.ts';
+
+const systemError = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
+
+test.each([
+  ['ECONNREFUSED', 'target', 'refused'],
+  ['ETIMEDOUT', 'target', 'timeout'],
+  ['ECONNRESET', 'target', 'reset'],
+  ['EHOSTUNREACH', 'target', 'unreachable'],
+  ['ENETUNREACH', 'target', 'unreachable'],
+  ['EMFILE', 'node', 'local'],
+  ['EADDRNOTAVAIL', 'node', 'local'],
+  ['EACCES', 'node', 'local'],
+  ['EPERM', 'node', 'local'],
+])('on the way to an address that we have a route to, %s is the fault of the %s', async (code, source, reason) => {
+  expect(await connectFailure(systemError(code), '127.0.0.1')).toMatchObject({ source, code: reason });
+});
+
+test.each([
+  ['ECONNRESET', 'target', 'reset'],
+  ['EPIPE', 'target', 'reset'],
+  ['ETIMEDOUT', 'target', 'timeout'],
+  ['ENOBUFS', 'node', 'local'],
+])('in the middle of a connection, %s is the fault of the %s', (code, source, reason) => {
+  expect(streamFailure(systemError(code))).toMatchObject({ source, code: reason });
+});
+
+const gate = (policy: 'public' | 'private') =>
+  createGate({
+    policy,
+    allow: ['127.0.0.0/8'],
+    deny: [],
+    resolver: { resolve: async () => ({ ok: true, addresses: [] }) },
+    clock: systemClock,
+    ownAddresses: () => [],
+  });
+const pinned = { ok: true, address: '127.0.0.1', family: 4, addresses: ['127.0.0.1'], seconds: 0 } as const;
+const options = {
+  environment: { clock: systemClock, localAddress: {} },
+  readHandshake: () => null,
+  signal: new AbortController().signal,
+};
+
+test("takes our own clock's time where the kernel has none", async () => {
+  await using server = await tcpServer(() => {});
+  const connection = await openConnection(pinned, server.port, { ...options, gate: gate('private') });
+  if (!connection.ok) throw new Error(connection.failure.message);
+  expect(connection.timedBy).toBe('clock');
+  expect(connection.seconds).toBe(connection.clockSeconds);
+  await closeSocket(connection.socket);
+  await closeSocket(connection.socket);
+  expect(connection.socket.closed).toBe(true);
+});
+
+test('closes a connection that the gate does not verify', async () => {
+  const ended: Promise<void>[] = [];
+  await using server = await tcpServer((socket) => {
+    ended.push(new Promise((resolve) => void socket.once('close', () => resolve())));
+    socket.once('end', () => socket.destroy()).resume();
+  });
+  expect(await openConnection(pinned, server.port, { ...options, gate: gate('public') })).toMatchObject({
+    ok: false,
+    failure: { source: 'node', code: 'forbidden' },
+  });
+  await Promise.all(ended);
+  expect(await server.connections()).toBe(0);
+});
+
+test('rejects at once where it was aborted before', async () => {
+  await using server = await tcpServer(() => {});
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(openConnection(pinned, server.port, { ...options, gate: gate('private'), signal })).rejects.toThrow(
+    'enough',
+  );
+});

@@ -1,0 +1,64 @@
+import { generate } from 'selfsigned';
+
+const dayMs = 86_400_000;
+
+export interface Issued {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface IssueOptions {
+  readonly names?: readonly string[];
+  readonly ips?: readonly string[];
+  /** Days from now that it is valid from and to. */
+  readonly days?: readonly [from: number, to: number];
+  readonly ca?: Issued;
+}
+
+/** A certificate for these names and addresses: self-signed, or by the authority. */
+export async function issue({ names = [], ips = [], days = [-1, 30], ca }: IssueOptions = {}): Promise<Issued> {
+  const altNames = [
+    ...names.map((value) => ({ type: 2 as const, value })),
+    ...ips.map((ip) => ({ type: 7 as const, ip })),
+  ];
+  return make({
+    name: 'Test server',
+    days,
+    ca,
+    extensions: [
+      { name: 'basicConstraints' as const, cA: false },
+      ...(altNames.length > 0 ? [{ name: 'subjectAltName' as const, altNames }] : []),
+    ],
+  });
+}
+
+/** An authority that `issue` can sign with. */
+export async function issueAuthority(): Promise<Issued> {
+  return make({
+    name: 'Test authority',
+    days: [-1, 30],
+    extensions: [
+      { name: 'basicConstraints' as const, cA: true, critical: true },
+      { name: 'keyUsage' as const, keyCertSign: true, critical: true },
+    ],
+  });
+}
+
+interface Making {
+  readonly name: string;
+  readonly days: readonly [number, number];
+  readonly ca?: Issued | undefined;
+  readonly extensions: NonNullable<NonNullable<Parameters<typeof generate>[1]>['extensions']>;
+}
+
+async function make({ name, days, ca, extensions }: Making): Promise<Issued> {
+  const made = await generate([{ name: 'commonName', value: name }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    notBeforeDate: new Date(Date.now() + days[0] * dayMs),
+    notAfterDate: new Date(Date.now() + days[1] * dayMs),
+    extensions,
+    ...(ca !== undefined && { ca: { cert: ca.cert, key: ca.key } }),
+  });
+  return { cert: made.cert, key: made.private };
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls';
+
+export interface Listening extends AsyncDisposable {
+  readonly port: number;
+  readonly host: string;
+  /** Connections that are open now. */
+  connections(): Promise<number>;
+}
+
+/** A TCP server on loopback that does what it is told with each connection. */
+export async function tcpServer(onConnection: (socket: Socket) => void, address = '127.0.0.1'): Promise<Listening> {
+  return listen(createServer({ allowHalfOpen: true }, onConnection), address);
+}
+
+export async function tlsServer(options: TlsOptions, onConnection: (socket: TLSSocket) => void): Promise<Listening> {
+  const server = createTlsServer(options, onConnection);
+  server.on('tlsClientError', () => {});
+  return listen(server, '127.0.0.1');
+}
+
+/** A port that nobody listens on. */
+export async function closedPort(): Promise<number> {
+  const server = await tcpServer(() => {});
+  await server[Symbol.asyncDispose]();
+  return server.port;
+}
+
+async function listen(server: Server, address: string): Promise<Listening> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => open.delete(socket));
+  });
+  server.listen(0, address);
+  await once(server, 'listening');
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  return {
+    port: bound.port,
+    host: address.includes(':') ? `[${address}]:${bound.port}` : `${address}:${bound.port}`,
+    connections: async () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+      }),
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
