@@ -5,7 +5,7 @@ import type { EchoListener, EchoSocket } from '#checks/ping/socket.ts';
 import type { Clock } from '#kernel/clock.ts';
 
 /** A request that was sent through the socket. */
-export interface SentEcho {
+interface SentEcho {
   readonly packet: Uint8Array;
   readonly peer: Uint8Array;
   readonly at: number;

@@ -1,9 +1,9 @@
 import type { Clock } from '#kernel/clock.ts';
-import { sameHost } from './socket-address.ts';
 import { linux } from './libc.ts';
 import type { Letter, Notice } from './mailbox.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
 import { createRhythm } from './rhythm.ts';
+import { sameHost } from './socket-address.ts';
 import type { EchoListener, EchoSocket } from './socket.ts';
 
 /** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
@@ -21,7 +21,7 @@ export type Answer =
   | { readonly kind: 'notice'; readonly ms: number; readonly notice: Notice }
   | { readonly kind: 'closed' };
 
-export type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
+type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
 
 /**
  * Sends echo requests of one family and finds for every answer the request it belongs to. The socket is read by a timer
@@ -43,7 +43,7 @@ export interface Exchange {
   close(): void;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** A socket address. */
   readonly destination: Uint8Array;
   /** When the reply is to be looked for, in milliseconds from now; null is as soon as it may come. */

@@ -85,7 +85,7 @@ export async function loadLibc(): Promise<Libc> {
 }
 
 /** `EACCES` for 13. */
-export function errorName(errno: number): string {
+function errorName(errno: number): string {
   return getSystemErrorName(-errno);
 }
 

@@ -1,9 +1,9 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Family } from '../gate.ts';
-import { encodeSocketAddress } from './socket-address.ts';
 import { describeError, type Libc, linux } from './libc.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
 import { stripIpv4Header } from './packet.ts';
+import { encodeSocketAddress } from './socket-address.ts';
 
 /** An ICMP socket of one family, shared by all pings of a node. */
 export interface EchoSocket {
@@ -12,14 +12,14 @@ export interface EchoSocket {
   readonly identifier: number | null;
   /** Sends without waiting. */
   send(packet: Uint8Array, destination: Uint8Array): Sending;
-  /** The wall clock that the kernel's receive times are on, in milliseconds. */
+  /** The wall clock that the kernel's stamps are on, in milliseconds. */
   wallMs(): number;
   /** Tells what has arrived and was not yet told, without waiting for more. */
   drain(listener: EchoListener): void;
   close(): void;
 }
 
-export type Sending =
+type Sending =
   | {
       readonly ok: true;
       /** What the packet is called when its departure is told. */

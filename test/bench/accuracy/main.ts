@@ -67,7 +67,7 @@ async function run(): Promise<void> {
     console.log(`Node ${process.version}, Linux ${release()}, ${cpus().length} x ${cpu?.model ?? 'unknown CPU'}\n`);
     console.log(formatTable(['idle', 'loop held up 30 of 75 ms'], rows));
     console.log(
-      '\niputils ping and fping print tenths of a millisecond. The reflector’s own lateness is in every figure.',
+      '\nThe reflector’s own lateness is in every figure. From 10 ms on iputils ping and fping print tenths only.',
     );
   } finally {
     rmSync(folder, { recursive: true });
