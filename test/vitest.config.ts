@@ -17,6 +17,7 @@ const project = (name: string, testTimeout: number, fileParallelism = true) => (
 export default defineConfig({
   root,
   test: {
+    maxWorkers: '100%',
     projects: [
       project('unit', 5_000),
       project('contract', 10_000),

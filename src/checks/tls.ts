@@ -48,7 +48,7 @@ export interface TlsOptions {
  * Options for `tls.connect` on a connected socket. The handshake itself accepts every certificate, so that a bad one can be
  * described: `judgeCertificate` afterwards is what verifies. No session is ever resumed.
  */
-export function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
+function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
   return {
     socket,
     rejectUnauthorized: false,
