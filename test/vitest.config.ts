@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { ProjectCounts } from './support/project-counts.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -18,6 +19,7 @@ export default defineConfig({
   root,
   test: {
     maxWorkers: '100%',
+    reporters: ['default', new ProjectCounts()],
     projects: [
       project('unit', 5_000),
       project('contract', 10_000),
