@@ -14,7 +14,11 @@ import type { Runner } from '#monitor/ports.ts';
 import { longestInterval } from '#monitor/schedule.ts';
 import type { Target } from '#monitor/target.ts';
 import type { MonitorEvents } from '#monitor/watch.ts';
-import { createRuns } from '#service/runs.ts';
+import { createChecks } from '#service/checks.ts';
+import { checkService } from '#service/http/routes.ts';
+import { createLimits } from '#service/limits.ts';
+import { keepRuns } from '#service/retention.ts';
+import { createRuns, type Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import type { Health } from '#web/health.ts';
@@ -82,7 +86,11 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     ],
     notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
   };
-  const web = started.use(await startWebServer({ listen: config.http, clock, log, metrics, health }));
+  const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
+  const { trustProxy } = config.http;
+  const web = started.use(
+    await startWebServer({ listen: config.http, clock, log, metrics, health, plugins, trustProxy }),
+  );
   for (const { openIncidents } of store.load()) {
     for (const { target, rule, severity } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true });
@@ -102,6 +110,8 @@ export async function startDaemon(config: Config, environment: Environment): Pro
 /** What runs the checks: nodes of this process, or somebody else's service. */
 export interface Checking {
   readonly runner: Runner;
+  /** Those on the nodes of this process, or null where there are none. */
+  readonly runs: Runs | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   close(): Promise<void>;
 }
@@ -132,6 +142,7 @@ function checkHere(nodes: Config['nodes'], { clock, log }: Environment): Checkin
   });
   const runs = createRuns(transport, clock);
   return {
+    runs,
     runner: {
       nodes: () => runs.nodes().map(({ info }) => info),
       // What the operator's own file names may be private; the node's own policy still holds.
@@ -154,6 +165,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
   const client = createClient({ ...service, ...environment });
   client.keepNodes();
   return {
+    runs: null,
     runner: client,
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
     close: async () => client.close(),
@@ -183,6 +195,39 @@ function handleOf({ web, monitor, outbox, clock, rest }: Parts): Daemon {
       }
     },
   };
+}
+
+interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'log'> {
+  readonly runs: Runs | null;
+  readonly store: Store;
+  readonly started: AsyncDisposableStack;
+}
+
+/** The check service over HTTP, where the configuration asks for it. */
+function serviceOf({ ownService, http, retention }: Config, { started, store, runs, ...parts }: ServiceParts) {
+  if (ownService === null || runs === null) return [];
+  const { open, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
+  const { clock, log } = parts;
+  const checks = createChecks({ ...parts, runs, store: store.checks });
+  started.defer(async () => checks.close());
+  started.use(keepRuns({ store: store.checks, keepMs: retention.checksMs, clock, log }));
+  return [
+    checkService({
+      checks,
+      limits: createLimits(limits, clock),
+      access: {
+        open,
+        allowPrivate,
+        tokens: tokens.map(({ name, hash }) => ({ name, hash: Buffer.from(hash, 'hex') })),
+      },
+      nodeDomain,
+      maxNodes: limits.max_nodes,
+      publicUrl: http.publicUrl,
+      compatible,
+      clock,
+      log,
+    }),
+  ];
 }
 
 function sourcesOf(checking: Checking, store: Store): MetricsSources {

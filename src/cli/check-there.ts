@@ -48,7 +48,7 @@ export async function checkThere(spec: CheckSpec, url: string, options: ThereOpt
   const client = createClient({
     url: url.replace(/\/+$/, ''),
     token: await readToken(options.tokenFile),
-    budget: 60,
+    budget: { count: 60, perMs: 60_000 },
     version: world.version,
     clock: systemClock,
     random: systemRandom,

@@ -116,8 +116,10 @@ function loadOfNodes({ nodes, foreignService }: Config, planned: readonly Planne
 function budgetOf({ foreignService }: Config, planned: readonly Planned[]): readonly (readonly string[])[] {
   if (foreignService === null) return [];
   const starts = sum(planned.map(({ rounds }) => rounds));
-  const over = starts > foreignService.budget ? ': too many, some rounds will be unknown' : '';
-  return [['starts a minute', `${figure(starts)} of the ${foreignService.budget} in service.budget${over}`]];
+  const { count, perMs } = foreignService.budget;
+  const allowed = (count * 60_000) / perMs;
+  const over = starts > allowed ? ': too many, some rounds will be unknown' : '';
+  return [['starts a minute', `${figure(starts)} of the ${figure(allowed)} in service.budget${over}`]];
 }
 
 function seriesOf(config: Config, planned: readonly Planned[]): number {

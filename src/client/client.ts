@@ -9,7 +9,7 @@ import { RequestId } from '#protocol/shapes.ts';
 import { createDirectory } from './directory.ts';
 import { createHttp, type Http } from './http.ts';
 import { createNodeList } from './node-list.ts';
-import { createPace } from './pace.ts';
+import { type Budget, createPace } from './pace.ts';
 import { createPoller, limitOf } from './poll.ts';
 import { askedNodes, missingNodes, nodeQuery } from './selection.ts';
 
@@ -17,8 +17,8 @@ export interface ClientOptions {
   /** The `base_url` of the interface, without a slash at its end. */
   readonly url: string;
   readonly token: Secret | null;
-  /** Checks to start in any 60 seconds; one on several nodes counts once. */
-  readonly budget: number;
+  /** How many checks are started; one on several nodes counts once. */
+  readonly budget: Budget;
   readonly version: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -66,7 +66,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token' | 'v
   const closing = new AbortController();
   const directory = createDirectory();
   const list = createNodeList({ http, directory, clock, log, closing: closing.signal });
-  const pace = createPace({ perMinute: options.budget, clock });
+  const pace = createPace({ budget: options.budget, clock });
   const poller = createPoller({ http, clock, random, onPause: (ms) => pace.pause(ms) });
   let trouble: string | null = null;
 

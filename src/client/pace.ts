@@ -1,8 +1,14 @@
 import { type Clock, sleep } from '#kernel/clock.ts';
+import { formatDuration } from '#kernel/units.ts';
+
+/** So many in any time of this length. */
+export interface Budget {
+  readonly count: number;
+  readonly perMs: number;
+}
 
 export interface PaceOptions {
-  /** Starts in any 60 seconds. */
-  readonly perMinute: number;
+  readonly budget: Budget;
   readonly clock: Clock;
 }
 
@@ -17,12 +23,11 @@ export interface Pace {
   pause(ms: number): void;
 }
 
-const windowMs = 60_000;
 const patienceMs = 20_000;
 const forgetMs = 300_000;
 const pausedReason = 'the check service wants to be left alone for a while';
 
-export function createPace({ perMinute, clock }: PaceOptions): Pace {
+export function createPace({ budget, clock }: PaceOptions): Pace {
   // When the last turns are or will be, on the monotonic clock, in order: never more than the budget.
   const turns: number[] = [];
   // Who was refused, the longest ago first, and when it last asked: a part of the budget is kept for each.
@@ -33,12 +38,12 @@ export function createPace({ perMinute, clock }: PaceOptions): Pace {
     for (const [other, since] of owed) if (since < now - forgetMs) owed.delete(other);
     const first = [...owed.keys()].indexOf(target);
     const before = first === -1 ? owed.size : first;
-    const taken = turns.filter((at) => at > now - windowMs).length;
-    return before > 0 && taken + before >= perMinute;
+    const taken = turns.filter((at) => at > now - budget.perMs).length;
+    return before > 0 && taken + before >= budget.count;
   }
 
   function take(target: string, now: number): number | null {
-    const free = turns.length < perMinute ? now : (turns[0] ?? now) + windowMs;
+    const free = turns.length < budget.count ? now : (turns[0] ?? now) + budget.perMs;
     const at = Math.max(now, free, turns.at(-1) ?? now);
     if (at - now > patienceMs || isSpokenFor(target, now)) {
       owed.set(target, now);
@@ -46,7 +51,7 @@ export function createPace({ perMinute, clock }: PaceOptions): Pace {
     }
     owed.delete(target);
     turns.push(at);
-    if (turns.length > perMinute) turns.shift();
+    if (turns.length > budget.count) turns.shift();
     return at;
   }
 
@@ -55,7 +60,7 @@ export function createPace({ perMinute, clock }: PaceOptions): Pace {
       const now = clock.elapsed();
       if (pausedUntil > now) return pausedReason;
       const at = take(target, now);
-      if (at === null) return `the budget of ${perMinute} checks a minute is used up`;
+      if (at === null) return `the budget of ${budget.count} checks in ${formatDuration(budget.perMs)} is used up`;
       if (at > now) await sleep(clock, at - now, signal);
       return pausedUntil > clock.elapsed() ? pausedReason : null;
     },

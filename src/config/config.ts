@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
-import { type ConfiguredService, resolveService } from './foreign-service.ts';
+import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
+import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
 
@@ -12,7 +13,15 @@ export interface Config {
   /** The database file. */
   readonly data: string;
   /** `publicUrl` has no slash at its end. */
-  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly publicUrl: string | null;
+    /** Addresses and ranges. */
+    readonly trustProxy: readonly string[];
+  };
+  /** The check service that this process serves, or null. */
+  readonly ownService: ConfiguredOwnService | null;
   /** Set where somebody else's check service runs the checks. */
   readonly foreignService: ConfiguredService | null;
   /** The nodes of this process: none beside a foreign service. */
@@ -20,6 +29,7 @@ export interface Config {
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
+  readonly retention: { readonly checksMs: number };
 }
 
 export interface ConfiguredNode {
@@ -86,6 +96,8 @@ export interface ReadFiles {
   readonly serviceToken: Secret | null;
   readonly password: Secret | null;
   readonly ca: string | null;
+  /** Hashes of tokens, by the name of their file as it is written. */
+  readonly tokenHashes: ReadonlyMap<string, string>;
 }
 
 /** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
@@ -97,12 +109,26 @@ export function resolveConfig(
 ): Config {
   return {
     data: resolve(folder, file.data),
-    http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
-    foreignService: file.service === undefined ? null : resolveService(file.service, files.serviceToken),
-    nodes: file.service === undefined ? Object.entries(file.nodes).map(resolveNode) : [],
+    http: {
+      ...file.http.listen,
+      publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
+      trustProxy: file.http.trust_proxy,
+    },
+    ...resolveService(file.service, files),
+    nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
+    retention: { checksMs: file.retention.checks },
   };
+}
+
+function resolveService(
+  service: ConfigFile['service'],
+  { serviceToken, tokenHashes }: ReadFiles,
+): Pick<Config, 'ownService' | 'foreignService'> {
+  if (service === undefined) return { ownService: null, foreignService: null };
+  if (isForeign(service)) return { ownService: null, foreignService: resolveForeignService(service, serviceToken) };
+  return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {

@@ -2,22 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { checkOf, type CheckSpec } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
+import { Rate } from '#kernel/units.ts';
 import { find, type Located, problemAt } from './located.ts';
 import type { Problem } from './problem.ts';
 
 const urlHint = 'expected the address of a check service, such as "https://check.example.com"';
-const rateHint = 'expected a number of checks a minute, such as "60/min"';
-
-const PerMinute = z.codec(z.string({ error: rateHint }).regex(/^\d{1,5}\/min$/, { error: rateHint }), z.number(), {
-  decode(text, context) {
-    const count = Number(text.slice(0, -4));
-    if (count > 0) return count;
-    context.issues.push({ code: 'custom', input: text, message: 'must be at least 1/min' });
-    return z.NEVER;
-  },
-  encode: (count) => `${count}/min`,
-});
-
 /** The form of `service` where somebody else's check service runs the checks. */
 export const ForeignService = z
   .strictObject({
@@ -28,9 +17,9 @@ export const ForeignService = z
       .describe('The base URL of a check service that speaks the same API.'),
     token: z.string().min(1).max(1_000).optional().describe('The token for it; better ${ENV} than the text itself.'),
     token_file: z.string().min(1).max(4_096).optional().describe('A file that holds the token.'),
-    budget: PerMinute.default(60).describe(
-      'How many checks are started a minute at the most; one on several nodes counts once.',
-    ),
+    budget: Rate()
+      .default({ count: 60, perMs: 60_000 })
+      .describe('How many checks are started at the most; one on several nodes counts once.'),
   })
   .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
     path: ['token_file'],
@@ -43,11 +32,16 @@ export interface ConfiguredService {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: Secret | null;
-  /** Checks to start in any 60 seconds. */
-  readonly budget: number;
+  /** How many checks may be started in any time of this length. */
+  readonly budget: { readonly count: number; readonly perMs: number };
 }
 
-export function resolveService({ url, token, budget }: ForeignService, filed: Secret | null): ConfiguredService {
+/** Which of the two forms of `service` was written. */
+export function isForeign(service: object | undefined): service is ForeignService {
+  return service !== undefined && 'url' in service;
+}
+
+export function resolveForeignService({ url, token, budget }: ForeignService, filed: Secret | null): ConfiguredService {
   return { url: url.replace(/\/+$/, ''), token: token === undefined ? filed : new Secret(token), budget };
 }
 
@@ -58,8 +52,14 @@ export function asksForeignService(root: Located): boolean {
 
 /** What cannot stand beside `service.url`. */
 export function foreignServiceProblems(root: Located): readonly Problem[] {
-  if (!asksForeignService(root) || find(root, ['nodes']) === null) return [];
-  return [problemAt(root, ['nodes'], 'has no use beside service.url: the nodes are those of that service')];
+  if (!asksForeignService(root)) return [];
+  const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
+  return [
+    ...(has('nodes')
+      ? [problemAt(root, ['nodes'], 'has no use beside service.url: the nodes are those of that service')]
+      : []),
+    ...(has('targets') ? [] : [problemAt(root, ['targets'], 'is missing: service.url is of use to targets only')]),
+  ];
 }
 
 /** A problem for each option of a target that somebody else's service cannot be told. */

@@ -2,8 +2,14 @@ import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
-import { asksForeignService, foreignServiceProblems, inexpressibleProblems } from './foreign-service.ts';
+import {
+  asksForeignService,
+  ForeignService,
+  foreignServiceProblems,
+  inexpressibleProblems,
+} from './foreign-service.ts';
 import { find, type Located, problemAt } from './located.ts';
+import { OwnService } from './own-service.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
@@ -21,11 +27,13 @@ export interface Judgement {
  * the wrong parts are left out for that.
  */
 export function judgeConfig(root: Located): Judgement {
-  const { output, issues } = judge(ConfigFile, root.value);
+  const { output, issues: all } = judge(ConfigFile, root.value);
+  const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...issues.flatMap((issue) => explain(issue, root)),
     ...referenceProblems(root),
     ...foreignServiceProblems(root),
+    ...nothingToDo(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
@@ -34,13 +42,29 @@ export function judgeConfig(root: Located): Judgement {
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
   for (const name of find(root, ['targets'])?.children.keys() ?? []) {
-    if (!Object.hasOwn(file.targets, name)) continue;
+    if (!Object.hasOwn(file.targets ?? {}, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
     if (found.target !== null && asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
     if (found.target !== null) targets.push(found.target);
   }
   return { problems, file, targets };
+}
+
+// A union blames whatever form it likes; the key "url" says which one was meant.
+function serviceIssues(root: Located): readonly Issue[] {
+  const service = find(root, ['service']);
+  if ((service?.value ?? undefined) === undefined) return [];
+  const { issues } = judge(asksForeignService(root) ? ForeignService : OwnService, service?.value);
+  return issues.map((issue) => ({ ...issue, path: ['service', ...issue.path] }));
+}
+
+function nothingToDo(root: Located): readonly Problem[] {
+  const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
+  if (has('targets') || has('service')) return [];
+  return [
+    problemAt(root, ['targets'], 'is missing: expected a map of targets, such as "shop: { check: ..., host: ... }"'),
+  ];
 }
 
 // The union of all targets carries no rules of a check type that span several options: its own schema does.

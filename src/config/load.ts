@@ -6,6 +6,7 @@ import type { Environment } from './environment.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
+import { tokenHash } from './own-service.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import { readYaml } from './yaml.ts';
@@ -54,11 +55,23 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     const text = await read(path, (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
     return text === null ? null : new Secret(text.replace(/\r?\n$/, ''));
   };
-  return {
-    serviceToken: await readSecret(['service', 'token_file']),
-    password: await readSecret(['smtp', 'password_file']),
-    ca: await read(['smtp', 'ca_file'], (text) =>
-      text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
-    ),
-  };
+  const serviceToken = await readSecret(['service', 'token_file']);
+  const password = await readSecret(['smtp', 'password_file']);
+  const ca = await read(['smtp', 'ca_file'], (text) =>
+    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
+  );
+  const tokenHashes = new Map<string, string>();
+  for (const [index, token] of find(root, ['service', 'tokens'])?.children ?? []) {
+    const file = token.children.get('hash_file')?.value;
+    const text = await read(['service', 'tokens', Number(index), 'hash_file'], (text) =>
+      tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
+    );
+    if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
+  }
+  return { tokenHashes, serviceToken, password, ca };
+}
+
+// As sha256sum writes it: the hash, blanks, a name.
+function firstWord(text: string): string {
+  return text.trim().split(/\s/)[0] ?? '';
 }

@@ -1,15 +1,23 @@
 import { z } from 'zod';
-import { checkOf, type CheckTypeName, failed, failure, type NodeInfo, type Outcome } from '#checks/index.ts';
+import {
+  checkOf,
+  type CheckTypeName,
+  type Dialect,
+  failed,
+  failure,
+  type NodeInfo,
+  type Outcome,
+} from '#checks/index.ts';
 import { singleLine } from '#kernel/text.ts';
 import { type NodeDescriptor, type NodeEntry, NodeId } from './shapes.ts';
 
 /** A node's finished result as interface 2.7 shapes it. Faults of the node or the service are `[null, { message }]`. */
-export function toWire(outcome: Outcome, type: CheckTypeName): unknown {
+export function toWire(outcome: Outcome, type: CheckTypeName, dialect: Dialect = 'interface'): unknown {
   if (outcome.status === 'unknown') {
     const { source, message } = outcome.failure;
     if (source === 'node' || source === 'service') return [null, { message }];
   }
-  return checkOf(type).toRow(outcome);
+  return checkOf(type).toRow(outcome, dialect);
 }
 
 /**

@@ -29,7 +29,7 @@ async function askFor(type: string, results: readonly Readonly<Record<string, un
   const client = createClient({
     url: service.url,
     token: null,
-    budget: 60,
+    budget: { count: 60, perMs: 60_000 },
     version: '1',
     clock: systemClock,
     random: seededRandom(),
@@ -55,7 +55,7 @@ test('there are samples of both kinds', () => {
   expect(results.length).toBeGreaterThan(5);
 });
 
-test('every captured row of a node becomes an outcome, faults and refuse never an outage', async () => {
+test('every captured row of a node becomes an outcome, and a fault of a node is never an outage', async () => {
   const told: Record<string, string[]> = {};
   for (const type of ['ping', 'http', 'tcp', 'udp']) {
     const own = rows.filter(({ check }) => check === type);
@@ -74,7 +74,7 @@ test('every captured row of a node becomes an outcome, faults and refuse never a
       'unknown: node internal',
       'unknown: node internal',
     ],
-    http: ['up', 'up', 'down: target status', 'unknown: resolver name_not_found', 'unknown: node internal'],
+    http: ['up', 'up', 'down: target status', 'down: target name_not_found', 'unknown: node internal'],
     tcp: ['down: target timeout', 'up'],
     udp: ['unknown: node local'],
   });

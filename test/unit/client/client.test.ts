@@ -12,7 +12,7 @@ const us1 = 'us1.node.example.net';
 const ch1 = 'ch1.node.example.net';
 const up = [{ time: 0.05, address: '192.0.2.80' }];
 
-function setUp(answer: (call: SeenCall) => Scripted | undefined, budget = 60) {
+function setUp(answer: (call: SeenCall) => Scripted | undefined, budget = { count: 60, perMs: 60_000 }) {
   const clock = new FakeClock();
   const service = memoryService(clock, (call) => {
     const own = answer(call);

@@ -12,7 +12,7 @@ test('no minute sees more turns than the budget, however they are asked for', as
       fc.array(fc.integer({ min: 0, max: 15_000 }), { minLength: 1, maxLength: 40 }),
       async (perMinute, gaps) => {
         const clock = new FakeClock();
-        const pace = createPace({ perMinute, clock });
+        const pace = createPace({ budget: { count: perMinute, perMs: 60_000 }, clock });
         const turns: number[] = [];
         for (const [index, gap] of gaps.entries()) {
           void pace.turn(`target ${index}`, signal).then((refusal) => refusal === null && turns.push(clock.elapsed()));
@@ -31,7 +31,7 @@ test('no minute sees more turns than the budget, however they are asked for', as
 
 test('a budget that is just enough refuses nobody', async () => {
   const clock = new FakeClock();
-  const pace = createPace({ perMinute: 6, clock });
+  const pace = createPace({ budget: { count: 6, perMs: 60_000 }, clock });
   for (let round = 0; round < 18; round += 1) {
     expect(await pace.turn(`target ${round % 6}`, signal)).toBeNull();
     await clock.advance(10_000);
@@ -40,14 +40,14 @@ test('a budget that is just enough refuses nobody', async () => {
 
 test.each([1, 3, 5])('a budget that is too small goes round: %d a minute for 6', async (perMinute) => {
   const clock = new FakeClock();
-  const pace = createPace({ perMinute, clock });
+  const pace = createPace({ budget: { count: perMinute, perMs: 60_000 }, clock });
   const turns = new Map<string, number>();
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (let minute = 0; minute < 60; minute += 1) {
     for (const name of names) {
       void pace.turn(name, signal).then((refusal) => {
         if (refusal === null) turns.set(name, (turns.get(name) ?? 0) + 1);
-        else expect(refusal).toBe(`the budget of ${perMinute} checks a minute is used up`);
+        else expect(refusal).toBe(`the budget of ${perMinute} checks in 1m is used up`);
       });
       await clock.advance(10_000);
     }
@@ -57,7 +57,7 @@ test.each([1, 3, 5])('a budget that is too small goes round: %d a minute for 6',
 
 test('a pause that comes while somebody waits ends the wait with a refusal', async () => {
   const clock = new FakeClock();
-  const pace = createPace({ perMinute: 1, clock });
+  const pace = createPace({ budget: { count: 1, perMs: 60_000 }, clock });
   await pace.turn('a', signal);
   await clock.advance(55_000);
   const waiting = pace.turn('b', signal);
