@@ -35,7 +35,11 @@ export async function readBody(stream: Readable, { limit, coding, keep }: BodyOp
   let bytes = 0;
   try {
     return await new Promise((resolve, reject) => {
-      const settle = (complete: boolean) => resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
+      let settled = false;
+      const settle = (complete: boolean) => {
+        settled = true;
+        resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
+      };
       const take = (chunk: Buffer) => {
         const left = limit - bytes;
         const taken = chunk.length > left ? chunk.subarray(0, left) : chunk;
@@ -44,7 +48,9 @@ export async function readBody(stream: Readable, { limit, coding, keep }: BodyOp
         if (chunk.length > left) settle(false);
       };
       stream.on('error', reject);
-      stream.once('close', () => reject(new EndedEarly()));
+      stream.once('close', () => {
+        if (!settled) reject(new EndedEarly());
+      });
       decoder?.on('error', (cause) => reject(new Error(`the body is not valid ${coding ?? ''}`, { cause })));
       const source = decoder === null ? stream : stream.pipe(decoder);
       source.on('data', take);

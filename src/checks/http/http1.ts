@@ -24,9 +24,18 @@ export async function requestHttp1(socket: Socket, { request, onFirstByte, onErr
       onError(error);
       reject(error);
     });
-    outgoing.once('response', (message) => resolve(headOf(message)));
-    outgoing.once('upgrade', (message) => resolve({ ...headOf(message), stream: null }));
-    outgoing.once('close', () => reject(new EndedEarly()));
+    let answered = false;
+    outgoing.once('response', (message) => {
+      answered = true;
+      resolve(headOf(message));
+    });
+    outgoing.once('upgrade', (message) => {
+      answered = true;
+      resolve({ ...headOf(message), stream: null });
+    });
+    outgoing.once('close', () => {
+      if (!answered) reject(new EndedEarly());
+    });
     outgoing.end(body ?? undefined);
   });
 }
