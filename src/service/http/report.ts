@@ -32,7 +32,9 @@ export function reportPage(run: CheckRun, nodeDomain: string): string {
   const { spec, entries, createdAt, finished, done } = run;
   const title = `${spec.type} ${spec.host}`;
   const state = done
-    ? `All ${entries.length} nodes have answered.`
+    ? entries.length === 1
+      ? `The node has answered.`
+      : `All ${entries.length} nodes have answered.`
     : `${finished} of ${entries.length} nodes have answered.`;
   const started = new Date(createdAt).toISOString();
   const rows = entries.map(({ node, outcome }) => {

@@ -15,11 +15,12 @@ const { values: options } = parseArgs({
     ms: { type: 'string', default: '1200' },
     type: { type: 'string', multiple: true },
     only: { type: 'string' },
+    at: { type: 'string', multiple: true, default: ['1', '20', '200'] },
   },
 });
 const ms = Number(options.ms);
 const types = checkTypeNames.filter((type) => options.type?.includes(type) ?? true);
-const concurrencies = [1, 20, 200];
+const concurrencies = options.at.map(Number);
 
 await using servers = startHelper<object, Ports>(new URL('servers.ts', import.meta.url));
 const ports = await servers.ask({});
