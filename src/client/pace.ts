@@ -44,7 +44,7 @@ export function createPace({ budget, clock }: PaceOptions): Pace {
 
   function take(target: string, now: number): number | null {
     const free = turns.length < budget.count ? now : (turns[0] ?? now) + budget.perMs;
-    const at = Math.max(now, free, turns.at(-1) ?? now);
+    const at = Math.max(now, free, turns.at(-1) ?? now, pausedUntil);
     if (at - now > patienceMs || isSpokenFor(target, now)) {
       owed.set(target, now);
       return null;
@@ -58,7 +58,7 @@ export function createPace({ budget, clock }: PaceOptions): Pace {
   return {
     async turn(target, signal) {
       const now = clock.elapsed();
-      if (pausedUntil > now) return pausedReason;
+      if (pausedUntil - now > patienceMs) return pausedReason;
       const at = take(target, now);
       if (at === null) return `the budget of ${budget.count} checks in ${formatDuration(budget.perMs)} is used up`;
       if (at > now) await sleep(clock, at - now, signal);

@@ -65,10 +65,13 @@ export function pauseIn(headers: IncomingHttpHeaders, now: number): number | nul
   const reset = Number(headers['x-ratelimit-reset']);
   if (!Number.isFinite(reset)) return null;
   // Some give the moment in seconds since the epoch, others the seconds until then.
-  return bounded(reset > 1e9 ? reset * 1_000 - now : reset * 1_000);
+  const ms = reset > 1e9 ? reset * 1_000 - now : reset * 1_000;
+  return Math.min(bounded(ms), longestGuessMs);
 }
 
 const longestPauseMs = 3_600_000;
+// Until then the whole allowance is back; a part of it may be much earlier, and a refusal would say when.
+const longestGuessMs = 10_000;
 
 const bounded = (ms: number) => Math.min(Math.max(ms, 0), longestPauseMs);
 
