@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
-import { Http, Name, Nodes, Notify, Smtp } from './sections.ts';
+import { Http, MaintenanceList, Name, Nodes, Notify, Smtp } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -27,6 +27,7 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    maintenance: MaintenanceList,
   })
   .describe('The configuration of Watchpost.');
 export type ConfigFile = z.output<typeof ConfigFile>;

@@ -1,7 +1,8 @@
 import type { Delivery } from '#monitor/delivery.ts';
 import type { Incident } from '#monitor/incident.ts';
-import type { DeliveryCount, MonitorStore, RoundRecord, StoredTarget } from '#monitor/ports.ts';
-import type { RuleState } from '#monitor/rule.ts';
+import type { DeliveryCount, MonitorStore, RoundRecord, StoredSuccess, StoredTarget } from '#monitor/ports.ts';
+import type { RuleState } from '#monitor/rule-state.ts';
+import type { Silence } from '#monitor/silence.ts';
 import { MemoryDeliveries } from './memory-deliveries.ts';
 
 /** A `MonitorStore` in memory: what it gives back went through JSON, as what comes from a database does. */
@@ -9,6 +10,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   readonly records: RoundRecord[] = [];
   readonly deliveries: Delivery[] = [];
   readonly incidents = new Map<string, Incident>();
+  readonly #silences = new Map<string, Silence>();
   readonly #names = new Set<string>();
   readonly #states = new Map<string, RuleState>();
   readonly #told = new Set<string>();
@@ -27,10 +29,28 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     return [...stored.values()];
   }
 
+  recentSuccesses(since: number, targets: ReadonlySet<string>): readonly StoredSuccess[] {
+    return this.records
+      .filter(({ target, dueAt }) => dueAt >= since && targets.has(target))
+      .flatMap(({ target, dueAt, votes }) =>
+        votes.flatMap(({ node, outcome }) =>
+          outcome.status === 'up' ? [{ target, dueAt, node: node.name, seconds: outcome.seconds }] : [],
+        ),
+      );
+  }
+
+  silences(now: number): readonly Silence[] {
+    return [...this.#silences.values()].filter(({ until }) => until > now);
+  }
+
+  saveSilence(silence: Silence): void {
+    this.#silences.set(silence.id, throughJson(silence));
+  }
+
   async record(round: RoundRecord): Promise<'stored' | 'duplicate'> {
     if (this.writeError !== null) throw this.writeError;
     const name = `${round.target} ${round.dueAt}`;
-    if (this.#names.has(name)) return 'duplicate';
+    if (round.votes.length > 0 && this.#names.has(name)) return 'duplicate';
     if (round.votes.length > 0) this.#names.add(name);
     this.records.push(round);
     for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);

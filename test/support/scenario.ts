@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { CheckSpec, type NodeInfo, type Outcome } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { type Monitor, startMonitor } from '#monitor/monitor.ts';
+import type { Maintenance } from '#monitor/maintenance.ts';
+import { type Monitor, type Plan, startMonitor } from '#monitor/monitor.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/outbox.ts';
 import type { NodeSelection, Runner, RunRequest, Vote } from '#monitor/ports.ts';
 import { Rule } from '#monitor/rule.ts';
@@ -44,6 +45,7 @@ export interface ScenarioOptions {
   /** Names of the nodes. Default: de1, us1, jp1. */
   readonly nodes?: readonly string[];
   readonly targets: readonly Target[];
+  readonly maintenance?: readonly Maintenance[];
   /** The wall time at the start. */
   readonly start?: string;
   readonly outbox?: Partial<OutboxOptions>;
@@ -59,8 +61,10 @@ export interface Scenario extends AsyncDisposable {
   see(target: string, what: Signs | Sight): void;
   /** Plays the rows in order, each until the next one's minute, and compares what people were told. The last row is the end. */
   play(rows: readonly Row[]): Promise<void>;
-  /** Ends the program, softly or at once, and starts it again on what the store has. */
-  restart(targets?: readonly Target[]): Promise<void>;
+  /** Ends the program and starts it again on what the store has. */
+  restart(plan?: Partial<Plan>): Promise<void>;
+  /** Has the running program watch by another plan. */
+  apply(plan: Partial<Plan>): Promise<void>;
 }
 
 const defaultRecipient = {
@@ -80,6 +84,7 @@ export function target(name: string, changes: Partial<Target> = {}): Target {
     rules: [rule('down')],
     recipients: [defaultRecipient],
     labels: {},
+    dependsOn: [],
     ...changes,
   };
 }
@@ -110,9 +115,10 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
     return { votes, reportUrl: null };
   }
 
-  let running = launch(options.targets);
+  let plan: Plan = { targets: options.targets, maintenance: options.maintenance ?? [] };
+  let running = launch();
 
-  function launch(watched: readonly Target[]): { monitor: Monitor; outbox: Outbox } {
+  function launch(): { monitor: Monitor; outbox: Outbox } {
     const runner: Runner = { nodes: () => nodes, run };
     const outbox = createOutbox({
       store,
@@ -124,10 +130,10 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       linkTo: () => null,
       ...options.outbox,
     });
-    name(watched);
+    name(plan.targets);
     const events = { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {} };
     const wakeOutbox = () => outbox.wake();
-    const monitor = startMonitor(watched, { runner, store, clock, log: log.log, events, wakeOutbox });
+    const monitor = startMonitor(plan, { runner, store, clock, log: log.log, events, wakeOutbox });
     outbox.start();
     return { monitor, outbox };
   }
@@ -169,12 +175,23 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
         });
       }
       expect(seen).toEqual(
-        rows.map(({ minute, tell = [], mails }) => ({ minute, tell, ...(mails === undefined ? {} : { mails }) })),
+        rows.map(({ minute, tell = [], mails }) => ({
+          minute,
+          tell: [...tell].sort(),
+          ...(mails === undefined ? {} : { mails }),
+        })),
       );
     },
-    async restart(watched = options.targets) {
+    async restart(changes = {}) {
       await end();
-      running = launch(watched);
+      plan = { ...plan, ...changes };
+      running = launch();
+      await clock.advance(0);
+    },
+    async apply(changes) {
+      plan = { ...plan, ...changes };
+      name(plan.targets);
+      running.monitor.apply(plan);
       await clock.advance(0);
     },
     [Symbol.asyncDispose]: end,
@@ -182,14 +199,12 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   return scenario;
 }
 
-const words: Readonly<Record<string, string>> = { opened: 'DOWN', resolved: 'RESOLVED' };
-
 function toldSince(store: MemoryStore, from: number): readonly string[] {
   const told = store.deliveries.slice(from).map(({ kind, incidentId }) => {
     const incident = store.incidents.get(incidentId);
-    return `${words[kind] ?? kind.toUpperCase()} ${incident?.target ?? incidentId}`;
+    return `${kind === 'opened' ? incident?.wording.word : kind.toUpperCase()} ${incident?.target ?? incidentId}`;
   });
-  return [...new Set(told)];
+  return [...new Set(told)].sort();
 }
 
 function choose(nodes: readonly NodeInfo[], selection: NodeSelection): readonly NodeInfo[] {
