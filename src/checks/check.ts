@@ -34,11 +34,8 @@ export interface Prober<Spec, Detail> {
   close(): Promise<void>;
 }
 
-export interface BaseSpec {
-  readonly type: string;
-  /** The target as it is recorded and shown, in the form that section 2.6 of the interface gives it. */
-  readonly host: string;
-}
+/** Whose rows: those of the interface, or those of the public service where it differs. */
+export type Dialect = 'interface' | 'check-host.net';
 
 /**
  * A check type: everything that the program knows about it. A type is one folder and one line in `index.ts`; nothing else
@@ -65,7 +62,7 @@ export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, 
   /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
   /** A node's result as section 2.7 shapes it. Node and service faults never get here. */
-  toRow(outcome: Outcome<z.output<DetailSchema>>): unknown;
+  toRow(outcome: Outcome<z.output<DetailSchema>>, dialect?: Dialect): unknown;
   /** The outcome that a row tells; null where the row cannot be read. */
   fromRow(row: unknown): Outcome<z.output<DetailSchema>> | null;
 }

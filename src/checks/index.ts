@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+import type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
@@ -8,10 +8,12 @@ import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
 
-export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
-export { createGates, type Family, type Gate, type Pinned, type Policy, type Refused } from './gate.ts';
+export { AddressRange, addressRules, judge as judgeAddress } from './address.ts';
+export type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
+export { parseEndpoint } from './endpoint.ts';
+export { createGates, type Family, type Gate, type Policy } from './gate.ts';
 export { NodeInfo } from './node-info.ts';
-export { Fact, failed, Failure, failure, FailureCode, FailureSource, Phase } from './outcome.ts';
+export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
 export { createResolver } from './resolver.ts';
@@ -43,7 +45,7 @@ export interface AnyCheck {
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
-  toRow(outcome: Outcome): unknown;
+  toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }
 

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { NodeInfo } from '#checks/index.ts';
+import { AddressRange, NodeInfo } from '#checks/index.ts';
 import { Duration } from '#kernel/units.ts';
 import { Severity } from '#monitor/rule.ts';
-import { CronPattern, TimeZone } from './schedule.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
@@ -49,7 +48,12 @@ export const Http = z.strictObject({
     .string({ error: publicUrlHint })
     .refine((text) => isUrl(text, ['http:', 'https:']), { error: publicUrlHint })
     .optional()
-    .describe('The address under which people reach this program: for the links in mails.'),
+    .describe('The address under which people reach this program: for the links in mails and in answers of the API.'),
+  trust_proxy: z
+    .array(AddressRange, { error: 'expected a list of addresses or ranges, such as [10.0.0.0/8]' })
+    .max(100)
+    .default([])
+    .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
 });
 
 const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
@@ -153,57 +157,11 @@ export const Notify = z.strictObject({
     .describe('Which incidents they hear of, by the severity of the rule.'),
 });
 
-const timeHint = 'expected a time with its zone, such as "2026-12-24T22:00Z" or "2026-12-24T23:00+01:00"';
-const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})$/;
-
-/** A moment with its zone; milliseconds since the epoch inside the program. */
-const Moment = z.codec(z.string({ error: timeHint }).regex(timePattern, { error: timeHint }), z.number(), {
-  decode(text, context) {
-    const at = Date.parse(text);
-    if (!Number.isNaN(at)) return at;
-    context.issues.push({ code: 'custom', input: text, message: 'there is no such time' });
-    return z.NEVER;
-  },
-  encode: (at) => new Date(at).toISOString().replace('.000Z', 'Z'),
+export const Retention = z.strictObject({
+  checks: Duration({ min: '1h', max: '3650d' })
+    .default(2_592_000_000)
+    .describe('How long checks that were started over the API are kept, and their reports can be read.'),
 });
-
-const MaintenanceEntry = z
-  .strictObject({
-    targets: z
-      .union([z.literal('all'), z.array(z.string()).min(1).max(1_000)], {
-        error: 'expected all, or a list of names under targets',
-      })
-      .describe('The targets of which nothing that begins is told meanwhile: all, or names.'),
-    cron: CronPattern.optional().describe('When it begins, again and again: five fields, or six with seconds.'),
-    timezone: TimeZone.optional().describe('The time zone of cron. Default: defaults.timezone.'),
-    duration: Duration({ min: '1m', max: '30d' }).optional().describe('How long it takes each time. With cron.'),
-    from: Moment.optional().describe('When it begins, once.'),
-    to: Moment.optional().describe('When it ends, once.'),
-  })
-  .superRefine(
-    (entry, context) => {
-      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      const has = (key: keyof typeof entry) => entry[key] !== undefined;
-      if (!has('cron') && !has('from') && !has('to'))
-        return say('cron', 'is missing: cron and duration, or from and to');
-      for (const key of ['from', 'to'] as const) {
-        if (has('cron') && has(key)) say(key, 'is one too many: cron is set');
-        else if (!has('cron') && !has(key)) say(key, 'is missing: a time that comes once has from and to');
-      }
-      for (const key of ['timezone', 'duration'] as const) {
-        if (!has('cron') && has(key)) say(key, 'is of use with cron only, and there is none');
-      }
-      if (has('cron') && !has('duration')) say('duration', 'is missing: how long does it take each time?');
-      if (entry.from !== undefined && entry.to !== undefined && entry.to <= entry.from) say('to', 'must be after from');
-    },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
-
-export const MaintenanceList = z
-  .array(MaintenanceEntry, { error: 'expected a list, such as [{ targets: all, cron: "0 3 * * 0", duration: 1h }]' })
-  .max(1_000)
-  .default([])
-  .describe('When nobody is told of what begins. Checks and history go on, and what was told is told to be over.');
 
 function isUrl(text: string, protocols: readonly string[]): boolean {
   const url = URL.parse(text);
