@@ -25,7 +25,9 @@ export function startMonitor(targets: readonly Target[], ports: WatchPorts): Mon
   const watching: WatchPorts = { ...ports, events: { ...ports.events, roundAwaited } };
   const signals = { schedule: schedule.signal, work: work.signal };
   const loops = targets.map((target) => watch(target, memoryOf(stored.get(target.name)), watching, signals));
-  const ended = Promise.all(loops).then(() => {});
+  // Without a target there is nothing to wait for, and still the monitor runs until it is stopped.
+  const stopped = new Promise<void>((resolve) => schedule.signal.addEventListener('abort', () => resolve()));
+  const ended = Promise.all([stopped, ...loops]).then(() => {});
 
   function roundAwaited(target: Target, dueAt: number): void {
     expected.set(target.name, dueAt);
