@@ -25,7 +25,11 @@ export function startMonitor(targets: readonly Target[], ports: WatchPorts): Mon
   const watching: WatchPorts = { ...ports, events: { ...ports.events, roundAwaited } };
   const signals = { schedule: schedule.signal, work: work.signal };
   const loops = targets.map((target) => watch(target, memoryOf(stored.get(target.name)), watching, signals));
-  const ended = Promise.all(loops).then(() => {});
+  // Without targets, or with cron patterns that are over for good, there is still something to serve.
+  const stopping = new Promise<void>((resolve) => {
+    schedule.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  const ended = Promise.all([...loops, stopping]).then(() => {});
 
   function roundAwaited(target: Target, dueAt: number): void {
     expected.set(target.name, dueAt);
