@@ -146,7 +146,9 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       flights.delete(sequence);
       if (!flight.answered) rhythm.done();
     },
-    drain: () => socket.drain(listener),
+    drain() {
+      if (rhythm.waiting > 0) socket.drain(listener);
+    },
     get pending() {
       return flights.size;
     },

@@ -73,21 +73,24 @@ const roundsPerDrain = 128;
 function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
   const mailbox = createMailbox(libc);
   const withHeader = raw && options.family === 4;
-  const state = { closed: false };
+  const state = { closed: false, failed: false };
 
-  function drain(flags: number, listener: EchoListener): void {
+  /** Returns false where there was nothing. */
+  function drain(flags: number, listener: EchoListener): boolean {
     for (let round = 0; round < roundsPerDrain && !state.closed; round += 1) {
       const count = mailbox.take(fd, flags);
-      if (count === -1 && libc.errno() === linux.EAGAIN) return;
+      if (count === -1 && libc.errno() === linux.EAGAIN) return round > 0;
       // Any other error is some echo's own, told once here and in full by the error queue.
       deliver(count, listener);
-      if (count !== -1 && count < mailbox.letters.length) return;
+      if (count !== -1 && count < mailbox.letters.length) return true;
     }
+    return true;
   }
 
   function deliver(count: number, listener: EchoListener): void {
-    for (const letter of mailbox.letters.slice(0, Math.max(count, 0))) {
-      if (state.closed) return;
+    for (let index = 0; index < count && !state.closed; index += 1) {
+      const letter = mailbox.letters[index];
+      if (letter === undefined) return;
       if (letter.notice !== null) listener.onNotice(letter);
       else if (!withHeader) listener.onMessage(letter);
       else {
@@ -106,11 +109,16 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
       // The number of a closed descriptor may be somebody else's by now.
       if (state.closed) return linux.EBADF;
       const sent = libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
-      return sent === -1 ? libc.errno() : 0;
+      if (sent !== -1) return 0;
+      state.failed = true;
+      return libc.errno();
     },
     wallMs: () => mailbox.wallMs(),
     drain(listener) {
-      drain(0, listener);
+      // Whatever is in the error queue is announced first, to whoever reads or sends next.
+      const any = drain(0, listener);
+      if (!any && !state.failed) return;
+      state.failed = false;
       drain(linux.MSG_ERRQUEUE, listener);
     },
     close() {
