@@ -6,15 +6,18 @@ import { memoryLog } from '../../support/memory-log.ts';
 
 test('a monitor without targets goes on until it is stopped', async () => {
   const clock = new FakeClock();
-  const store: Pick<MonitorStore, 'load'> = { load: () => [] };
-  const monitor = startMonitor([], {
-    runner: {} as Runner,
-    store: store as MonitorStore,
-    clock,
-    log: memoryLog().log,
-    events: { roundAwaited: () => {}, roundSkipped: () => {}, roundDone: () => {}, recorded: () => {} },
-    wakeOutbox: () => {},
-  });
+  const store: Pick<MonitorStore, 'load' | 'silences'> = { load: () => [], silences: () => [] };
+  const monitor = startMonitor(
+    { targets: [], maintenance: [] },
+    {
+      runner: {} as Runner,
+      store: store as MonitorStore,
+      clock,
+      log: memoryLog().log,
+      events: { roundAwaited: () => {}, roundSkipped: () => {}, roundDone: () => {}, recorded: () => {} },
+      wakeOutbox: () => {},
+    },
+  );
   let over = false;
   void monitor.ended.then(() => {
     over = true;
