@@ -95,7 +95,7 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     for (const { target, rule, severity } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true });
   }
-  monitor = startMonitor(config.targets, {
+  monitor = startMonitor(config, {
     runner: checking.runner,
     store,
     clock,

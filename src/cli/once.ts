@@ -69,8 +69,9 @@ function chosen(targets: readonly Target[], once: string | true): readonly Targe
 async function runRound(target: Target, runner: Runner, signal: AbortSignal): Promise<Round> {
   const { spec, nodes, rules } = target;
   const { votes } = await runner.run({ spec, nodes }, signal);
-  const rule = rules[0]?.rule;
-  return { target, votes, verdict: tally(votes, rule?.failing ?? { kind: 'majority' }, rule?.quorum) };
+  const outage = rules.map(({ rule }) => rule).find(({ kind }) => kind === 'failing');
+  const threshold = outage?.kind === 'failing' ? outage.options : { kind: 'majority' as const };
+  return { target, votes, verdict: tally(votes, threshold, outage?.quorum) };
 }
 
 function tableOf(rounds: readonly Round[]): readonly string[] {

@@ -20,6 +20,8 @@ export const dns = defineCheck({
     close: async () => {},
   }),
   lines,
+  // Times to live count down by themselves.
+  answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   toRow,
   fromRow,
 });
