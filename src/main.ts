@@ -20,6 +20,7 @@ const world: World = {
   version: versionOf(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
   pid: process.pid,
   stop: stop.signal,
+  onHangup: (action) => void process.on('SIGHUP', action),
   interactive: process.stdout.isTTY,
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),

@@ -15,11 +15,16 @@ export interface Sources {
 }
 
 /** The file, or the `*.yaml` and `*.yml` files of the folder in the order of their names. Hidden files do not count. */
-export async function readSources(path: string): Promise<Sources> {
+export /** Whether a file of a folder belongs to the configuration. */
+export function isConfigFile(name: string): boolean {
+  return /^[^.].*\.ya?ml$/.test(name);
+}
+
+async function readSources(path: string): Promise<Sources> {
   const isFolder = (await orExplain(path, stat(path))).isDirectory();
   if (!isFolder) return { folder: resolve(dirname(path)), sources: [await readSource(path)] };
 
-  const names = (await orExplain(path, readdir(path))).filter((name) => /^[^.].*\.ya?ml$/.test(name)).toSorted();
+  const names = (await orExplain(path, readdir(path))).filter(isConfigFile).toSorted();
   if (names.length === 0) {
     throw new WatchpostError('config_invalid', `${path}: this folder holds no *.yaml or *.yml file`);
   }
