@@ -45,6 +45,7 @@ export interface AnyCheck {
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
+  lines(outcome: Outcome): readonly string[];
   toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }

@@ -20,8 +20,12 @@ export async function run(
   const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });
   const environment = { clock: systemClock, random: systemRandom, log, version: world.version, pid: world.pid };
   const daemon = await startDaemon(config, environment, source);
-  world.onHangup(() => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')));
-  log.info({ targets: config.targets.length, nodes: config.nodes.length }, 'watching');
+  world.onHangup(
+    () => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
+  );
+  const where =
+    config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
+  log.info({ targets: config.targets.length, ...where }, 'watching');
   const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
   try {
     await Promise.race([daemon.ended, stopped]);

@@ -10,6 +10,9 @@ export interface World {
   readonly onHangup: (action: () => void) => void;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
+  /** How many characters fit in a line of the terminal, and how many lines on it. */
+  readonly columns: number;
+  readonly rows: number;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
 }

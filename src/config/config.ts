@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
@@ -21,6 +22,9 @@ export interface Config {
   };
   /** The check service that this process serves, or null. */
   readonly ownService: ConfiguredOwnService | null;
+  /** Set where somebody else's check service runs the checks. */
+  readonly foreignService: ConfiguredService | null;
+  /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
@@ -100,6 +104,7 @@ export interface JudgedTarget {
 
 /** The contents of the files that the configuration names; null where it names none. */
 export interface ReadFiles {
+  readonly serviceToken: Secret | null;
   readonly password: Secret | null;
   readonly ca: string | null;
   /** Hashes of tokens, by the name of their file as it is written. */
@@ -120,13 +125,22 @@ export function resolveConfig(
       publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
       trustProxy: file.http.trust_proxy,
     },
-    ownService: file.service === undefined ? null : resolveOwnService(file.service, files.tokenHashes),
-    nodes: Object.entries(file.nodes).map(resolveNode),
+    ...resolveService(file.service, files),
+    nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     retention: { checksMs: file.retention.checks },
   };
+}
+
+function resolveService(
+  service: ConfigFile['service'],
+  { serviceToken, tokenHashes }: ReadFiles,
+): Pick<Config, 'ownService' | 'foreignService'> {
+  if (service === undefined) return { ownService: null, foreignService: null };
+  if (isForeign(service)) return { ownService: null, foreignService: resolveForeignService(service, serviceToken) };
+  return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {

@@ -3,7 +3,14 @@ import { formatDuration } from '#kernel/units.ts';
 import { refusalOf } from '#monitor/rule.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
+import {
+  asksForeignService,
+  ForeignService,
+  foreignServiceProblems,
+  inexpressibleProblems,
+} from './foreign-service.ts';
 import { find, type Located, problemAt } from './located.ts';
+import { OwnService } from './own-service.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
@@ -21,10 +28,12 @@ export interface Judgement {
  * the wrong parts are left out for that.
  */
 export function judgeConfig(root: Located): Judgement {
-  const { output, issues } = judge(ConfigFile, root.value);
+  const { output, issues: all } = judge(ConfigFile, root.value);
+  const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...issues.flatMap((issue) => explain(issue, root)),
     ...referenceProblems(root),
+    ...foreignServiceProblems(root),
     ...nothingToDo(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
@@ -40,8 +49,17 @@ export function judgeConfig(root: Located): Judgement {
     if (found.target === null) continue;
     targets.push(found.target);
     problems.push(...unfitRules(found.target, file, root));
+    if (asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
   }
   return { problems, file, targets };
+}
+
+// A union blames whatever form it likes; the key "url" says which one was meant.
+function serviceIssues(root: Located): readonly Issue[] {
+  const service = find(root, ['service']);
+  if ((service?.value ?? undefined) === undefined) return [];
+  const { issues } = judge(asksForeignService(root) ? ForeignService : OwnService, service?.value);
+  return issues.map((issue) => ({ ...issue, path: ['service', ...issue.path] }));
 }
 
 function nothingToDo(root: Located): readonly Problem[] {
@@ -96,7 +114,8 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
       if (wrong.has(`${section} `)) return [];
       if (!isRecord(content)) return [[section, content]];
       const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
-      const spoilt = section === 'smtp' ? issues.some(({ path }) => path[0] === 'smtp') : right.length === 0;
+      const isOne = section === 'smtp' || section === 'service';
+      const spoilt = isOne ? issues.some(({ path }) => path[0] === section) : right.length === 0;
       return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
     }),
   );

@@ -51,7 +51,12 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     }
     return null;
   };
-  const password = await read(['smtp', 'password_file'], (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+  const readSecret = async (path: Path) => {
+    const text = await read(path, (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+    return text === null ? null : new Secret(text.replace(/\r?\n$/, ''));
+  };
+  const serviceToken = await readSecret(['service', 'token_file']);
+  const password = await readSecret(['smtp', 'password_file']);
   const ca = await read(['smtp', 'ca_file'], (text) =>
     text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
   );
@@ -63,7 +68,7 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     );
     if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
   }
-  return { tokenHashes, password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca };
+  return { tokenHashes, serviceToken, password, ca };
 }
 
 // As sha256sum writes it: the hash, blanks, a name.

@@ -1,4 +1,5 @@
 import { defaultRules } from '#monitor/rule.ts';
+import { asksForeignService } from './foreign-service.ts';
 import { find, type Located, placeOf } from './located.ts';
 import { type Path, type Problem, suggestion } from './problem.ts';
 
@@ -9,7 +10,8 @@ import { type Path, type Problem, suggestion } from './problem.ts';
 export function referenceProblems(root: Located): readonly Problem[] {
   const nodes = namesUnder(root, 'nodes');
   const known: Readonly<Record<string, readonly string[]>> = {
-    nodes: nodes.length === 0 ? ['zz1'] : nodes,
+    // Only another service knows its nodes.
+    ...(asksForeignService(root) ? {} : { nodes: nodes.length === 0 ? ['zz1'] : nodes }),
     rules: [...new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')])],
     notify: namesUnder(root, 'notify'),
   };

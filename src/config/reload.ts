@@ -25,13 +25,16 @@ export type Reloaded =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface Reloader extends Disposable {
+  /** The configuration whose targets are watched now. */
+  readonly inForce: Config;
   /** Loads the configuration anew and applies it. An invalid one changes nothing. One at a time. */
   reload(cause: string): Promise<Reloaded>;
 }
 
 export interface ReloaderOptions {
   readonly config: Config;
-  readonly source: ConfigSource;
+  /** Null where nobody knows it: then there is nothing to reload. */
+  readonly source: ConfigSource | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly apply: (config: Config) => AppliedTargets;
@@ -47,9 +50,11 @@ const applied: readonly string[] = ['targets', 'maintenance'] satisfies readonly
 export function createReloader(options: ReloaderOptions): Reloader {
   const { source, clock, log, apply, onReloaded } = options;
   const started = options.config;
+  let inForce = started;
   let turn: Promise<unknown> = Promise.resolve();
 
   async function reloadNow(cause: string): Promise<Reloaded> {
+    if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
     let next: Config;
     try {
       next = await source.load();
@@ -61,6 +66,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       return { ok: false, problems };
     }
     const targets = apply(next);
+    inForce = next;
     const needsRestart = changedKeys(started, next).filter((key) => !applied.includes(key));
     if (needsRestart.length > 0) log.warn({ keys: needsRestart }, 'changes that take effect after a restart only');
     log.info({ cause, ...targets }, 'configuration reloaded');
@@ -74,14 +80,24 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return mine;
   }
 
-  const watching = watchForChanges({
-    clock,
-    everyMs: lookEveryMs,
-    fingerprint: async () => source.fingerprint(),
-    onChange: () => void reload('the files changed').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
-  });
+  const watching =
+    source === null
+      ? null
+      : watchForChanges({
+          clock,
+          everyMs: lookEveryMs,
+          fingerprint: async () => source.fingerprint(),
+          onChange: () =>
+            void reload('the files changed').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
+        });
 
-  return { reload, [Symbol.dispose]: () => watching[Symbol.dispose]() };
+  return {
+    get inForce() {
+      return inForce;
+    },
+    reload,
+    [Symbol.dispose]: () => watching?.[Symbol.dispose](),
+  };
 }
 
 function changedKeys(before: Config, after: Config): readonly string[] {

@@ -15,12 +15,7 @@ export interface Sources {
 }
 
 /** The file, or the `*.yaml` and `*.yml` files of the folder in the order of their names. Hidden files do not count. */
-export /** Whether a file of a folder belongs to the configuration. */
-export function isConfigFile(name: string): boolean {
-  return /^[^.].*\.ya?ml$/.test(name);
-}
-
-async function readSources(path: string): Promise<Sources> {
+export async function readSources(path: string): Promise<Sources> {
   const isFolder = (await orExplain(path, stat(path))).isDirectory();
   if (!isFolder) return { folder: resolve(dirname(path)), sources: [await readSource(path)] };
 
@@ -30,6 +25,11 @@ async function readSources(path: string): Promise<Sources> {
   }
   const sources = await Promise.all(names.map(async (name) => readSource(join(path, name))));
   return { folder: resolve(path), sources };
+}
+
+/** Whether a file of a folder belongs to the configuration. */
+export function isConfigFile(name: string): boolean {
+  return /^[^.].*\.ya?ml$/.test(name);
 }
 
 async function readSource(file: string): Promise<Source> {

@@ -1,5 +1,5 @@
 import { singleLine } from '#kernel/text.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident, VoteLine } from './incident.ts';
 import type { MessageKind } from './ports.ts';
@@ -146,10 +146,4 @@ function rowOf(vote: VoteLine): StoryRow {
     took: vote.seconds === null ? '-' : formatSeconds(vote.seconds),
     why: singleLine(vote.message ?? ''),
   };
-}
-
-function formatSeconds(seconds: number): string {
-  if (seconds >= 10) return `${seconds.toFixed(1)} s`;
-  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
-  return `${Number((seconds * 1_000).toPrecision(3))} ms`;
 }

@@ -1,10 +1,10 @@
-import { isIP } from 'node:net';
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Incident, Silence } from '#monitor/ports.ts';
 import { errorBody } from './errors.ts';
+import { onlyLocal } from './local.ts';
 
 type Targets = Silence['targets'];
 
@@ -35,16 +35,10 @@ const SilenceBody = z.strictObject({
 });
 const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
 
-/**
- * The routes under `/-/`, for the operator of this very machine: they are refused to whoever comes from elsewhere, through a
- * proxy that says so, or from a web page.
- */
+/** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
 export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', async (request, reply) => {
-      const reason = refusal(request);
-      if (reason !== null) await reply.code(403).send(errorBody('forbidden', reason));
-    });
+    app.addHook('onRequest', onlyLocal);
     app.setErrorHandler((error, _, reply) => {
       if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
       if (error instanceof WatchpostError && error.code === 'usage')
@@ -93,20 +87,4 @@ function shownIncident({ id, target, rule, severity, cause, startedAt, held, ack
     held: held?.why ?? null,
     acknowledged: acknowledged?.why ?? null,
   };
-}
-
-// Looks at the connection itself: what a proxy says about it counts against the request, never for it.
-function refusal({ raw, headers }: FastifyRequest): string | null {
-  const { remoteAddress = '', localAddress = '' } = raw.socket;
-  if (!isLoopback(remoteAddress) && remoteAddress !== localAddress) return 'this is for the machine itself only';
-  for (const name of ['origin', 'forwarded', 'x-forwarded-for', 'x-real-ip', 'via']) {
-    if (headers[name] !== undefined) return `this is not for requests with the header ${name}`;
-  }
-  const host = (headers.host ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) === 0 && host !== 'localhost') return 'this is for requests by address or to localhost only';
-  return null;
-}
-
-function isLoopback(address: string): boolean {
-  return address === '::1' || /^(?:::ffff:)?127\./.test(address);
 }

@@ -1,5 +1,6 @@
 import { defineCheck } from '../check.ts';
 import { Detail } from './answers.ts';
+import { lines } from './lines.ts';
 import { Spec } from './options.ts';
 import { longestMs, probe, systemServers } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
@@ -20,6 +21,7 @@ export const dns = defineCheck({
   }),
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
+  lines,
   toRow,
   fromRow,
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeDuration, describeSeconds, Duration, formatDuration } from '#kernel/units.ts';
+import { describeDuration, Duration, formatDuration, formatSeconds } from '#kernel/units.ts';
 import { defineRuleKind, noOpinion, type Sample } from './kind.ts';
 
 const statistics = ['p50', 'p95', 'p99', 'mean', 'max', 'last'] as const;
@@ -54,12 +54,12 @@ export const latency = defineRuleKind({
   judge({ above, clear = above, statistic, window }, { outcome, samples, isOpen }) {
     if (outcome.status !== 'up') return noOpinion(outcome);
     const ms = statisticOf(samples, statistic) * 1_000;
-    const message = `${nameOf(statistic, window)} is ${describeSeconds(ms / 1_000)}`;
+    const message = `${nameOf(statistic, window)} is ${formatSeconds(ms / 1_000)}`;
     if (ms > above) return { status: 'down', reason: 'above', message };
     if (isOpen && ms > clear) return { status: 'down', reason: 'not_clear', message };
     return { status: 'up', reason: 'below', message: null };
   },
-  describe: ({ above, statistic, window }) => `${nameOf(statistic, window)} above ${describeSeconds(above / 1_000)}`,
+  describe: ({ above, statistic, window }) => `${nameOf(statistic, window)} above ${formatSeconds(above / 1_000)}`,
 });
 
 function nameOf(statistic: Statistic, windowMs: number): string {
