@@ -8,6 +8,7 @@ import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Runner, Vote } from '#monitor/ports.ts';
+import { isOutage } from '#monitor/rules/index.ts';
 import { tally, type Verdict } from '#monitor/verdict.ts';
 import { exitCodeOf } from './outcome.ts';
 import { alignRows } from './table.ts';

@@ -50,25 +50,32 @@ export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {
 }
 
 function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
-  app.post('/-/reload', async (_, reply) => {
-    const { ok, ...rest } = await routes.reload('asked over HTTP');
-    if (ok) return { ok: 1, ...rest };
-    const problem = errorBody('config_invalid', 'the configuration is invalid, the one in force stays');
-    return reply.code(422).send({ ...problem, ...rest });
+  app.route({
+    method: 'POST',
+    url: '/-/reload',
+    async handler(_, reply) {
+      const { ok, ...rest } = await routes.reload('asked over HTTP');
+      if (ok) return { ok: 1, ...rest };
+      const problem = errorBody('config_invalid', 'the configuration is invalid, the one in force stays');
+      return reply.code(422).send({ ...problem, ...rest });
+    },
   });
-  app.get('/-/silences', async () => ({ ok: 1, silences: routes.silences().map(shownSilence) }));
-  app.post('/-/silences', async (request) => {
+  app.get('/-/silences', (_, reply) => reply.send({ ok: 1, silences: routes.silences().map(shownSilence) }));
+  app.post('/-/silences', (request, reply) => {
     const { targets, for: forMs, why } = SilenceBody.parse(request.body);
-    return { ok: 1, silence: shownSilence(routes.addSilence({ targets, forMs, why })) };
+    return reply.send({ ok: 1, silence: shownSilence(routes.addSilence({ targets, forMs, why })) });
   });
-  app.post<{ Params: { id: string } }>('/-/silences/:id/expire', async (request) => ({
-    ok: 1,
-    silence: shownSilence(routes.expireSilence(request.params.id)),
-  }));
-  app.get('/-/incidents', async () => ({ ok: 1, incidents: routes.openIncidents().map(shownIncident) }));
-  app.post('/-/incidents/acknowledge', async (request) => {
-    const { incident, why } = AcknowledgeBody.parse(request.body);
-    return { ok: 1, incident: shownIncident(await routes.acknowledge(incident, why)) };
+  app.post<{ Params: { id: string } }>('/-/silences/:id/expire', (request, reply) =>
+    reply.send({ ok: 1, silence: shownSilence(routes.expireSilence(request.params.id)) }),
+  );
+  app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shownIncident) }));
+  app.route({
+    method: 'POST',
+    url: '/-/incidents/acknowledge',
+    async handler(request) {
+      const { incident, why } = AcknowledgeBody.parse(request.body);
+      return { ok: 1, incident: shownIncident(await routes.acknowledge(incident, why)) };
+    },
   });
 }
 
