@@ -2,18 +2,16 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ChannelEnvironment, channels } from '#channels/index.ts';
 import { createClient } from '#client/client.ts';
+import { controlsOf, shownOf, startWatching, type Watching } from '#compose-monitor.ts';
 import type { Config } from '#config/config.ts';
+import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import { createMetrics, type Metrics, type MetricsSources } from '#metrics/metrics.ts';
-import type { WatchedTarget } from '#metrics/target.ts';
-import { type Monitor, startMonitor } from '#monitor/monitor.ts';
+import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { createOutbox, type Outbox } from '#monitor/outbox.ts';
 import type { Runner } from '#monitor/ports.ts';
-import { longestInterval } from '#monitor/schedule.ts';
-import type { Target } from '#monitor/target.ts';
-import type { MonitorEvents } from '#monitor/watch.ts';
 import { createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits } from '#service/limits.ts';
@@ -39,6 +37,8 @@ export interface Daemon {
   readonly web: WebServer;
   /** Rejects when the program cannot go on by a defect of ours. */
   readonly ended: Promise<void>;
+  /** Loads the configuration anew and applies it; an invalid one changes nothing. */
+  reload(cause: string): Promise<Reloaded>;
   /**
    * No new rounds; running ones finish within a deadline; the outbox is tried once; the store is closed.
    * Rejects where rounds were lost.
@@ -49,8 +49,12 @@ export interface Daemon {
 const finishMs = 10_000;
 const drainMs = 5_000;
 
-/** Starts everything that the configuration asks for. Rejects with a catalogued error, and then nothing runs. */
-export async function startDaemon(config: Config, environment: Environment): Promise<Daemon> {
+/** Starts everything that the configuration asks for; `source` is where to reload it from. Rejects with a catalogued error, and then nothing runs. */
+export async function startDaemon(
+  config: Config,
+  environment: Environment,
+  source: ConfigSource | null = null,
+): Promise<Daemon> {
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
@@ -77,34 +81,35 @@ export async function startDaemon(config: Config, environment: Environment): Pro
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
   started.defer(async () => outbox.stop());
-  let monitor: Monitor | null = null;
+  let watching: Watching | null = null;
   const health: Health = {
     pulses: [
-      { name: 'schedule', ageMs: () => monitor?.overdueMs() ?? 0, limitMs: 240_000 },
+      { name: 'schedule', ageMs: () => watching?.monitor.overdueMs() ?? 0, limitMs: 240_000 },
       { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
       { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
     ],
     notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
   };
+  const controls = controlsOf(() => watching ?? notYet(), { clock, random });
   const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
   const { trustProxy } = config.http;
   const web = started.use(
-    await startWebServer({ listen: config.http, clock, log, metrics, health, plugins, trustProxy }),
+    await startWebServer({
+      listen: config.http,
+      clock,
+      log,
+      metrics,
+      health,
+      plugins: [...plugins, controls],
+      trustProxy,
+    }),
   );
-  for (const { openIncidents } of store.load()) {
-    for (const { target, rule, severity } of openIncidents)
-      metrics.incidentChanged({ target, rule, severity, active: true });
-  }
-  monitor = startMonitor(config.targets, {
-    runner: checking.runner,
-    store,
-    clock,
-    log,
-    events: eventsOf(metrics),
-    wakeOutbox: () => outbox.wake(),
-  });
+  const { runner } = checking;
+  const wakeOutbox = () => outbox.wake();
+  watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox });
+  started.use(watching.reloader);
   outbox.start();
-  return handleOf({ web, monitor, outbox, clock, rest: started.move() });
+  return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
 }
 
 /** What runs the checks: nodes of this process, or somebody else's service. */
@@ -172,19 +177,23 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
   };
 }
 
-interface Parts {
+function notYet(): never {
+  throw new WatchpostError('starting', 'not started yet: try again in a moment');
+}
+
+interface Parts extends Watching {
   readonly web: WebServer;
-  readonly monitor: Monitor;
   readonly outbox: Outbox;
   readonly clock: Clock;
   /** Everything that was started, the last first. */
   readonly rest: AsyncDisposableStack;
 }
 
-function handleOf({ web, monitor, outbox, clock, rest }: Parts): Daemon {
+function handleOf({ web, monitor, reloader, outbox, clock, rest }: Parts): Daemon {
   return {
     web,
     ended: monitor.ended,
+    reload: async (cause) => reloader.reload(cause),
     async stop() {
       try {
         await monitor.stop(finishMs);
@@ -235,32 +244,6 @@ function sourcesOf(checking: Checking, store: Store): MetricsSources {
     nodes: () => checking.nodes(),
     deliveries: () => store.deliveryCounts(),
     store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
-  };
-}
-
-function eventsOf(metrics: Metrics): MonitorEvents {
-  return {
-    roundAwaited: () => {},
-    roundSkipped: (_, count) => metrics.roundsSkipped(count),
-    roundDone: (target, round) => metrics.roundDone({ target: target.name, check: target.spec.type, ...round }),
-    recorded({ incidents }) {
-      for (const { target, rule, severity, endedAt } of incidents) {
-        metrics.incidentChanged({ target, rule, severity, active: endedAt === null });
-      }
-    },
-  };
-}
-
-function shownOf(target: Target, now: number): WatchedTarget {
-  const { name, spec, labels, rules, schedule } = target;
-  const longestMs = longestInterval(schedule, name, now);
-  return {
-    name,
-    check: spec.type,
-    host: spec.host,
-    labels,
-    intervalSeconds: longestMs === null ? null : longestMs / 1_000,
-    rules: rules.map(({ name: rule, rule: { severity } }) => ({ name: rule, severity })),
   };
 }
 

@@ -20,6 +20,7 @@ const world: World = {
   version: versionOf(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
   pid: process.pid,
   stop: stop.signal,
+  onHangup: (action) => void process.on('SIGHUP', action),
   interactive: process.stdout.isTTY,
   columns: process.stdout.columns || 80,
   rows: process.stdout.rows || 24,

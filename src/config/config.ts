@@ -29,7 +29,16 @@ export interface Config {
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
+  readonly maintenance: readonly ConfiguredMaintenance[];
   readonly retention: { readonly checksMs: number };
+}
+
+/** When nobody is told of what begins at these targets. */
+export interface ConfiguredMaintenance {
+  readonly targets: 'all' | readonly string[];
+  readonly time:
+    | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string; readonly durationMs: number }
+    | { readonly kind: 'once'; readonly from: number; readonly to: number };
 }
 
 export interface ConfiguredNode {
@@ -59,6 +68,8 @@ export interface ConfiguredTarget {
   /** Each recipient once. */
   readonly recipients: readonly Recipient[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Names of targets. */
+  readonly dependsOn: readonly string[];
 }
 
 export type Schedule =
@@ -118,6 +129,7 @@ export function resolveConfig(
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
+    maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     retention: { checksMs: file.retention.checks },
   };
 }
@@ -176,7 +188,19 @@ function resolveTarget({ name, keys, spec }: JudgedTarget, { defaults, ...file }
     }),
     recipients: resolveRecipients(keys.notify ?? defaults.notify, file.notify),
     labels: keys.labels,
+    dependsOn: [keys.depends_on ?? []].flat(),
   };
+}
+
+function resolveMaintenance(
+  { targets, cron, timezone, duration, from, to }: ConfigFile['maintenance'][number],
+  defaultZone: string,
+): readonly ConfiguredMaintenance[] {
+  if (cron !== undefined && duration !== undefined) {
+    const time = { kind: 'cron', pattern: cron, timezone: timezone ?? defaultZone, durationMs: duration } as const;
+    return [{ targets, time }];
+  }
+  return from === undefined || to === undefined ? [] : [{ targets, time: { kind: 'once', from, to } }];
 }
 
 const implicitRules = () =>

@@ -1,5 +1,6 @@
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
+import { refusalOf } from '#monitor/rule.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
 import {
@@ -45,8 +46,10 @@ export function judgeConfig(root: Located): Judgement {
     if (!Object.hasOwn(file.targets ?? {}, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
-    if (found.target !== null && asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
-    if (found.target !== null) targets.push(found.target);
+    if (found.target === null) continue;
+    if (asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
+    targets.push(found.target);
+    problems.push(...unfitRules(found.target, file, root));
   }
   return { problems, file, targets };
 }
@@ -86,6 +89,20 @@ function judgeTarget(name: string, root: Located, defaultEveryMs: number | null)
     `one check may take ${formatDuration(longestMs)}, longer than the ${formatDuration(everyMs)} between two; ` +
     'check less often or give the check less time';
   return { problems: [problemAt(root, [...path, 'every'], message)], target };
+}
+
+// Rules that a check of this type cannot tell, and windows that hold too few of its results.
+function unfitRules({ name, keys, spec }: JudgedTarget, { rules, defaults }: ConfigFile, root: Located) {
+  const place = keys.rules === undefined ? ['defaults', 'rules'] : ['targets', name, 'rules'];
+  const everyMs = keys.cron === undefined ? (keys.every ?? defaults.every) : null;
+  return (keys.rules ?? defaults.rules).flatMap((ruleName, index) => {
+    const rule = rules[ruleName];
+    if (rule === undefined) return [];
+    const reason = refusalOf(rule, checkOf(spec.type), everyMs);
+    if (reason === null) return [];
+    const about = keys.rules === undefined ? `the target ${name} cannot have the rule ${ruleName}: ` : '';
+    return [problemAt(root, [...place, index], `${about}${reason}`)];
+  });
 }
 
 // Leaves out each target, rule, node or recipient, and each key of another section, that something is wrong with.

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
 import { ForeignService } from './foreign-service.ts';
+import { MaintenanceList } from './maintenance.ts';
 import { OwnService } from './own-service.ts';
 import { Http, Name, Nodes, Notify, Retention, Smtp } from './sections.ts';
 import { Defaults, Target } from './target.ts';
@@ -36,6 +37,7 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    maintenance: MaintenanceList,
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .describe('The configuration of Watchpost.');
