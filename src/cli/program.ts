@@ -1,13 +1,19 @@
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
+import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
+import { runOnce } from './once.ts';
+import { planConfig } from './plan.ts';
 import { run } from './run.ts';
 import type { World } from './world.ts';
 
 const defaultConfig = '/config/watchpost.yaml';
 
-/** Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. */
+/**
+ * Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. Commands that check
+ * something give 0, 1 or 3 as it is up, down or unknown.
+ */
 export async function runProgram(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
   const program = createProgram(world, (code) => {
@@ -18,6 +24,7 @@ export async function runProgram(args: readonly string[], world: World): Promise
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (world.stop.aborted && error === world.stop.reason) return 130;
     world.printError(`${error instanceof WatchpostError ? error.message : `unexpected: ${messageOf(error)}`}\n`);
     if (error instanceof WatchpostError) return error.exitCode;
     world.printError(`${error instanceof Error ? error.stack : ''}\n`);
@@ -36,10 +43,15 @@ function createProgram(world: World, finish: (code: number) => void): Command {
 
   program
     .command('run')
-    .description('run the daemon until SIGTERM')
+    .description('watch the targets until SIGTERM')
     .addOption(configOption)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'))
-    .action(async (options) => finish(await run(options, world)));
+    .option('--once [target]', 'check every target, or this one, once, and print what came of it')
+    .action(async ({ once, ...options }) =>
+      finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world)),
+    );
+
+  addCheckCommands(program, world, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config
@@ -47,6 +59,11 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .description('report every mistake with its file, line and column')
     .addOption(configOption)
     .action(async (options) => finish(await checkConfig(options, world)));
+  config
+    .command('plan')
+    .description('tell what it will cost: checks, disk, Prometheus series')
+    .addOption(configOption)
+    .action(async (options) => finish(await planConfig(options, world)));
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')

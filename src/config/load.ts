@@ -6,7 +6,8 @@ import type { Environment } from './environment.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
-import { configError, type Problem } from './problem.ts';
+import { tokenHash } from './own-service.ts';
+import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import { readYaml } from './yaml.ts';
 
@@ -36,8 +37,7 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
 }
 
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const read = async (key: string, fault: (text: string) => string | null) => {
-    const path = ['smtp', key];
+  const read = async (path: Path, fault: (text: string) => string | null) => {
     const name = find(root, path);
     if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
     try {
@@ -51,9 +51,27 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     }
     return null;
   };
-  const password = await read('password_file', (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
-  const ca = await read('ca_file', (text) =>
+  const readSecret = async (path: Path) => {
+    const text = await read(path, (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+    return text === null ? null : new Secret(text.replace(/\r?\n$/, ''));
+  };
+  const serviceToken = await readSecret(['service', 'token_file']);
+  const password = await readSecret(['smtp', 'password_file']);
+  const ca = await read(['smtp', 'ca_file'], (text) =>
     text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
   );
-  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca };
+  const tokenHashes = new Map<string, string>();
+  for (const [index, token] of find(root, ['service', 'tokens'])?.children ?? []) {
+    const file = token.children.get('hash_file')?.value;
+    const text = await read(['service', 'tokens', Number(index), 'hash_file'], (text) =>
+      tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
+    );
+    if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
+  }
+  return { tokenHashes, serviceToken, password, ca };
+}
+
+// As sha256sum writes it: the hash, blanks, a name.
+function firstWord(text: string): string {
+  return text.trim().split(/\s/)[0] ?? '';
 }

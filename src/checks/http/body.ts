@@ -14,6 +14,8 @@ export interface BodyOptions {
   readonly limit: number;
   /** The content coding to undo (RFC 9110, section 8.4.1); null reads the bytes as they come. */
   readonly coding: string | null;
+  /** Once the stream has ended: whether the body has. */
+  readonly isWhole: () => boolean;
   /** Whether the content is wanted; otherwise it is counted only. */
   readonly keep: boolean;
 }
@@ -29,17 +31,13 @@ export function isKnownCoding(coding: string): boolean {
  * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects where the stream
  * fails, ends early or is not in its coding. The caller destroys the stream.
  */
-export async function readBody(stream: Readable, { limit, coding, keep }: BodyOptions): Promise<Body> {
+export async function readBody(stream: Readable, { limit, coding, keep, isWhole }: BodyOptions): Promise<Body> {
   const decoder = coding === null ? null : (decoders.get(coding)?.() ?? null);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     return await new Promise((resolve, reject) => {
-      let settled = false;
-      const settle = (complete: boolean) => {
-        settled = true;
-        resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
-      };
+      const settle = (complete: boolean) => resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
       const take = (chunk: Buffer) => {
         const left = limit - bytes;
         const taken = chunk.length > left ? chunk.subarray(0, left) : chunk;
@@ -49,12 +47,12 @@ export async function readBody(stream: Readable, { limit, coding, keep }: BodyOp
       };
       stream.on('error', reject);
       stream.once('close', () => {
-        if (!settled) reject(new EndedEarly());
+        if (!stream.readableEnded) reject(new EndedEarly());
       });
       decoder?.on('error', (cause) => reject(new Error(`the body is not valid ${coding ?? ''}`, { cause })));
       const source = decoder === null ? stream : stream.pipe(decoder);
       source.on('data', take);
-      source.once('end', () => settle(true));
+      source.once('end', () => (isWhole() ? settle(true) : reject(new EndedEarly())));
     });
   } finally {
     decoder?.destroy();
