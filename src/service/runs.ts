@@ -9,6 +9,8 @@ export interface RunRequest {
   readonly nodes: NodeSelection;
   /** What this run may reach. */
   readonly policy: Policy;
+  /** The name that its results are stored under, where they are. */
+  readonly name?: string | undefined;
 }
 
 export interface NodeOutcome {
@@ -36,7 +38,7 @@ const graceMs = 5_000;
 export function createRuns(transport: Transport, clock: Clock): Runs {
   return {
     nodes: () => transport.nodes(),
-    async run({ spec, nodes, policy }, signal) {
+    async run({ spec, nodes, policy, name }, signal) {
       const selected = selectNodes(transport.nodes(), nodes);
       if (selected.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
       const deadlineMs = checkOf(spec.type).deadlineMs(spec);
@@ -44,7 +46,10 @@ export function createRuns(transport: Transport, clock: Clock): Runs {
       const ask = async ({ info }: NodeStatus): Promise<NodeOutcome> => {
         using limit = deadline(clock, deadlineMs + graceMs, signal);
         try {
-          return { node: info, outcome: await transport.run(info.name, { spec, policy, deadlineMs }, limit.signal) };
+          return {
+            node: info,
+            outcome: await transport.run(info.name, { spec, policy, deadlineMs, run: name }, limit.signal),
+          };
         } catch (error) {
           if (!limit.expired) throw error;
           const late = failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`);
