@@ -40,8 +40,11 @@ export const sharedSubjects = {
 /** Where messages to and from the node of this name go. */
 export function subjectsOf(node: string) {
   return {
-    /** Hub to node, a request that is answered by `Answer`; one process of the node gets it. */
-    command: `${root}.command.${node}`,
+    /**
+     * Hub to one process of the node, a request that is answered by `Answer`. A process that lost its connection and is back
+     * hears the hub at once, though the server may still hold its old connection for alive.
+     */
+    command: (process: string) => `${root}.command.${node}.${process}`,
     /** Hub to node: nobody waits for this run any more; every process of the node gets it. */
     abort: `${root}.abort.${node}`,
     /** Node to hub, a request that is answered by `Welcome`. */
@@ -65,7 +68,7 @@ export const nodeOfSubject = (subject: string) => subject.slice(subject.lastInde
 const Range = z.tuple([z.int(), z.int()]);
 const Sentence = z.string().max(500).nullable();
 const Ticket = z.string().min(1).max(1_000);
-const Process = z.string().min(1).max(64);
+const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
 const Count = z.int().min(0);
 
 const AnyCapability = z.discriminatedUnion('able', [

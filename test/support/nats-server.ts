@@ -38,7 +38,7 @@ export interface NatsServer extends AsyncDisposable {
   readonly nodes: ReadonlyMap<string, Keys>;
   /** How the hub, or the node of this name, signs in. */
   account(name?: string): Account;
-  enrol(...names: readonly string[]): void;
+  enrol(...holders: readonly (readonly [name: string, keys: Keys])[]): void;
   revoke(name: string): void;
   stop(signal?: NodeJS.Signals): Promise<void>;
   start(): Promise<void>;
@@ -111,7 +111,7 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
       return { servers: [url], seed: (keys ?? makeKeys()).seed, ca: null, name: name ?? 'hub', inbox };
     },
     enrol(...more) {
-      for (const name of more) nodes.set(name, makeKeys());
+      for (const [name, keys] of more) nodes.set(name, keys);
       reload();
     },
     revoke(name) {

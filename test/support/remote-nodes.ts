@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { expect } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -15,6 +16,7 @@ import {
 import { type RemoteNode, type RemoteNodeOptions, startRemoteNode } from '#transport/nats/node.ts';
 import type { LateResult } from '#transport/nats/results.ts';
 import type { NatsServer } from './nats-server.ts';
+import { eventually } from './program.ts';
 import { nodeInfo } from './votes.ts';
 
 export const quiet = pino({ level: 'silent' });
@@ -25,6 +27,7 @@ export const quickTimes: ConnectionTimes = {
   connectMs: 1_000,
   firstRetryMs: 20,
   longestRetryMs: 200,
+  answerMs: 200,
 };
 
 export const measured: Outcome = {
@@ -114,7 +117,7 @@ export async function startHub(server: NatsServer, options: Partial<NatsTranspor
     log: quiet,
     ...options,
   });
-  await transport.ready;
+  await eventually(3_000, () => expect(transport.connected).toBe(true));
   return {
     transport,
     late,

@@ -26,6 +26,8 @@ export interface ConnectionTimes {
   readonly connectMs: number;
   readonly firstRetryMs: number;
   readonly longestRetryMs: number;
+  /** For a question to the other side, after which it is asked once more or given up. */
+  readonly answerMs: number;
 }
 
 export const connectionTimes: ConnectionTimes = {
@@ -33,6 +35,7 @@ export const connectionTimes: ConnectionTimes = {
   connectMs: 5_000,
   firstRetryMs: 500,
   longestRetryMs: 15_000,
+  answerMs: 1_500,
 };
 
 export interface ConnectionOptions {

@@ -1,7 +1,5 @@
 import { errors, type NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
-import type { Log } from '#kernel/log.ts';
 import {
   Answer,
   type Command,
@@ -19,10 +17,11 @@ export type Outcome = Awaited<ReturnType<Transport['run']>>;
 
 export interface DispatchOptions {
   readonly tickets: Tickets;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called when a node turned out not to be there. */
-  readonly lose: (node: string, reason: string) => void;
+  readonly answerMs: number;
+  /** The process of a node to send to, or null where there is none. */
+  readonly next: (node: string) => string | null;
+  /** Called when a process turned out not to be there. */
+  readonly lose: (node: string, process: string, reason: string) => void;
 }
 
 /** The runs that are being waited for. */
@@ -37,16 +36,15 @@ export interface Dispatch {
 
 interface Waiting {
   readonly node: string;
-  /** The process that took the command, once that is known. */
+  /** The process that the command was sent to. */
   process: string | null;
   resolve(outcome: Outcome): void;
 }
 
-// A node that does not even take a command in this time is of no use; it gets a second chance for a lost message.
-const answerMs = 1_500;
+// A node that does not even take a command in time is of no use; it gets a second chance for a lost message.
 const attempts = 2;
 
-export function createDispatch({ tickets, log, lose }: DispatchOptions): Dispatch {
+export function createDispatch({ tickets, answerMs, next, lose }: DispatchOptions): Dispatch {
   const waiting = new Map<string, Waiting>();
 
   const settle = (ticket: string, outcome: Outcome): boolean => {
@@ -60,15 +58,38 @@ export function createDispatch({ tickets, log, lose }: DispatchOptions): Dispatc
     for (const [ticket, one] of waiting) if (which(one)) settle(ticket, outcome);
   };
 
+  // Tries one process after the other: each that does not take the command is lost, and with it all that it had taken.
   async function hand(connection: NatsConnection, node: string, ticket: string, payload: string): Promise<void> {
-    for (let attempt = 1; waiting.has(ticket); attempt += 1) {
+    let reason = 'it has no process left';
+    for (;;) {
+      const one = waiting.get(ticket);
+      if (one === undefined) return;
+      const process = next(node);
+      if (process === null) return void settle(ticket, gone(`the node was lost: ${reason}`));
+      const answer = await ask(connection, subjectsOf(node).command(process), payload, one, process);
+      if (typeof answer !== 'string') return take(ticket, answer);
+      one.process = null;
+      reason = answer;
+      lose(node, process, reason);
+    }
+  }
+
+  async function ask(
+    connection: NatsConnection,
+    subject: string,
+    payload: string,
+    one: Waiting,
+    process: string,
+  ): Promise<Answer | null | string> {
+    one.process = process;
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        const message = await connection.request(subjectsOf(node).command, payload, { timeout: answerMs });
-        return take(ticket, readMessage(Answer, message.string()));
+        const message = await connection.request(subject, payload, { timeout: answerMs });
+        return readMessage(Answer, message.string());
       } catch (error) {
-        if (!waiting.has(ticket)) return;
-        if (isTimeout(error) && attempt < attempts) continue;
-        return fail(node, error);
+        if (isAbsence(error)) return 'it is not connected';
+        if (!isTimeout(error)) return `it cannot be reached: ${messageOf(error)}`;
+        if (attempt === attempts) return `it took no command within ${(answerMs * attempts) / 1_000} s`;
       }
     }
   }
@@ -76,16 +97,6 @@ export function createDispatch({ tickets, log, lose }: DispatchOptions): Dispatc
   function take(ticket: string, answer: Answer | null): void {
     if (answer === null) settle(ticket, nodeFault('internal', 'the node gave an answer that cannot be read'));
     else if (answer.state !== 'accepted') settle(ticket, nodeFault(answer.state, answer.reason ?? answer.state));
-    const found = waiting.get(ticket);
-    if (found !== undefined && answer !== null) found.process = answer.process;
-  }
-
-  // Settles what was sent with all else that waits for the node.
-  function fail(node: string, error: unknown): void {
-    if (isAbsence(error)) return lose(node, 'it is not connected');
-    if (isTimeout(error)) return lose(node, `it took no command within ${(answerMs * attempts) / 1_000} s`);
-    log.warn({ err: error, node }, 'a command could not be sent');
-    endAll(gone(`the node cannot be reached: ${messageOf(error)}`), (one) => one.node === node && one.process === null);
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -48,8 +48,7 @@ export interface Absence {
 export interface NatsTransport extends Transport {
   /** To be called once the results of a run are committed: from then on the nodes may forget them. */
   stored(run: string): void;
-  /** Resolves once the list of enrolled nodes was read. */
-  readonly ready: Promise<void>;
+  readonly connected: boolean;
 }
 
 // How long a run waits for a node to report when the connection to NATS is new.
@@ -64,15 +63,23 @@ interface Remote {
 
 /** The hub's side: sends commands, takes results and reports in. */
 export function createNatsTransport(options: NatsTransportOptions): NatsTransport {
-  const { account, clock, random, log } = options;
+  const { account, times = connectionTimes, clock, random, log } = options;
   const remotes = new Map<string, Remote>();
   const tickets = createTickets(account.seed, clock, random);
   const openRuns = createOpenRuns(clock);
   const arrivals = new Set<() => void>();
+  // Before it is read, everybody would be a stranger.
+  const { promise: ready, resolve: listRead } = Promise.withResolvers<void>();
   let upAt = clock.elapsed();
+  let serving: NatsConnection | null = null;
   let closing = false;
 
-  const dispatch = createDispatch({ tickets, clock, log, lose: (name, reason) => lose(name, reason) });
+  const dispatch = createDispatch({
+    tickets,
+    answerMs: times.answerMs,
+    next: (name) => remotes.get(name)?.presence.next() ?? null,
+    lose,
+  });
   const results = createResults({
     isEnrolled: (name) => remotes.has(name),
     tickets,
@@ -82,10 +89,10 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     onLate: async (late) => options.onLate(late),
   });
 
-  function lose(name: string, reason: string): void {
-    log.warn({ node: name, reason }, 'node is offline');
-    remotes.get(name)?.presence.lose(reason);
-    dispatch.nodeLost(name, `the node was lost: ${reason}`);
+  function lose(name: string, process: string, reason: string): void {
+    log.warn({ node: name, process, reason }, 'node is lost');
+    remotes.get(name)?.presence.lose(process, reason);
+    dispatch.processLost(name, process, `the node was lost: ${reason}`);
   }
 
   function hear(message: Msg): void {
@@ -127,15 +134,19 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       message.respond(JSON.stringify({ nodes } satisfies StatusList));
     });
     connection.publish(sharedSubjects.hub);
+    void connection.flush().then(
+      () => (serving = connection),
+      (error: unknown) => log.debug({ err: error }, 'the connection ended at its beginning'),
+    );
   }
 
   const connection: Connection = keepConnected({
     account,
-    times: options.times ?? connectionTimes,
+    times,
     clock,
     random,
     log,
-    onUp: openOn,
+    onUp: (up) => void ready.then(() => up.isClosed() || openOn(up)),
     onDown(reason) {
       for (const { presence } of remotes.values()) presence.disconnect(reason);
     },
@@ -148,8 +159,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     const names = new Set(infos.map(({ name }) => name));
     for (const name of remotes.keys()) {
       if (names.has(name)) continue;
-      lose(name, 'it was revoked');
+      log.warn({ node: name }, 'node was revoked');
       remotes.delete(name);
+      dispatch.nodeLost(name, 'the node was revoked');
     }
     for (const info of infos) {
       const known = remotes.get(info.name);
@@ -167,6 +179,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     try {
       await enrol();
       trouble = null;
+      listRead();
     } catch (error) {
       if (trouble !== messageOf(error))
         log.error({ err: error }, 'the list of nodes cannot be read; the last one holds');
@@ -199,14 +212,15 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   }
 
   let ticking = Promise.resolve();
-  let timer = clock.after(0, tick);
+  let timer: Disposable | null = null;
   function tick(): void {
     look();
     ticking = refresh().then(() => {
       if (!closing) timer = clock.after(tickMs, tick);
     });
   }
-  const ready = refresh();
+
+  tick();
 
   async function arrival(name: string, signal: AbortSignal): Promise<void> {
     const leftMs = upAt + arrivalMs - clock.elapsed();
@@ -228,11 +242,13 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   }
 
   return {
-    ready,
+    get connected() {
+      return serving !== null && serving === connection.current;
+    },
     nodes: () => [...remotes.values()].map(({ presence }) => presence.status),
     async run(name, command, signal) {
       signal.throwIfAborted();
-      await ready;
+      await orAbort(ready, signal);
       if (!remotes.has(name)) return gone(`there is no node "${name}"`);
       if (command.run !== undefined) openRuns.begin(command.run);
       await arrival(name, signal);
@@ -244,7 +260,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     stored: (run) => openRuns.stored(run),
     async close() {
       closing = true;
-      timer[Symbol.dispose]();
+      timer?.[Symbol.dispose]();
       await ticking;
       openRuns.close();
       dispatch.close();

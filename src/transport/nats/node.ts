@@ -42,6 +42,8 @@ export interface RemoteNodeOptions {
 
 /** A node that serves a hub through NATS. */
 export interface RemoteNode {
+  /** The name that this process made up. */
+  readonly process: string;
   /** True while the hub has it on its list of nodes to use. */
   readonly welcome: boolean;
   /** Resolves with the reason once the node has been refused for too long. It keeps trying until it is stopped. */
@@ -50,11 +52,10 @@ export interface RemoteNode {
   stop(graceMs: number): Promise<void>;
 }
 
-const answerMs = 3_000;
 const longestHelloMs = 500;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
-  const { name, local, spool, clock, random, log } = options;
+  const { name, local, spool, times = connectionTimes, clock, random, log } = options;
   const subjects = subjectsOf(name);
   const process = random.id(12);
   const { promise: revoked, resolve: revoke } = Promise.withResolvers<string>();
@@ -79,7 +80,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
 
   const connection = keepConnected({
     account: options.account,
-    times: options.times ?? connectionTimes,
+    times,
     clock,
     random,
     log,
@@ -103,9 +104,8 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     onRefused: (forMs) => refused('the NATS server refuses its key', forMs),
   });
 
-  function listen(up: NatsConnection, subject: string, act: (message: Msg) => void, queue?: string): Subscription {
+  function listen(up: NatsConnection, subject: string, act: (message: Msg) => void): Subscription {
     return up.subscribe(subject, {
-      ...(queue === undefined ? {} : { queue }),
       callback(error, message) {
         if (error === null) act(message);
         else log.error({ err: error, subject }, 'NATS subscription ended');
@@ -156,7 +156,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       phase,
     };
     try {
-      const message = await up.request(subjects.report, JSON.stringify(content), { timeout: answerMs });
+      const message = await up.request(subjects.report, JSON.stringify(content), { timeout: times.answerMs });
       const answer = readMessage(Welcome, message.string());
       if (answer === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
@@ -175,7 +175,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       told = null;
       strangerSince = null;
       if (stopping || up !== connection.current) return;
-      commandsOpen ??= listen(up, subjects.command, hearCommand, name);
+      commandsOpen ??= listen(up, subjects.command(process), hearCommand);
       delivery.resume();
       return;
     }
@@ -199,6 +199,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   }
 
   return {
+    process,
     get welcome() {
       return commandsOpen !== null;
     },

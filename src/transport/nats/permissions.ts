@@ -26,7 +26,7 @@ function hub(key: string): string {
 function node({ name, key }: KeyHolder): string {
   const subjects = subjectsOf(name);
   const publish = list([subjects.report, subjects.result]);
-  const subscribe = list([subjects.command, subjects.abort, sharedSubjects.hub, `${subjects.inbox}.>`]);
+  const subscribe = list([subjects.command('*'), subjects.abort, sharedSubjects.hub, `${subjects.inbox}.>`]);
   return [
     `  # ${name}`,
     `  { nkey: ${key}, permissions: {`,

@@ -15,8 +15,10 @@ export interface Presence {
   rename(info: NodeInfo): void;
   /** Takes a report in; the reason where the process cannot be used, else null. */
   hear(report: Report): string | null;
-  /** Every process is gone, until one reports again. */
-  lose(reason: string): void;
+  /** The process to send the next command to, each in turn; null where there is none. */
+  next(): string | null;
+  /** A process is gone, until it reports again. */
+  lose(process: string, reason: string): void;
   /** The hub itself lost its connection: reports are to be awaited anew. */
   disconnect(reason: string): void;
   /** Forgets processes that fell silent, and names them. */
@@ -33,6 +35,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   let info = enrolled;
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
+  let turn = 0;
 
   const reports = () => [...processes.values()].map(({ report }) => report);
   const newest = () => reports().at(-1) ?? null;
@@ -88,9 +91,13 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       reason = processes.size === 0 ? 'it was stopped' : null;
       return null;
     },
-    lose(why) {
-      processes.clear();
-      reason = why;
+    next() {
+      turn += 1;
+      return [...processes.keys()][turn % processes.size] ?? null;
+    },
+    lose(process, why) {
+      processes.delete(process);
+      if (processes.size === 0) reason = why;
     },
     disconnect(why) {
       processes.clear();
