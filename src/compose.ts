@@ -5,6 +5,7 @@ import type { Config } from '#config/config.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import { formatRound, startNats } from '#compose-nats.ts';
 import { createMetrics, type Metrics, type MetricsSources } from '#metrics/metrics.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
@@ -15,11 +16,12 @@ import type { Target } from '#monitor/target.ts';
 import type { MonitorEvents } from '#monitor/watch.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
+import { joinTransports } from '#transport/several.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import type { Health } from '#web/health.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
-// The only file that names adapters.
+// With compose-nats.ts and compose-node.ts the only files that name adapters.
 
 export interface Environment {
   readonly clock: Clock;
@@ -49,7 +51,7 @@ export async function startDaemon(config: Config, environment: Environment): Pro
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const transport = createThreadTransport({
+  const threads = createThreadTransport({
     nodes: config.nodes.map(({ info, localAddress, inFlight }) => ({
       info,
       options: {
@@ -66,8 +68,9 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     clock,
     log,
   });
-  started.defer(async () => transport.close());
-  const runs = createRuns(transport, clock);
+  started.defer(async () => threads.close());
+  const remote = config.nats === null ? null : started.use(await startNats(config.nats, store, environment));
+  const runs = createRuns(remote === null ? threads : joinTransports([threads, remote.transport]), clock);
 
   const open = channels.map((channel) =>
     channel.open({ log, smtp: smtpOf(config), mailFolder: join(dirname(config.data), 'mail'), hostname: hostname() }),
@@ -108,7 +111,7 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     store,
     clock,
     log,
-    events: eventsOf(metrics),
+    events: eventsOf(metrics, (run) => remote?.transport.stored(run)),
     wakeOutbox: () => outbox.wake(),
   });
   outbox.start();
@@ -153,12 +156,13 @@ function sourcesOf(runs: Runs, store: Store): MetricsSources {
   };
 }
 
-function eventsOf(metrics: Metrics): MonitorEvents {
+function eventsOf(metrics: Metrics, stored: (run: string) => void): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
     roundDone: (target, round) => metrics.roundDone({ target: target.name, check: target.spec.type, ...round }),
-    recorded({ incidents }) {
+    recorded({ target, dueAt, incidents }) {
+      stored(formatRound({ target, dueAt }));
       for (const { target, rule, severity, endedAt } of incidents) {
         metrics.incidentChanged({ target, rule, severity, active: endedAt === null });
       }
@@ -199,9 +203,9 @@ function runnerOf(runs: Runs): Runner {
   return {
     nodes: () => runs.nodes().map(({ info }) => info),
     // What the operator's own file names may be private; the node's own policy still holds.
-    run: async (request, signal) => ({
-      votes: await runs.run({ ...request, policy: 'private' }, signal),
-      reportUrl: null,
-    }),
+    run: async ({ spec, nodes, round }, signal) => {
+      const name = round === undefined ? undefined : formatRound(round);
+      return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
+    },
   };
 }

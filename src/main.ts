@@ -21,6 +21,7 @@ const world: World = {
   pid: process.pid,
   stop: stop.signal,
   interactive: process.stdout.isTTY,
+  hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
 };

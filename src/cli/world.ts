@@ -8,6 +8,8 @@ export interface World {
   readonly stop: AbortSignal;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
+  /** Sends SIGHUP to another process. Throws where there is none. */
+  readonly hangUp: (pid: number) => void;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
 }

@@ -13,6 +13,7 @@ export interface Config {
   /** `publicUrl` has no slash at its end. */
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
   readonly nodes: readonly ConfiguredNode[];
+  readonly nats: NatsAccess | null;
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
@@ -23,6 +24,17 @@ export interface ConfiguredNode {
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly inFlight: number;
+}
+
+/** How the hub reaches nodes on other machines. */
+export interface NatsAccess {
+  readonly servers: readonly string[];
+  readonly seedFile: string;
+  /** PEM certificates to trust instead of the usual ones, or null. */
+  readonly ca: string | null;
+  /** The list of enrolled nodes. */
+  readonly nodesFile: string;
+  readonly absentAfterMs: number;
 }
 
 export interface SmtpServer {
@@ -81,6 +93,7 @@ export interface JudgedTarget {
 export interface ReadFiles {
   readonly password: Secret | null;
   readonly ca: string | null;
+  readonly natsCa: string | null;
 }
 
 /** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
@@ -94,6 +107,7 @@ export function resolveConfig(
     data: resolve(folder, file.data),
     http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
     nodes: Object.entries(file.nodes).map(resolveNode),
+    nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
   };
@@ -108,6 +122,16 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
     info: { name, countryCode, country, city, asn: node.asn ?? '', ip: node.ip ?? '' },
     localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
     inFlight: node.in_flight,
+  };
+}
+
+function resolveNats(nats: NonNullable<ConfigFile['nats']>, { natsCa }: ReadFiles, folder: string): NatsAccess {
+  return {
+    servers: nats.servers,
+    seedFile: resolve(folder, nats.seed_file),
+    ca: natsCa,
+    nodesFile: resolve(folder, nats.nodes_file),
+    absentAfterMs: nats.absent_after,
   };
 }
 

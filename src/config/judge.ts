@@ -17,11 +17,11 @@ export interface Judgement {
 
 /**
  * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
- * the wrong parts are left out for that.
+ * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines.
  */
-export function judgeConfig(root: Located): Judgement {
+export function judgeConfig(root: Located, enrolled: readonly string[] = []): Judgement {
   const { output, issues } = judge(ConfigFile, root.value);
-  const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root)];
+  const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root, enrolled)];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
   if (file === null) return { problems, file, targets: [] };
@@ -67,7 +67,8 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
       if (wrong.has(`${section} `)) return [];
       if (!isRecord(content)) return [[section, content]];
       const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
-      const spoilt = section === 'smtp' ? issues.some(({ path }) => path[0] === 'smtp') : right.length === 0;
+      const whole = section === 'smtp' || section === 'nats';
+      const spoilt = whole ? issues.some(({ path }) => path[0] === section) : right.length === 0;
       return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
     }),
   );

@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, type ReadFiles, resolveConfig } from './config.ts';
 import type { Environment } from './environment.ts';
+import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { configError, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
+import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
 
 export interface LoadOptions {
@@ -28,7 +31,8 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
   const merged = merge(read.map(({ root }) => root));
-  const judged = judgeConfig(merged.root);
+  const enrolled = await enrolledNames(merged.root, folder, problems);
+  const judged = judgeConfig(merged.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems);
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
@@ -36,8 +40,7 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
 }
 
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const read = async (key: string, fault: (text: string) => string | null) => {
-    const path = ['smtp', key];
+  const read = async (path: readonly string[], fault: (text: string) => string | null) => {
     const name = find(root, path);
     if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
     try {
@@ -51,9 +54,20 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     }
     return null;
   };
-  const password = await read('password_file', (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
-  const ca = await read('ca_file', (text) =>
-    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
-  );
-  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca };
+  const password = await read(['smtp', 'password_file'], (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+  const pem = (text: string) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate');
+  const ca = await read(['smtp', 'ca_file'], pem);
+  const natsCa = await read(['nats', 'ca_file'], pem);
+  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca, natsCa };
+}
+
+async function enrolledNames(root: Located, folder: string, problems: Problem[]): Promise<readonly string[]> {
+  const file = Nats.shape.nodes_file.safeParse(find(root, ['nats', 'nodes_file'])?.value);
+  if (find(root, ['nats']) === null || !file.success) return [];
+  try {
+    return Object.keys(await readEnrolled(resolve(folder, file.data)));
+  } catch (error) {
+    problems.push(problemAt(root, ['nats', 'nodes_file'], messageOf(error)));
+    return [];
+  }
 }

@@ -1,26 +1,31 @@
 import { defaultRules } from '#monitor/rule.ts';
-import { find, type Located, placeOf } from './located.ts';
+import { find, type Located, placeOf, problemAtKey } from './located.ts';
 import { type Path, type Problem, suggestion } from './problem.ts';
 
 /**
  * Names that name nothing, and names that stand twice in a list. It reads what was written, not what was accepted, so that
  * one mistake does not hide another.
  */
-export function referenceProblems(root: Located): readonly Problem[] {
-  const nodes = namesUnder(root, 'nodes');
+export function referenceProblems(root: Located, enrolled: readonly string[]): readonly Problem[] {
+  const nodes = find(root, ['nodes']) === null ? ['zz1'] : namesUnder(root, 'nodes');
   const known: Readonly<Record<string, readonly string[]>> = {
-    nodes: nodes.length === 0 ? ['zz1'] : nodes,
+    nodes: [...nodes, ...enrolled],
     rules: [...new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')])],
     notify: namesUnder(root, 'notify'),
   };
   const places: readonly Path[] = [['defaults'], ...namesUnder(root, 'targets').map((name) => ['targets', name])];
-  return places.flatMap((place) =>
+  const clashes = enrolled.filter((name) => nodes.includes(name));
+  const twice = clashes.map((name) =>
+    problemAtKey(root, ['nodes', name], 'is the name of an enrolled node too; rename one of them'),
+  );
+  const wrong = places.flatMap((place) =>
     Object.entries(known).flatMap(([kind, names]) => {
       const path = [...place, kind];
       const here = find(root, path);
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
+  return [...twice, ...wrong];
 }
 
 const singular: Readonly<Record<string, string>> = { nodes: 'node', rules: 'rule', notify: 'recipient' };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
-import { Http, Name, Nodes, Notify, Smtp } from './sections.ts';
+import { Http, Name, Nats, Nodes, Notify, Smtp } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -14,6 +14,7 @@ export const ConfigFile = z
       .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
     http: Http.prefault({}).describe('The web server.'),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
+    nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
     defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
     targets: z
@@ -27,6 +28,11 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+  })
+  .refine(({ nodes, nats }) => nats !== undefined || Object.keys(nodes).length > 0, {
+    path: ['nodes'],
+    error: 'needs at least one node, such as "zz1: {}", where there is no nats',
+    when: ({ value }) => typeof value === 'object' && value !== null && 'nodes' in value && isMap(value.nodes),
   })
   .describe('The configuration of Watchpost.');
 export type ConfigFile = z.output<typeof ConfigFile>;
@@ -45,3 +51,5 @@ export function configJsonSchema(): Record<string, unknown> {
   });
   return { ...schema, title: 'Watchpost configuration' };
 }
+
+const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

@@ -88,7 +88,8 @@ async function collectVotes(
 ): Promise<readonly Vote[]> {
   using limit = deadline(ports.clock, roundLimitMs, signal);
   try {
-    const { votes } = await ports.runner.run({ spec: target.spec, nodes: target.nodes }, limit.signal);
+    const round = { target: target.name, dueAt };
+    const { votes } = await ports.runner.run({ spec: target.spec, nodes: target.nodes, round }, limit.signal);
     return votes;
   } catch (error) {
     if (!signal.aborted) ports.log.error({ err: error, target: target.name, dueAt }, 'round could not be run');

@@ -90,7 +90,7 @@ export function keepConnected(options: ConnectionOptions): Connection {
     let retryMs = times.firstRetryMs;
     while (!stop.signal.aborted) {
       try {
-        const connection = await dial(account, times, stop.signal);
+        const connection = await dialUntil(account, times, stop.signal);
         retryMs = times.firstRetryMs;
         await attend(connection);
       } catch (error) {
@@ -131,10 +131,11 @@ export function keepConnected(options: ConnectionOptions): Connection {
   };
 }
 
-async function dial(account: Account, times: ConnectionTimes, signal: AbortSignal): Promise<NatsConnection> {
+/** Connects once. */
+export async function dial(account: Account, times: ConnectionTimes): Promise<NatsConnection> {
   const overWeb = account.servers.every((server) => /^wss?:/.test(server));
   const secure = account.servers.some((server) => server.startsWith('tls:')) || account.ca !== null;
-  const dialling = (overWeb ? wsconnect : connect)({
+  return (overWeb ? wsconnect : connect)({
     servers: [...account.servers],
     authenticator: nkeyAuthenticator(new TextEncoder().encode(account.seed.reveal())),
     name: account.name,
@@ -148,6 +149,10 @@ async function dial(account: Account, times: ConnectionTimes, signal: AbortSigna
     // Without it a man in the middle could talk us out of TLS.
     ...(secure && !overWeb ? { tls: account.ca === null ? {} : { ca: account.ca } } : {}),
   });
+}
+
+async function dialUntil(account: Account, times: ConnectionTimes, signal: AbortSignal): Promise<NatsConnection> {
+  const dialling = dial(account, times);
   try {
     return await orAbort(dialling, signal);
   } catch (error) {
