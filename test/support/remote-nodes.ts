@@ -76,7 +76,7 @@ export function scriptedNode(name: string): ScriptedNode {
       const { host } = command.spec;
       if (host === 'speaks-long:1') return { ...measured, address: null, detail: { answer: 'x'.repeat(70_000) } };
       if (host === 'speaks-nonsense:1') return { ...measured, seconds: -1 };
-      if (host !== 'hangs:1') return measured;
+      if (host !== 'hangs:1' && host !== 'is-silent:1') return measured;
       return new Promise((resolve, reject) => {
         hanging.push(() => resolve(measured));
         signal.addEventListener('abort', () => {
