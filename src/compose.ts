@@ -14,6 +14,10 @@ import type { Runner } from '#monitor/ports.ts';
 import { longestInterval } from '#monitor/schedule.ts';
 import type { Target } from '#monitor/target.ts';
 import type { MonitorEvents } from '#monitor/watch.ts';
+import { createChecks } from '#service/checks.ts';
+import { checkService } from '#service/http/routes.ts';
+import { createLimits } from '#service/limits.ts';
+import { keepRuns } from '#service/retention.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { joinTransports } from '#transport/several.ts';
@@ -101,7 +105,11 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     ],
     notReady: () => (runs.nodes().some(({ online }) => online) ? [] : ['no node is online']),
   };
-  const web = started.use(await startWebServer({ listen: config.http, clock, log, metrics, health }));
+  const plugins = serviceOf(config, { runs, store, clock, random, log, started });
+  const { trustProxy } = config.http;
+  const web = started.use(
+    await startWebServer({ listen: config.http, clock, log, metrics, health, plugins, trustProxy }),
+  );
   for (const { openIncidents } of store.load()) {
     for (const { target, rule, severity } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true });
@@ -141,6 +149,39 @@ function handleOf({ web, monitor, outbox, clock, rest }: Parts): Daemon {
       }
     },
   };
+}
+
+interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'log'> {
+  readonly runs: Runs;
+  readonly store: Store;
+  readonly started: AsyncDisposableStack;
+}
+
+/** The check service over HTTP, where the configuration asks for it. */
+function serviceOf({ ownService, http, retention }: Config, { started, store, ...parts }: ServiceParts) {
+  if (ownService === null) return [];
+  const { open, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
+  const { clock, log } = parts;
+  const checks = createChecks({ ...parts, store: store.checks });
+  started.defer(async () => checks.close());
+  started.use(keepRuns({ store: store.checks, keepMs: retention.checksMs, clock, log }));
+  return [
+    checkService({
+      checks,
+      limits: createLimits(limits, clock),
+      access: {
+        open,
+        allowPrivate,
+        tokens: tokens.map(({ name, hash }) => ({ name, hash: Buffer.from(hash, 'hex') })),
+      },
+      nodeDomain,
+      maxNodes: limits.max_nodes,
+      publicUrl: http.publicUrl,
+      compatible,
+      clock,
+      log,
+    }),
+  ];
 }
 
 function sourcesOf(runs: Runs, store: Store): MetricsSources {

@@ -34,6 +34,9 @@ export interface Prober<Spec, Detail> {
   close(): Promise<void>;
 }
 
+/** Whose rows: those of the interface, or those of the public service where it differs. */
+export type Dialect = 'interface' | 'check-host.net';
+
 /**
  * A check type: everything that the program knows about it. A type is one folder and one line in `index.ts`; nothing else
  * in the program names it.
@@ -57,7 +60,7 @@ export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, 
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
   start(environment: NodeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
   /** A node's result as section 2.7 shapes it. Node and service faults never get here. */
-  toRow(outcome: Outcome<z.output<DetailSchema>>): unknown;
+  toRow(outcome: Outcome<z.output<DetailSchema>>, dialect?: Dialect): unknown;
   /** The outcome that a row tells; null where the row cannot be read. */
   fromRow(row: unknown): Outcome<z.output<DetailSchema>> | null;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+import type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
@@ -8,7 +8,9 @@ import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
 
-export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+export { AddressRange, addressRules, judge as judgeAddress } from './address.ts';
+export type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
+export { parseEndpoint } from './endpoint.ts';
 export { createGates, type Family, type Gate, type Policy } from './gate.ts';
 export { NodeInfo } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
@@ -42,7 +44,7 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
-  toRow(outcome: Outcome): unknown;
+  toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
 
@@ -11,12 +12,21 @@ export interface Config {
   /** The database file. */
   readonly data: string;
   /** `publicUrl` has no slash at its end. */
-  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly publicUrl: string | null;
+    /** Addresses and ranges. */
+    readonly trustProxy: readonly string[];
+  };
+  /** The check service that this process serves, or null. */
+  readonly ownService: ConfiguredOwnService | null;
   readonly nodes: readonly ConfiguredNode[];
   readonly nats: NatsAccess | null;
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
+  readonly retention: { readonly checksMs: number };
 }
 
 export interface ConfiguredNode {
@@ -94,6 +104,8 @@ export interface ReadFiles {
   readonly password: Secret | null;
   readonly ca: string | null;
   readonly natsCa: string | null;
+  /** Hashes of tokens, by the name of their file as it is written. */
+  readonly tokenHashes: ReadonlyMap<string, string>;
 }
 
 /** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
@@ -105,11 +117,17 @@ export function resolveConfig(
 ): Config {
   return {
     data: resolve(folder, file.data),
-    http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
+    http: {
+      ...file.http.listen,
+      publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
+      trustProxy: file.http.trust_proxy,
+    },
+    ownService: file.service === undefined ? null : resolveOwnService(file.service, files.tokenHashes),
     nodes: Object.entries(file.nodes).map(resolveNode),
     nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
+    retention: { checksMs: file.retention.checks },
   };
 }
 

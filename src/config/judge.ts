@@ -21,7 +21,11 @@ export interface Judgement {
  */
 export function judgeConfig(root: Located, enrolled: readonly string[] = []): Judgement {
   const { output, issues } = judge(ConfigFile, root.value);
-  const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root, enrolled)];
+  const problems = [
+    ...issues.flatMap((issue) => explain(issue, root)),
+    ...referenceProblems(root, enrolled),
+    ...nothingToDo(root),
+  ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
   if (file === null) return { problems, file, targets: [] };
@@ -29,12 +33,20 @@ export function judgeConfig(root: Located, enrolled: readonly string[] = []): Ju
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
   for (const name of find(root, ['targets'])?.children.keys() ?? []) {
-    if (!Object.hasOwn(file.targets, name)) continue;
+    if (!Object.hasOwn(file.targets ?? {}, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
     if (found.target !== null) targets.push(found.target);
   }
   return { problems, file, targets };
+}
+
+function nothingToDo(root: Located): readonly Problem[] {
+  const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
+  if (has('targets') || has('service')) return [];
+  return [
+    problemAt(root, ['targets'], 'is missing: expected a map of targets, such as "shop: { check: ..., host: ... }"'),
+  ];
 }
 
 // The union of all targets carries no rules of a check type that span several options: its own schema does.

@@ -8,7 +8,8 @@ import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
-import { configError, type Problem } from './problem.ts';
+import { tokenHash } from './own-service.ts';
+import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
@@ -40,7 +41,7 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
 }
 
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const read = async (path: readonly string[], fault: (text: string) => string | null) => {
+  const read = async (path: Path, fault: (text: string) => string | null) => {
     const name = find(root, path);
     if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
     try {
@@ -58,7 +59,20 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
   const pem = (text: string) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate');
   const ca = await read(['smtp', 'ca_file'], pem);
   const natsCa = await read(['nats', 'ca_file'], pem);
-  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca, natsCa };
+  const tokenHashes = new Map<string, string>();
+  for (const [index, token] of find(root, ['service', 'tokens'])?.children ?? []) {
+    const file = token.children.get('hash_file')?.value;
+    const text = await read(['service', 'tokens', Number(index), 'hash_file'], (text) =>
+      tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
+    );
+    if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
+  }
+  return { tokenHashes, password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca, natsCa };
+}
+
+// As sha256sum writes it: the hash, blanks, a name.
+function firstWord(text: string): string {
+  return text.trim().split(/\s/)[0] ?? '';
 }
 
 async function enrolledNames(root: Located, folder: string, problems: Problem[]): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { AddressRange } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Environment } from './environment.ts';
@@ -11,8 +12,6 @@ import { Address, LocalAddress, NatsServers, NodeName } from './sections.ts';
 import { readSources } from './source.ts';
 import { readYaml } from './yaml.ts';
 
-const rangeHint = 'expected an address range, such as "10.0.0.0/8" or "fd00::/8"';
-const Range = z.string({ error: rangeHint }).refine(isRange, { error: rangeHint });
 const Path = z.string().min(1).max(4_096);
 
 const keys = {
@@ -28,8 +27,8 @@ const keys = {
     .boolean()
     .default(false)
     .describe('Whether checks may reach private addresses, if the hub asks for it.'),
-  allow: z.array(Range).max(100).default([]).describe('Ranges that checks may reach besides.'),
-  deny: z.array(Range).max(100).default([]).describe('Ranges that checks never reach.'),
+  allow: z.array(AddressRange).max(100).default([]).describe('Ranges that checks may reach besides.'),
+  deny: z.array(AddressRange).max(100).default([]).describe('Ranges that checks never reach.'),
   known_as: z.array(Address).max(10).default([]).describe('Public addresses that others reach this machine at.'),
   local_address: LocalAddress.optional().describe('The address to send checks from, or one of each family.'),
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks run at the same time.'),
@@ -160,12 +159,6 @@ function byFamily(addresses: readonly string[]): NodeConfig['localAddress'] {
   const v4 = addresses.find((address) => isIP(address) === 4);
   const v6 = addresses.find((address) => isIP(address) === 6);
   return { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) };
-}
-
-function isRange(text: string): boolean {
-  const [address = '', bits = ''] = text.split('/');
-  const family = isIP(address);
-  return family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

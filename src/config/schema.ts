@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
-import { Http, Name, Nats, Nodes, Notify, Smtp } from './sections.ts';
+import { OwnService } from './own-service.ts';
+import { Http, Name, Nats, Nodes, Notify, Retention, Smtp } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -13,6 +14,7 @@ export const ConfigFile = z
       .default('data/watchpost.db')
       .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
     http: Http.prefault({}).describe('The web server.'),
+    service: OwnService.optional().describe('The check service in this process, for others. Default: none is served.'),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
@@ -20,6 +22,7 @@ export const ConfigFile = z
     targets: z
       .record(Name, Target, { error: 'expected a map of targets, such as "shop: { check: ..., host: ... }"' })
       .refine((targets) => Object.keys(targets).length > 0, { error: 'needs at least one target' })
+      .optional()
       .describe(
         'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
       ),
@@ -28,6 +31,7 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .refine(({ nodes, nats }) => nats !== undefined || Object.keys(nodes).length > 0, {
     path: ['nodes'],

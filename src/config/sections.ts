@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { NodeInfo } from '#checks/index.ts';
+import { AddressRange, NodeInfo } from '#checks/index.ts';
 import { Duration } from '#kernel/units.ts';
 import { Severity } from '#monitor/rule.ts';
 
@@ -48,7 +48,12 @@ export const Http = z.strictObject({
     .string({ error: publicUrlHint })
     .refine((text) => isUrl(text, ['http:', 'https:']), { error: publicUrlHint })
     .optional()
-    .describe('The address under which people reach this program: for the links in mails.'),
+    .describe('The address under which people reach this program: for the links in mails and in answers of the API.'),
+  trust_proxy: z
+    .array(AddressRange, { error: 'expected a list of addresses or ranges, such as [10.0.0.0/8]' })
+    .max(100)
+    .default([])
+    .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
 });
 
 export const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
@@ -182,6 +187,12 @@ export const Notify = z.strictObject({
     .min(1)
     .default([...Severity.options])
     .describe('Which incidents they hear of, by the severity of the rule.'),
+});
+
+export const Retention = z.strictObject({
+  checks: Duration({ min: '1h', max: '3650d' })
+    .default(2_592_000_000)
+    .describe('How long checks that were started over the API are kept, and their reports can be read.'),
 });
 
 function isUrl(text: string, protocols: readonly string[]): boolean {

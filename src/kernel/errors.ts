@@ -14,6 +14,7 @@ const catalogue = {
   node_gone: { exitCode: 1 },
   node_revoked: { exitCode: 77 },
   no_nodes: { exitCode: 1 },
+  service_busy: { exitCode: 1 },
   internal: { exitCode: 1 },
 } as const satisfies Record<string, { exitCode: number }>;
 

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { DeliveryCount, MonitorStore, RoundRecord } from '#monitor/ports.ts';
+import type { MonitorStore, RoundRecord } from '#monitor/ports.ts';
 import type { deliveries, incidents, results, ruleStates } from './schema.ts';
 
 export type RuleState = RoundRecord['states'][number];
 export type Incident = RoundRecord['incidents'][number];
 export type Delivery = RoundRecord['deliveries'][number];
 export type Settlement = Parameters<MonitorStore['settle']>[0][number];
-export type { DeliveryCount };
 
 /** What is kept of one node's outcome. */
 export interface StoredResult {

@@ -99,6 +99,31 @@ export const deliveries = sqliteTable(
   ],
 );
 
+/** Checks that were started over the API, oldest first by `key`. */
+export const runs = sqliteTable('runs', {
+  key: integer('key').primaryKey(),
+  id: text('id').notNull().unique(),
+  createdAt: integer('created_at').notNull(),
+  /** JSON: the spec. */
+  spec: text('spec').notNull(),
+  /** JSON: the nodes, each with its place. */
+  nodes: text('nodes').notNull(),
+});
+
+/** One row for each node that has answered; `position` counts the nodes of the run from 0. */
+export const runResults = sqliteTable(
+  'run_results',
+  {
+    runKey: integer('run_key')
+      .notNull()
+      .references(() => runs.key, { onDelete: 'cascade' }),
+    position: integer('position').notNull(),
+    /** JSON: the whole outcome. */
+    outcome: text('outcome').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runKey, table.position] })],
+);
+
 /** The results as people read them: `sqlite3 watchpost.db "SELECT * FROM history"`. */
 export const history = sqliteView('history', {
   dueAt: text('due_at').notNull(),

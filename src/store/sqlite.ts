@@ -3,11 +3,13 @@ import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { LateVote, MonitorStore } from '#monitor/ports.ts';
+import type { ServiceStore } from '#service/ports.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
 import { readChannels, readCounts, readDue, readNextDeliveryAt, readResults, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
+import { createRunStore } from './runs.ts';
 import { results } from './schema.ts';
 import { createWriter } from './write.ts';
 
@@ -19,6 +21,8 @@ export interface StoreOptions extends OpenOptions {
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
 export interface Store extends MonitorStore, AsyncDisposable {
+  /** The check service's part of the same file. */
+  readonly checks: ServiceStore;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
   /**
@@ -50,6 +54,7 @@ export function openStore(options: StoreOptions): Store {
   const writer = createWriter(database);
   const channels = new Set(readChannels(database));
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
+  const checks = createRunStore({ database: raw, clock, log });
   let closed = false;
 
   function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {
@@ -75,6 +80,7 @@ export function openStore(options: StoreOptions): Store {
     if (closed) return;
     closed = true;
     const lost = queue.close();
+    checks.close();
     file[Symbol.dispose]();
     if (lost > 0) throw new WatchpostError('store_failed', `${file.path}: ${lost} rounds could not be written`);
   }
@@ -103,6 +109,7 @@ export function openStore(options: StoreOptions): Store {
   }
 
   return {
+    checks,
     load: () => guard(() => readTargets(database)),
 
     async record(round) {
