@@ -47,7 +47,7 @@ export async function initNodes(options: EnrolmentOptions, world: World): Promis
 }
 
 export async function addNode(name: string, options: EnrolmentOptions & PlaceOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world);
+  const access = await accessOf(options, world, name);
   const nodes = await readEnrolled(access.nodesFile);
   if (!NodeName.safeParse(name).success) throw usage(`"${name}": a node is named by two small letters and a number`);
   if (Object.hasOwn(nodes, name)) throw usage(`node ${name} is enrolled already; revoke it first to give it a new key`);
@@ -77,7 +77,7 @@ export async function revokeNode(name: string, options: EnrolmentOptions, world:
 }
 
 export async function renameNode(from: string, to: string, options: EnrolmentOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world);
+  const access = await accessOf(options, world, to);
   const nodes = await readEnrolled(access.nodesFile);
   const { [from]: known, ...left } = nodes;
   if (known === undefined) throw usage(`no node "${from}" is enrolled`);
@@ -104,8 +104,10 @@ export async function listNodes(options: EnrolmentOptions, world: World): Promis
 
 const permissionsPath = ({ nodesFile }: NatsAccess) => `${nodesFile.replace(/\.[^./]*$/, '')}.conf`;
 
-async function accessOf({ config: path }: EnrolmentOptions, world: World): Promise<NatsAccess> {
-  const { nats } = await loadConfig({ path, env: world.env });
+// A name that the configuration has already would make the next start fail.
+async function accessOf({ config: path }: EnrolmentOptions, world: World, name?: string): Promise<NatsAccess> {
+  const { nats, nodes } = await loadConfig({ path, env: world.env });
+  if (nodes.some(({ info }) => info.name === name)) throw usage(`${path} has a node "${name}" of its own`);
   if (nats === null)
     throw new WatchpostError('config_invalid', `${path}: there is no nats section; nodes join through it`);
   return nats;

@@ -74,7 +74,8 @@ function addNodeCommands(program: Command, configOption: Option, world: World, f
   node.action(async ({ config, logLevel, ...flags }) => {
     const settings = Object.fromEntries(
       nodeKeys.flatMap(({ key }) => {
-        const value: unknown = flags[key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())];
+        const value: string | boolean | undefined =
+          flags[key.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())];
         return value === undefined ? [] : [[key, String(value)]];
       }),
     );

@@ -2,7 +2,7 @@ import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
-import { find, type Located, problemAt } from './located.ts';
+import { find, type Located, problemAt, problemAtKey } from './located.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
@@ -25,6 +25,7 @@ export function judgeConfig(root: Located, enrolled: readonly string[] = []): Ju
     ...issues.flatMap((issue) => explain(issue, root)),
     ...referenceProblems(root, enrolled),
     ...nothingToDo(root),
+    ...nowhereToCheck(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
@@ -47,6 +48,12 @@ function nothingToDo(root: Located): readonly Problem[] {
   return [
     problemAt(root, ['targets'], 'is missing: expected a map of targets, such as "shop: { check: ..., host: ... }"'),
   ];
+}
+
+function nowhereToCheck(root: Located): readonly Problem[] {
+  const nodes = find(root, ['nodes']);
+  if (nodes === null || !isRecord(nodes.value) || nodes.children.size > 0 || find(root, ['nats']) !== null) return [];
+  return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
 }
 
 // The union of all targets carries no rules of a check type that span several options: its own schema does.

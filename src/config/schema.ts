@@ -33,11 +33,6 @@ export const ConfigFile = z
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })
-  .refine(({ nodes, nats }) => nats !== undefined || Object.keys(nodes).length > 0, {
-    path: ['nodes'],
-    error: 'needs at least one node, such as "zz1: {}", where there is no nats',
-    when: ({ value }) => typeof value === 'object' && value !== null && 'nodes' in value && isMap(value.nodes),
-  })
   .describe('The configuration of Watchpost.');
 export type ConfigFile = z.output<typeof ConfigFile>;
 
@@ -55,5 +50,3 @@ export function configJsonSchema(): Record<string, unknown> {
   });
   return { ...schema, title: 'Watchpost configuration' };
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

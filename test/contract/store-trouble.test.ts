@@ -52,7 +52,7 @@ describe('a database that cannot be used', () => {
     const error = refusalOf(path);
     expect(error.code).toBe('store_newer');
     expect(error.message).toMatch(
-      /written by a newer Watchpost \(schema 2, this one knows up to 1\); install that version/,
+      /written by a newer Watchpost \(schema 4, this one knows up to 3\); install that version/,
     );
   });
 
@@ -159,6 +159,7 @@ describe('two programs on one database', () => {
     const reader = new Database(path, { readonly: true });
     expect(reader.prepare('SELECT * FROM history').all()).toEqual([
       {
+        late_at: null,
         due_at: '2026-01-01T00:00:00.007Z',
         target: 'shop',
         node: 'de1',
@@ -264,7 +265,7 @@ describe('the file', () => {
         ...['results', 'rule_states'].map((name) => ({ name, wr: 1, strict: 1 })),
       ]),
     );
-    expect(database.pragma('user_version', { simple: true })).toBe(1);
+    expect(database.pragma('user_version', { simple: true })).toBe(3);
     expect(database.pragma('foreign_key_check')).toEqual([]);
     database.close();
   });
