@@ -22,22 +22,25 @@ interface Environment {
 /** Nodes on other machines, wired to the store. Rejects with `config_invalid` where the hub's key cannot be used. */
 export async function startNats(
   access: NatsAccess,
-  store: Pick<Store, 'recordLate'>,
+  store: Pick<Store, 'recordLate'> | null,
   { clock, random, log }: Environment,
-): Promise<{ readonly transport: NatsTransport } & AsyncDisposable> {
+): Promise<NatsTransport> {
   const account = await hubAccount(access);
   const enrolled = watchEnrolled(access.nodesFile);
   const transport = createNatsTransport({
     account,
     enrolled,
-    onLate: async (late) => storeLate(late, transport, store, { clock, log }),
+    onLate: async (late) => {
+      if (store === null) throw new Error('results are not stored here');
+      await storeLate(late, transport, store, { clock, log });
+    },
     onAbsence: (absence) => tellAbsence(absence, log),
     absentAfterMs: access.absentAfterMs,
     clock,
     random,
     log,
   });
-  return { transport, [Symbol.asyncDispose]: () => transport.close() };
+  return transport;
 }
 
 /** How the hub signs in. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ChannelEnvironment, channels } from '#channels/index.ts';
+import { createClient } from '#client/client.ts';
 import type { Config } from '#config/config.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -55,32 +56,14 @@ export async function startDaemon(config: Config, environment: Environment): Pro
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const threads = createThreadTransport({
-    nodes: config.nodes.map(({ info, localAddress, inFlight }) => ({
-      info,
-      options: {
-        localAddress,
-        policy: 'private',
-        allow: [],
-        deny: [],
-        knownAs: info.ip === '' ? [] : [info.ip],
-        running: inFlight,
-        queued: 10 * inFlight,
-      },
-    })),
-    entry: new URL('./node/thread.ts', import.meta.url),
-    clock,
-    log,
-  });
-  started.defer(async () => threads.close());
-  const remote = config.nats === null ? null : started.use(await startNats(config.nats, store, environment));
-  const runs = createRuns(remote === null ? threads : joinTransports([threads, remote.transport]), clock);
+  const checking = await openChecking(config, environment, store);
+  started.defer(async () => checking.close());
 
   const open = channels.map((channel) =>
     channel.open({ log, smtp: smtpOf(config), mailFolder: join(dirname(config.data), 'mail'), hostname: hostname() }),
   );
   for (const channel of open) started.defer(async () => channel.close());
-  const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(runs, store) }));
+  const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
 
@@ -103,9 +86,9 @@ export async function startDaemon(config: Config, environment: Environment): Pro
       { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
       { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
     ],
-    notReady: () => (runs.nodes().some(({ online }) => online) ? [] : ['no node is online']),
+    notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
   };
-  const plugins = serviceOf(config, { runs, store, clock, random, log, started });
+  const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
   const { trustProxy } = config.http;
   const web = started.use(
     await startWebServer({ listen: config.http, clock, log, metrics, health, plugins, trustProxy }),
@@ -114,16 +97,95 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     for (const { target, rule, severity } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true });
   }
-  monitor = startMonitor(config.targets, {
-    runner: runnerOf(runs),
+  monitor = startMonitor(config, {
+    runner: checking.runner,
     store,
     clock,
     log,
-    events: eventsOf(metrics, (run) => remote?.transport.stored(run)),
+    events: eventsOf(metrics, checking.stored),
     wakeOutbox: () => outbox.wake(),
   });
   outbox.start();
   return handleOf({ web, monitor, outbox, clock, rest: started.move() });
+}
+
+/** What runs the checks: nodes of this process, or somebody else's service. */
+export interface Checking {
+  readonly runner: Runner;
+  /** Those on the nodes of this process, or null where there are none. */
+  readonly runs: Runs | null;
+  nodes(): ReturnType<MetricsSources['nodes']>;
+  /** To be called once the results of a run are committed. */
+  readonly stored: (run: string) => void;
+  close(): Promise<void>;
+}
+
+type Nodes = Pick<Config, 'nodes' | 'nats'>;
+type LateStore = Pick<Store, 'recordLate'> | null;
+
+/** Opens what the configuration names to run checks, and nothing else. Without a store late results stay with their nodes. */
+export async function openChecking(
+  config: Nodes & Pick<Config, 'foreignService'>,
+  environment: Environment,
+  store: LateStore,
+): Promise<Checking> {
+  const { foreignService } = config;
+  return foreignService === null ? checkHere(config, environment, store) : checkThere(foreignService, environment);
+}
+
+async function checkHere({ nodes, nats }: Nodes, environment: Environment, store: LateStore): Promise<Checking> {
+  const { clock, log } = environment;
+  const remote = nats === null ? null : await startNats(nats, store, environment);
+  const threads = createThreadTransport({
+    nodes: nodes.map(({ info, localAddress, inFlight }) => ({
+      info,
+      options: {
+        localAddress,
+        policy: 'private',
+        allow: [],
+        deny: [],
+        knownAs: info.ip === '' ? [] : [info.ip],
+        running: inFlight,
+        queued: 10 * inFlight,
+      },
+    })),
+    entry: new URL('./node/thread.ts', import.meta.url),
+    clock,
+    log,
+  });
+  const transport = remote === null ? threads : joinTransports([threads, remote]);
+  const runs = createRuns(transport, clock);
+  return {
+    runs,
+    stored: (run) => remote?.stored(run),
+    runner: {
+      nodes: () => runs.nodes().map(({ info }) => info),
+      // What the operator's own file names may be private; the node's own policy still holds.
+      run: async ({ spec, nodes, round }, signal) => {
+        const name = round === undefined ? undefined : formatRound(round);
+        return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
+      },
+    },
+    nodes: () =>
+      runs.nodes().map(({ info, online, lagSeconds }) => ({
+        info,
+        up: online,
+        eventLoopLagSeconds: online ? lagSeconds : null,
+      })),
+    close: async () => transport.close(),
+  };
+}
+
+function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {
+  const client = createClient({ ...service, ...environment });
+  client.keepNodes();
+  return {
+    runs: null,
+    stored: () => {},
+    runner: client,
+    nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
+    close: async () => client.close(),
+  };
 }
 
 interface Parts {
@@ -152,17 +214,17 @@ function handleOf({ web, monitor, outbox, clock, rest }: Parts): Daemon {
 }
 
 interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'log'> {
-  readonly runs: Runs;
+  readonly runs: Runs | null;
   readonly store: Store;
   readonly started: AsyncDisposableStack;
 }
 
 /** The check service over HTTP, where the configuration asks for it. */
-function serviceOf({ ownService, http, retention }: Config, { started, store, ...parts }: ServiceParts) {
-  if (ownService === null) return [];
+function serviceOf({ ownService, http, retention }: Config, { started, store, runs, ...parts }: ServiceParts) {
+  if (ownService === null || runs === null) return [];
   const { open, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
   const { clock, log } = parts;
-  const checks = createChecks({ ...parts, store: store.checks });
+  const checks = createChecks({ ...parts, runs, store: store.checks });
   started.defer(async () => checks.close());
   started.use(keepRuns({ store: store.checks, keepMs: retention.checksMs, clock, log }));
   return [
@@ -184,14 +246,9 @@ function serviceOf({ ownService, http, retention }: Config, { started, store, ..
   ];
 }
 
-function sourcesOf(runs: Runs, store: Store): MetricsSources {
+function sourcesOf(checking: Checking, store: Store): MetricsSources {
   return {
-    nodes: () =>
-      runs.nodes().map(({ info, online, lagSeconds }) => ({
-        info,
-        up: online,
-        eventLoopLagSeconds: online ? lagSeconds : null,
-      })),
+    nodes: () => checking.nodes(),
     deliveries: () => store.deliveryCounts(),
     store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
   };
@@ -238,15 +295,4 @@ function smtpOf({ smtp }: Config): ChannelEnvironment['smtp'] {
 
 function sinceMs(moment: number | null, clock: Clock): number {
   return moment === null ? 0 : Math.max(0, clock.now() - moment);
-}
-
-function runnerOf(runs: Runs): Runner {
-  return {
-    nodes: () => runs.nodes().map(({ info }) => info),
-    // What the operator's own file names may be private; the node's own policy still holds.
-    run: async ({ spec, nodes, round }, signal) => {
-      const name = round === undefined ? undefined : formatRound(round);
-      return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
-    },
-  };
 }

@@ -44,6 +44,8 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
+  lines(outcome: Outcome): readonly string[];
+  readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
   toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }
@@ -58,7 +60,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
   checks.map((check) => {
     // Sound because every caller picks the check by the type of the very spec or outcome that it hands over.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const erased = { ...check, Outcome: outcomeOf(check.Detail) } as unknown as AnyCheck;
+    const erased = { answers: null, ...check, Outcome: outcomeOf(check.Detail) } as unknown as AnyCheck;
     return [check.type, erased];
   }),
 );

@@ -10,6 +10,9 @@ export interface World {
   readonly interactive: boolean;
   /** Sends SIGHUP to another process. Throws where there is none. */
   readonly hangUp: (pid: number) => void;
+  /** How many characters fit in a line of the terminal, and how many lines on it. */
+  readonly columns: number;
+  readonly rows: number;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
@@ -21,12 +22,24 @@ export interface Config {
   };
   /** The check service that this process serves, or null. */
   readonly ownService: ConfiguredOwnService | null;
+  /** Set where somebody else's check service runs the checks. */
+  readonly foreignService: ConfiguredService | null;
+  /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly nats: NatsAccess | null;
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
+  readonly maintenance: readonly ConfiguredMaintenance[];
   readonly retention: { readonly checksMs: number };
+}
+
+/** When nobody is told of what begins at these targets. */
+export interface ConfiguredMaintenance {
+  readonly targets: 'all' | readonly string[];
+  readonly time:
+    | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string; readonly durationMs: number }
+    | { readonly kind: 'once'; readonly from: number; readonly to: number };
 }
 
 export interface ConfiguredNode {
@@ -67,6 +80,8 @@ export interface ConfiguredTarget {
   /** Each recipient once. */
   readonly recipients: readonly Recipient[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Names of targets. */
+  readonly dependsOn: readonly string[];
 }
 
 export type Schedule =
@@ -101,6 +116,7 @@ export interface JudgedTarget {
 
 /** The contents of the files that the configuration names; null where it names none. */
 export interface ReadFiles {
+  readonly serviceToken: Secret | null;
   readonly password: Secret | null;
   readonly ca: string | null;
   readonly natsCa: string | null;
@@ -122,13 +138,23 @@ export function resolveConfig(
       publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
       trustProxy: file.http.trust_proxy,
     },
-    ownService: file.service === undefined ? null : resolveOwnService(file.service, files.tokenHashes),
-    nodes: Object.entries(file.nodes).map(resolveNode),
+    ...resolveService(file.service, files),
+    nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
+    maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     retention: { checksMs: file.retention.checks },
   };
+}
+
+function resolveService(
+  service: ConfigFile['service'],
+  { serviceToken, tokenHashes }: ReadFiles,
+): Pick<Config, 'ownService' | 'foreignService'> {
+  if (service === undefined) return { ownService: null, foreignService: null };
+  if (isForeign(service)) return { ownService: null, foreignService: resolveForeignService(service, serviceToken) };
+  return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {
@@ -186,7 +212,19 @@ function resolveTarget({ name, keys, spec }: JudgedTarget, { defaults, ...file }
     }),
     recipients: resolveRecipients(keys.notify ?? defaults.notify, file.notify),
     labels: keys.labels,
+    dependsOn: [keys.depends_on ?? []].flat(),
   };
+}
+
+function resolveMaintenance(
+  { targets, cron, timezone, duration, from, to }: ConfigFile['maintenance'][number],
+  defaultZone: string,
+): readonly ConfiguredMaintenance[] {
+  if (cron !== undefined && duration !== undefined) {
+    const time = { kind: 'cron', pattern: cron, timezone: timezone ?? defaultZone, durationMs: duration } as const;
+    return [{ targets, time }];
+  }
+  return from === undefined || to === undefined ? [] : [{ targets, time: { kind: 'once', from, to } }];
 }
 
 const implicitRules = () =>

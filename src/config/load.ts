@@ -55,7 +55,12 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     }
     return null;
   };
-  const password = await read(['smtp', 'password_file'], (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+  const readSecret = async (path: Path) => {
+    const text = await read(path, (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
+    return text === null ? null : new Secret(text.replace(/\r?\n$/, ''));
+  };
+  const serviceToken = await readSecret(['service', 'token_file']);
+  const password = await readSecret(['smtp', 'password_file']);
   const pem = (text: string) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate');
   const ca = await read(['smtp', 'ca_file'], pem);
   const natsCa = await read(['nats', 'ca_file'], pem);
@@ -67,7 +72,7 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     );
     if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
   }
-  return { tokenHashes, password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca, natsCa };
+  return { tokenHashes, serviceToken, password, ca, natsCa };
 }
 
 // As sha256sum writes it: the hash, blanks, a name.

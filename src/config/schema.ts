@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
+import { ForeignService } from './foreign-service.ts';
+import { MaintenanceList } from './maintenance.ts';
 import { OwnService } from './own-service.ts';
 import { Http, Name, Nats, Nodes, Notify, Retention, Smtp } from './sections.ts';
 import { Defaults, Target } from './target.ts';
@@ -14,7 +16,12 @@ export const ConfigFile = z
       .default('data/watchpost.db')
       .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
     http: Http.prefault({}).describe('The web server.'),
-    service: OwnService.optional().describe('The check service in this process, for others. Default: none is served.'),
+    service: z
+      .union([OwnService, ForeignService])
+      .optional()
+      .describe(
+        'The check service in this process, for others; or with url the one of somebody else that runs the checks. Default: none.',
+      ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
@@ -31,6 +38,7 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    maintenance: MaintenanceList,
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .describe('The configuration of Watchpost.');

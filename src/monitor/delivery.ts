@@ -1,5 +1,5 @@
 /** What a delivery says about its incident. */
-export type DeliveryKind = 'opened' | 'resolved';
+export type DeliveryKind = 'opened' | 'resolved' | 'closed';
 
 /** One message about incidents to one recipient through one channel: a row until it is settled. */
 export interface Delivery {

@@ -22,7 +22,7 @@ export function composeMessage(
   const { incident } = pending.at(-1) ?? pending[0];
   const deliveries = pending.map(({ delivery }) => delivery);
   const opened = deliveries.find((delivery) => delivery.kind === 'opened');
-  const resolved = deliveries.find((delivery) => delivery.kind === 'resolved');
+  const resolved = deliveries.find((delivery) => delivery.kind !== 'opened');
   const isLate = opened !== undefined && (resolved !== undefined || incident.endedAt !== null);
   const sent = opened ?? resolved ?? pending[0].delivery;
   const merged = isLate && resolved !== undefined ? [resolved] : [];

@@ -1,5 +1,5 @@
 import { singleLine } from '#kernel/text.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident, VoteLine } from './incident.ts';
 import type { MessageKind } from './ports.ts';
@@ -43,8 +43,8 @@ export interface Story {
 const longestSubject = 140;
 const longestTable = 40;
 
-// The word that a rule of the kind `failing` puts into the subject, by what the message tells.
-const words: Readonly<Record<MessageKind, string>> = { opened: 'DOWN', resolved: 'RESOLVED', late: 'RESOLVED' };
+// The word in the subject, by what the message tells; a beginning is called what the rule calls it.
+const words = { resolved: 'RESOLVED', closed: 'CLOSED', late: 'RESOLVED' } as const;
 
 /** What a message says about an incident. `trouble` is why it is late, where that is known. */
 export function tell(kind: MessageKind, incident: Incident, trouble: string | null, options: StoryOptions): Story {
@@ -61,16 +61,19 @@ export function tell(kind: MessageKind, incident: Incident, trouble: string | nu
     ['Rule', `${singleLine(incident.rule)}: ${singleLine(incident.condition)}`],
     ['Severity', incident.severity],
   ] as const;
-  const before = table('Who saw what when it went down', incident.votes);
-  const after = incident.closingVotes === null ? [] : [table('Who saw what when it came back', incident.closingVotes)];
+  const before = table(`Who saw what when it ${incident.wording.began}`, incident.votes);
+  const after =
+    incident.closingVotes === null
+      ? []
+      : [table(`Who saw what when it ${incident.wording.ended}`, incident.closingVotes)];
   const shared = { kind, link: linkTo(incident), footer: `Incident ${singleLine(incident.id)}`, remarks: [] };
 
   switch (kind) {
     case 'opened':
       return {
         ...shared,
-        subject: subjectOf(kind, target, incident.cause, saw),
-        headline: `${target} is down: ${cause}`,
+        subject: subjectOf(incident.wording.word, target, incident.cause, saw),
+        headline: `${target} ${incident.wording.is}: ${cause}`,
         facts: [
           what,
           ['Since', formatTime(incident.startedAt, zone)],
@@ -82,29 +85,37 @@ export function tell(kind: MessageKind, incident: Incident, trouble: string | nu
     case 'resolved':
       return {
         ...shared,
-        subject: subjectOf(kind, target, `up again after ${lasted}`),
-        headline: `${target} is up again after ${lasted}`,
-        facts: [what, ['Down', whole], ['Cause', cause], ...common],
+        subject: subjectOf(words[kind], target, `${incident.wording.again} after ${lasted}`),
+        headline: `${target} is ${incident.wording.again} after ${lasted}`,
+        facts: [what, [incident.wording.noun, whole], ['Cause', cause], ...common],
         tables: [...after, before],
+      };
+    case 'closed':
+      return {
+        ...shared,
+        subject: subjectOf(words[kind], target, `no longer monitored; it ${incident.wording.was} for ${lasted}`),
+        headline: `${target} is no longer monitored; it ${incident.wording.was} until then, for ${lasted}`,
+        facts: [what, [incident.wording.noun, whole], ['Cause', cause], ...common],
+        tables: [before],
       };
     case 'late':
       return {
         ...shared,
-        subject: subjectOf(kind, target, `was down ${span}; this mail was delayed`),
-        headline: `${target} was down ${span} and is up again`,
+        subject: subjectOf(words[kind], target, `${incident.wording.was} ${span}; this mail was delayed`),
+        headline: `${target} ${incident.wording.was} ${span} and is ${incident.wording.again}`,
         remarks: [
           'This mail was delayed: nothing could be delivered before it was over.',
           ...(trouble === null ? [] : [`The last attempt failed: ${singleLine(trouble)}`]),
         ],
-        facts: [what, ['Down', whole], ['Cause', cause], ...common],
+        facts: [what, [incident.wording.noun, whole], ['Cause', cause], ...common],
         tables: [...after, before],
       };
   }
 }
 
 // The end of a subject is worth more than the middle of a long cause.
-function subjectOf(kind: MessageKind, target: string, said: string, end = ''): string {
-  const start = `[${words[kind]}] ${target}: `;
+function subjectOf(word: string, target: string, said: string, end = ''): string {
+  const start = `[${word}] ${target}: `;
   return `${start}${singleLine(said, longestSubject - start.length - end.length)}${end}`;
 }
 
@@ -135,10 +146,4 @@ function rowOf(vote: VoteLine): StoryRow {
     took: vote.seconds === null ? '-' : formatSeconds(vote.seconds),
     why: singleLine(vote.message ?? ''),
   };
-}
-
-function formatSeconds(seconds: number): string {
-  if (seconds >= 10) return `${seconds.toFixed(1)} s`;
-  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
-  return `${Number((seconds * 1_000).toPrecision(3))} ms`;
 }

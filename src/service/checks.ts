@@ -43,7 +43,7 @@ export interface ChecksOptions {
 
 /** 119 random bits. */
 const idLength = 20;
-export const runIdPattern = /^[0-9A-Za-z]{20}$/;
+const runIdPattern = /^[0-9A-Za-z]{20}$/;
 
 const defaultOpenLimit = 20_000;
 // Clients poll: what they ask for next stays in memory, up to so many outcomes.

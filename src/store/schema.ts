@@ -60,7 +60,7 @@ export const incidents = sqliteTable(
     startedAt: integer('started_at').notNull(),
     openedAt: integer('opened_at').notNull(),
     endedAt: integer('ended_at'),
-    /** JSON: severity, subject, condition, cause and the vote tables. */
+    /** JSON: severity, words, subject, condition, cause, the vote tables, the timeline, who was told and what was held back. */
     story: text('story').notNull(),
   },
   (table) => [
@@ -98,6 +98,16 @@ export const deliveries = sqliteTable(
       .where(sql`state = 'pending'`),
   ],
 );
+
+/** When nobody is told of what begins at some targets, by somebody's word while the program ran. */
+export const silences = sqliteTable('silences', {
+  id: text('id').primaryKey(),
+  /** JSON: names of targets, or "all". */
+  targets: text('targets').notNull(),
+  why: text('why').notNull(),
+  startsAt: integer('starts_at').notNull(),
+  endsAt: integer('ends_at').notNull(),
+});
 
 /** Checks that were started over the API, oldest first by `key`. */
 export const runs = sqliteTable('runs', {

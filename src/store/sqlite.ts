@@ -7,10 +7,19 @@ import type { ServiceStore } from '#service/ports.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
-import { readChannels, readCounts, readDue, readNextDeliveryAt, readResults, readTargets } from './read.ts';
+import {
+  readChannels,
+  readCounts,
+  readDue,
+  readNextDeliveryAt,
+  readResults,
+  readSuccesses,
+  readTargets,
+} from './read.ts';
 import type { StoredResult } from './rows.ts';
 import { createRunStore } from './runs.ts';
 import { results } from './schema.ts';
+import { readSilences, writeSilence } from './silences.ts';
 import { createWriter } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {
@@ -126,6 +135,13 @@ export function openStore(options: StoreOptions): Store {
     nextDeliveryAt: () => guard(() => readNextDeliveryAt(database, queue.waitingSettlements())),
     settle: (settlements) => queue.settle(settlements),
     deliveryCounts: () => guard(() => readCounts(database, channels)),
+    recentSuccesses: (since, wanted) => guard(() => readSuccesses(database, since, wanted)),
+    silences: (now) => guard(() => readSilences(database, now)),
+    saveSilence: (silence) =>
+      guard(() => {
+        raw.pragma('synchronous = FULL');
+        writeSilence(database, silence);
+      }),
     recentResults: (target, since) => guard(() => readResults(database, target, since)),
     prune: ({ before, limit }) => guard(() => prune(before, limit)),
 

@@ -142,7 +142,8 @@ export function fakeNodes(
   return transport;
 }
 
-async function waiting(_node: string, _command: NodeCommand, signal: AbortSignal): Promise<Outcome> {
+/** An answer that never comes. */
+export async function waiting(_node: string, _command: NodeCommand, signal: AbortSignal): Promise<Outcome> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });

@@ -192,7 +192,7 @@ test('a browser that starts a check is sent to its report; everything else gets 
 
 test('a report is a page without scripts that escapes what it shows and reloads until all is done', async () => {
   const bad = '<script>alert("1")</script>';
-  let finish = (_: Outcome) => {};
+  let finish: (outcome: Outcome) => void = () => {};
   const infos = [{ ...places[0]!, city: '<b>Berlin' }];
   const transport = fakeNodes(infos, async () => new Promise((resolve) => (finish = resolve)));
   await using service = await startService({ transport });
