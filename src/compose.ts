@@ -2,13 +2,14 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ChannelEnvironment, channels } from '#channels/index.ts';
 import { createClient } from '#client/client.ts';
-import { controlsOf, shownOf, startWatching, type Watching } from '#compose-monitor.ts';
+import { controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import { formatRound, startNats } from '#compose/nats.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { createOutbox, type Outbox } from '#monitor/outbox.ts';
 import type { Runner } from '#monitor/ports.ts';
@@ -18,11 +19,12 @@ import { createLimits } from '#service/limits.ts';
 import { keepRuns } from '#service/retention.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
+import { joinTransports } from '#transport/several.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import type { Health } from '#web/health.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
-// The only file that names adapters.
+// With compose-nats.ts and compose-node.ts the only files that name adapters.
 
 export interface Environment {
   readonly clock: Clock;
@@ -58,7 +60,7 @@ export async function startDaemon(
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const checking = openChecking(config, environment);
+  const checking = await openChecking(config, environment, store);
   started.defer(async () => checking.close());
 
   const open = channels.map((channel) =>
@@ -106,7 +108,8 @@ export async function startDaemon(
   );
   const { runner } = checking;
   const wakeOutbox = () => outbox.wake();
-  watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox });
+  const { stored } = checking;
+  watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox, stored });
   started.use(watching.reloader);
   outbox.start();
   return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
@@ -118,17 +121,28 @@ export interface Checking {
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
+  /** To be called once the results of a run are committed. */
+  readonly stored: (run: string) => void;
   close(): Promise<void>;
 }
 
-/** Opens what the configuration names to run checks, and nothing else. */
-export function openChecking(config: Pick<Config, 'foreignService' | 'nodes'>, environment: Environment): Checking {
-  const { foreignService, nodes } = config;
-  return foreignService === null ? checkHere(nodes, environment) : checkThere(foreignService, environment);
+type Nodes = Pick<Config, 'nodes' | 'nats'>;
+type LateStore = Pick<Store, 'recordLate'> | null;
+
+/** Opens what the configuration names to run checks, and nothing else. Without a store late results stay with their nodes. */
+export async function openChecking(
+  config: Nodes & Pick<Config, 'foreignService'>,
+  environment: Environment,
+  store: LateStore,
+): Promise<Checking> {
+  const { foreignService } = config;
+  return foreignService === null ? checkHere(config, environment, store) : checkThere(foreignService, environment);
 }
 
-function checkHere(nodes: Config['nodes'], { clock, log }: Environment): Checking {
-  const transport = createThreadTransport({
+async function checkHere({ nodes, nats }: Nodes, environment: Environment, store: LateStore): Promise<Checking> {
+  const { clock, log } = environment;
+  const remote = nats === null ? null : await startNats(nats, store, environment);
+  const threads = createThreadTransport({
     nodes: nodes.map(({ info, localAddress, inFlight }) => ({
       info,
       options: {
@@ -145,16 +159,18 @@ function checkHere(nodes: Config['nodes'], { clock, log }: Environment): Checkin
     clock,
     log,
   });
+  const transport = remote === null ? threads : joinTransports([threads, remote]);
   const runs = createRuns(transport, clock);
   return {
     runs,
+    stored: (run) => remote?.stored(run),
     runner: {
       nodes: () => runs.nodes().map(({ info }) => info),
       // What the operator's own file names may be private; the node's own policy still holds.
-      run: async (request, signal) => ({
-        votes: await runs.run({ ...request, policy: 'private' }, signal),
-        reportUrl: null,
-      }),
+      run: async ({ spec, nodes, round }, signal) => {
+        const name = round === undefined ? undefined : formatRound(round);
+        return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
+      },
     },
     nodes: () =>
       runs.nodes().map(({ info, online, lagSeconds }) => ({
@@ -171,6 +187,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
   client.keepNodes();
   return {
     runs: null,
+    stored: () => {},
     runner: client,
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
     close: async () => client.close(),
