@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
+import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -165,7 +165,9 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       // Only now may the hub send commands.
       if (phase === 'joining' && commandsOpen !== null) await report('serving');
     } catch (error) {
-      if (up === connection.current) hubLost(`the hub does not answer: ${messageOf(error)}`);
+      if (up !== connection.current) return;
+      hubLost(`the hub does not answer: ${messageOf(error)}`);
+      if (isDenied(error)) notWanted('the NATS server does not let this key use this name');
     }
   }
 
@@ -183,7 +185,11 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     commandsOpen = null;
     hubLost(`the hub does not use this node: ${reason ?? state}`);
     if (state !== 'stranger') return;
-    refused(reason ?? state, clock.elapsed() - (strangerSince ??= clock.elapsed()));
+    notWanted(reason ?? state);
+  }
+
+  function notWanted(reason: string): void {
+    refused(reason, clock.elapsed() - (strangerSince ??= clock.elapsed()));
   }
 
   function hearCommand(message: Msg): void {
@@ -216,4 +222,9 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       await connection.close();
     },
   };
+}
+
+function isDenied(error: unknown): boolean {
+  if (error instanceof errors.PermissionViolationError) return true;
+  return error instanceof Error && error.cause instanceof errors.PermissionViolationError;
 }
