@@ -1,6 +1,5 @@
-import { and, eq, sql } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { RoundRecord } from '#monitor/ports.ts';
+import { type BetterSQLite3Database, and, eq, sql } from './drizzle.ts';
 import { failureText, incidentRow, stateText, statusNumber, toMicroseconds } from './rows.ts';
 import type { Incident, RuleState, Delivery, Settlement } from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
