@@ -1,36 +1,24 @@
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type ChannelEnvironment, channels } from '#channels/index.ts';
-import { createClient } from '#client/client.ts';
-import { controlsOf, shownOf, startWatching, type Watching } from '#compose-monitor.ts';
+import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
+import { controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { Log } from '#kernel/log.ts';
-import type { Random } from '#kernel/random.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { createOutbox, type Outbox } from '#monitor/outbox.ts';
-import type { Runner } from '#monitor/ports.ts';
 import { createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits } from '#service/limits.ts';
 import { keepRuns } from '#service/retention.ts';
-import { createRuns, type Runs } from '#service/runs.ts';
+import type { Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
-import { createThreadTransport } from '#transport/thread.ts';
 import type { Health } from '#web/health.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
-// The only file that names adapters.
-
-export interface Environment {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly version: string;
-  readonly pid: number;
-}
+// The compose files are the only ones that name adapters.
 
 /** The running program. */
 export interface Daemon {
@@ -58,7 +46,7 @@ export async function startDaemon(
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const checking = openChecking(config, environment);
+  const checking = await openChecking(config, environment, store);
   started.defer(async () => checking.close());
 
   const open = channels.map((channel) =>
@@ -106,75 +94,11 @@ export async function startDaemon(
   );
   const { runner } = checking;
   const wakeOutbox = () => outbox.wake();
-  watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox });
+  const { stored } = checking;
+  watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox, stored });
   started.use(watching.reloader);
   outbox.start();
   return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
-}
-
-/** What runs the checks: nodes of this process, or somebody else's service. */
-export interface Checking {
-  readonly runner: Runner;
-  /** Those on the nodes of this process, or null where there are none. */
-  readonly runs: Runs | null;
-  nodes(): ReturnType<MetricsSources['nodes']>;
-  close(): Promise<void>;
-}
-
-/** Opens what the configuration names to run checks, and nothing else. */
-export function openChecking(config: Pick<Config, 'foreignService' | 'nodes'>, environment: Environment): Checking {
-  const { foreignService, nodes } = config;
-  return foreignService === null ? checkHere(nodes, environment) : checkThere(foreignService, environment);
-}
-
-function checkHere(nodes: Config['nodes'], { clock, log }: Environment): Checking {
-  const transport = createThreadTransport({
-    nodes: nodes.map(({ info, localAddress, inFlight }) => ({
-      info,
-      options: {
-        localAddress,
-        policy: 'private',
-        allow: [],
-        deny: [],
-        knownAs: info.ip === '' ? [] : [info.ip],
-        running: inFlight,
-        queued: 10 * inFlight,
-      },
-    })),
-    entry: new URL('./node/thread.ts', import.meta.url),
-    clock,
-    log,
-  });
-  const runs = createRuns(transport, clock);
-  return {
-    runs,
-    runner: {
-      nodes: () => runs.nodes().map(({ info }) => info),
-      // What the operator's own file names may be private; the node's own policy still holds.
-      run: async (request, signal) => ({
-        votes: await runs.run({ ...request, policy: 'private' }, signal),
-        reportUrl: null,
-      }),
-    },
-    nodes: () =>
-      runs.nodes().map(({ info, online, lagSeconds }) => ({
-        info,
-        up: online,
-        eventLoopLagSeconds: online ? lagSeconds : null,
-      })),
-    close: async () => transport.close(),
-  };
-}
-
-function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {
-  const client = createClient({ ...service, ...environment });
-  client.keepNodes();
-  return {
-    runs: null,
-    runner: client,
-    nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
-    close: async () => client.close(),
-  };
 }
 
 function notYet(): never {

@@ -22,6 +22,7 @@ const world: World = {
   stop: stop.signal,
   onHangup: (action) => void process.on('SIGHUP', action),
   interactive: process.stdout.isTTY,
+  hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   columns: process.stdout.columns || 80,
   rows: process.stdout.rows || 24,
   print: (text) => process.stdout.write(text),

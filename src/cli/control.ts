@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '#config/load.ts';
 import { singleLine } from '#kernel/text.ts';
-import { askDaemon } from './daemon.ts';
+import { askDaemon } from './ask-daemon.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
 

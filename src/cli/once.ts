@@ -1,4 +1,4 @@
-import { openChecking } from '#compose.ts';
+import { openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { nearest } from '#config/problem.ts';
@@ -36,13 +36,14 @@ interface Round {
 export async function runOnce(options: OnceOptions, world: World): Promise<number> {
   const config = await loadConfig({ path: options.config, env: world.env });
   const targets = chosen(config.targets, options.once);
-  const checking = openChecking(config, {
+  const environment = {
     clock: systemClock,
     random: systemRandom,
     log: createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 }),
     version: world.version,
     pid: world.pid,
-  });
+  };
+  const checking = await openChecking(config, environment, null);
   try {
     const rounds = await Promise.all(targets.map(async (target) => runRound(target, checking.runner, world.stop)));
     world.print(`${tableOf(rounds).join('\n')}\n`);

@@ -38,7 +38,7 @@ const seriesOfNode = 3;
 const seriesOfProgram = 100;
 
 /** The plan as lines of text; `now` is where cron patterns are counted from. */
-export function planOf(config: Config, now: number): readonly string[] {
+function planOf(config: Config, now: number): readonly string[] {
   const planned = config.targets.map((target) => plan(target, config, now));
   const known = planned.every(({ nodeCount }) => nodeCount !== null);
   const checks = sum(planned.map(checksOf));

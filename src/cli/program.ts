@@ -4,16 +4,22 @@ import { logLevels } from '#kernel/log.ts';
 import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
 import { addControlCommands } from './control.ts';
-import { runOnce } from './once.ts';
+import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
-import { run } from './run.ts';
 import type { World } from './world.ts';
 
 const defaultConfig = '/config/watchpost.yaml';
 
+const examples = `
+Examples:
+  watchpost check http https://example.com
+  watchpost check ping example.com --service https://check.example.com
+  watchpost config check --config watchpost.yaml
+  watchpost run --config watchpost.yaml`;
+
 /**
  * Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. Commands that check
- * something give 0, 1 or 3 as it is up, down or unknown.
+ * something give 0, 1 or 3 as it is up, down or unknown; a node that was revoked gives 77.
  */
 export async function runProgram(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
@@ -39,7 +45,8 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .version(world.version)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureOutput({ writeOut: world.print, writeErr: world.printError });
+    .configureOutput({ writeOut: world.print, writeErr: world.printError })
+    .addHelpText('after', examples);
   const configOption = new Option('-c, --config <path>', 'configuration file or folder').default(defaultConfig);
 
   program
@@ -48,9 +55,11 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .addOption(configOption)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'))
     .option('--once [target]', 'check every target, or this one, once, and print what came of it')
-    .action(async ({ once, ...options }) =>
-      finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world)),
-    );
+    .action(async ({ once, ...options }) => {
+      // Only these two need the daemon's parts, which take longer to load than a check takes.
+      const { run, runOnce } = await import('./daemon.ts');
+      finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world));
+    });
 
   addCheckCommands(program, world, finish);
   addControlCommands(program, configOption, world, finish);
@@ -70,5 +79,6 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
     .action(() => finish(printSchema(world)));
+  addNodeCommands(program, configOption, world, finish);
   return program;
 }

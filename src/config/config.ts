@@ -26,6 +26,7 @@ export interface Config {
   readonly foreignService: ConfiguredService | null;
   /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
+  readonly nats: NatsAccess | null;
   readonly smtp: SmtpServer | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
@@ -46,6 +47,17 @@ export interface ConfiguredNode {
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly inFlight: number;
+}
+
+/** How the hub reaches nodes on other machines. */
+export interface NatsAccess {
+  readonly servers: readonly string[];
+  readonly seedFile: string;
+  /** PEM certificates to trust instead of the usual ones, or null. */
+  readonly ca: string | null;
+  /** The list of enrolled nodes. */
+  readonly nodesFile: string;
+  readonly absentAfterMs: number;
 }
 
 export interface SmtpServer {
@@ -107,6 +119,7 @@ export interface ReadFiles {
   readonly serviceToken: Secret | null;
   readonly password: Secret | null;
   readonly ca: string | null;
+  readonly natsCa: string | null;
   /** Hashes of tokens, by the name of their file as it is written. */
   readonly tokenHashes: ReadonlyMap<string, string>;
 }
@@ -127,6 +140,7 @@ export function resolveConfig(
     },
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
+    nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
     smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
     targets: targets.map((target) => resolveTarget(target, file)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
@@ -152,6 +166,16 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
     info: { name, countryCode, country, city, asn: node.asn ?? '', ip: node.ip ?? '' },
     localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
     inFlight: node.in_flight,
+  };
+}
+
+function resolveNats(nats: NonNullable<ConfigFile['nats']>, { natsCa }: ReadFiles, folder: string): NatsAccess {
+  return {
+    servers: nats.servers,
+    seedFile: resolve(folder, nats.seed_file),
+    ca: natsCa,
+    nodesFile: resolve(folder, nats.nodes_file),
+    absentAfterMs: nats.absent_after,
   };
 }
 

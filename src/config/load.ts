@@ -1,14 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, type ReadFiles, resolveConfig } from './config.ts';
 import type { Environment } from './environment.ts';
+import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
+import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
 
 export interface LoadOptions {
@@ -29,7 +32,8 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
   const merged = merge(read.map(({ root }) => root));
-  const judged = judgeConfig(merged.root);
+  const enrolled = await enrolledNames(merged.root, folder, problems);
+  const judged = judgeConfig(merged.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems);
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
@@ -57,9 +61,9 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
   };
   const serviceToken = await readSecret(['service', 'token_file']);
   const password = await readSecret(['smtp', 'password_file']);
-  const ca = await read(['smtp', 'ca_file'], (text) =>
-    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
-  );
+  const pem = (text: string) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate');
+  const ca = await read(['smtp', 'ca_file'], pem);
+  const natsCa = await read(['nats', 'ca_file'], pem);
   const tokenHashes = new Map<string, string>();
   for (const [index, token] of find(root, ['service', 'tokens'])?.children ?? []) {
     const file = token.children.get('hash_file')?.value;
@@ -68,10 +72,21 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
     );
     if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
   }
-  return { tokenHashes, serviceToken, password, ca };
+  return { tokenHashes, serviceToken, password, ca, natsCa };
 }
 
 // As sha256sum writes it: the hash, blanks, a name.
 function firstWord(text: string): string {
   return text.trim().split(/\s/)[0] ?? '';
+}
+
+async function enrolledNames(root: Located, folder: string, problems: Problem[]): Promise<readonly string[]> {
+  const file = Nats.shape.nodes_file.safeParse(find(root, ['nats', 'nodes_file'])?.value);
+  if (find(root, ['nats']) === null || !file.success) return [];
+  try {
+    return Object.keys(await readEnrolled(resolve(folder, file.data)));
+  } catch (error) {
+    problems.push(problemAt(root, ['nats', 'nodes_file'], messageOf(error)));
+    return [];
+  }
 }

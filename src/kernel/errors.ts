@@ -1,6 +1,6 @@
 /**
  * Every error that Watchpost itself raises. `exitCode` is what the process ends with when the error ends it:
- * 2 says "your input is wrong", 1 "we could not do it".
+ * 2 says "your input is wrong", 1 "we could not do it", 77 "we may not" (EX_NOPERM of sysexits.h): starting it again is no use.
  */
 const catalogue = {
   config_invalid: { exitCode: 2 },
@@ -14,6 +14,7 @@ const catalogue = {
   listen_failed: { exitCode: 1 },
   node_busy: { exitCode: 1 },
   node_gone: { exitCode: 1 },
+  node_revoked: { exitCode: 77 },
   no_nodes: { exitCode: 1 },
   service_busy: { exitCode: 1 },
   internal: { exitCode: 1 },

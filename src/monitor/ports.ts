@@ -16,6 +16,8 @@ export type NodeSelection =
 export interface RunRequest {
   readonly spec: CheckSpec;
   readonly nodes: NodeSelection;
+  /** The round that this run is for. */
+  readonly round?: { readonly target: string; readonly dueAt: number } | undefined;
 }
 
 /** What one node answered in a run. */
@@ -51,6 +53,15 @@ export interface RoundRecord {
   readonly incidents: readonly Incident[];
   /** New deliveries, whose ids are of no account. */
   readonly deliveries: readonly Delivery[];
+}
+
+/** A vote that came when its round was over. */
+export interface LateVote {
+  readonly target: string;
+  readonly dueAt: number;
+  readonly vote: Vote;
+  /** When it came. */
+  readonly at: number;
 }
 
 /** What is kept about a configured target when the program starts. */

@@ -15,7 +15,17 @@ import Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { WatchpostError } from '#kernel/errors.ts';
-import { deliveries, incidents, nodes, results, ruleStates, silences, targets } from '#store/schema.ts';
+import {
+  deliveries,
+  incidents,
+  nodes,
+  results,
+  ruleStates,
+  runResults,
+  runs,
+  silences,
+  targets,
+} from '#store/schema.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
 
@@ -38,8 +48,7 @@ function refusalOf(path: string): WatchpostError {
   throw new Error(`${path} was opened`);
 }
 
-// How many migrations there are.
-const schema = globSync('*.sql', { cwd: new URL('../../migrations/', import.meta.url).pathname }).length;
+const newestSchema = globSync('*.sql', { cwd: new URL('../../migrations/', import.meta.url).pathname }).length;
 
 function edit(path: string, sql: string): void {
   const database = new Database(path);
@@ -56,7 +65,7 @@ describe('a database that cannot be used', () => {
     const error = refusalOf(path);
     expect(error.code).toBe('store_newer');
     expect(error.message).toContain(
-      `written by a newer Watchpost (schema ${schema + 1}, this one knows up to ${schema}); install that version`,
+      `written by a newer Watchpost (schema ${newestSchema + 1}, this one knows up to ${newestSchema}); install that version`,
     );
   });
 
@@ -163,6 +172,7 @@ describe('two programs on one database', () => {
     const reader = new Database(path, { readonly: true });
     expect(reader.prepare('SELECT * FROM history').all()).toEqual([
       {
+        late_at: null,
         due_at: '2026-01-01T00:00:00.007Z',
         target: 'shop',
         node: 'de1',
@@ -253,7 +263,17 @@ describe('the file', () => {
     const path = join(folder.path, 'watchpost.db');
     await fill(path, 1);
     const database = new Database(path, { readonly: true });
-    const tables = { targets, nodes, results, rule_states: ruleStates, incidents, deliveries, silences };
+    const tables = {
+      targets,
+      nodes,
+      results,
+      rule_states: ruleStates,
+      incidents,
+      deliveries,
+      runs,
+      run_results: runResults,
+      silences,
+    };
     for (const [name, table] of Object.entries(tables)) {
       const columns = Object.values(getTableColumns(table)).map((column) => [column.name, column.notNull]);
       const found = database.prepare(`SELECT name, "notnull" FROM pragma_table_info(?)`).raw().all(name);
@@ -264,11 +284,15 @@ describe('the file', () => {
     );
     expect(forms.all()).toEqual(
       expect.arrayContaining([
-        ...['targets', 'nodes', 'incidents', 'deliveries', 'silences'].map((name) => ({ name, wr: 0, strict: 1 })),
-        ...['results', 'rule_states'].map((name) => ({ name, wr: 1, strict: 1 })),
+        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs', 'silences'].map((name) => ({
+          name,
+          wr: 0,
+          strict: 1,
+        })),
+        ...['results', 'rule_states', 'run_results'].map((name) => ({ name, wr: 1, strict: 1 })),
       ]),
     );
-    expect(database.pragma('user_version', { simple: true })).toBe(schema);
+    expect(database.pragma('user_version', { simple: true })).toBe(newestSchema);
     expect(database.pragma('foreign_key_check')).toEqual([]);
     database.close();
   });

@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request as send } from 'node:http';
+import { type Agent, type IncomingMessage, request as send } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { apiErrors, ErrorBody } from '#protocol/errors.ts';
 import type { Random } from '#kernel/random.ts';

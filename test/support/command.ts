@@ -34,6 +34,7 @@ export async function commandHere(args: readonly string[], world: Partial<World>
     stop: new AbortController().signal,
     onHangup: () => {},
     interactive: false,
+    hangUp: () => {},
     columns: 80,
     rows: 24,
     print: (text) => void (out += text),

@@ -31,11 +31,7 @@ const refreshSeconds = 2;
 export function reportPage(run: CheckRun, nodeDomain: string): string {
   const { spec, entries, createdAt, finished, done } = run;
   const title = `${spec.type} ${spec.host}`;
-  const state = done
-    ? entries.length === 1
-      ? `The node has answered.`
-      : `All ${entries.length} nodes have answered.`
-    : `${finished} of ${entries.length} nodes have answered.`;
+  const state = done ? 'Every node has answered.' : `${finished} of ${entries.length} nodes have answered.`;
   const started = new Date(createdAt).toISOString();
   const rows = entries.map(({ node, outcome }) => {
     const place = [node.city, node.country].filter((part) => part !== '').join(', ');

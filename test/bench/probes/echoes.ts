@@ -44,10 +44,9 @@ if (process.argv[1] === import.meta.filename) {
     systemClock,
     systemRandom,
   );
-  const { signal } = new AbortController();
   const ping = async (host: string) => {
     const spec = CheckSpec.parse({ type: 'ping', host, count: echoes, interval: `${intervalMs}ms` });
-    const { facts } = await agent.run({ spec, policy: 'private', deadlineMs: 20_000 }, signal);
+    const { facts } = await agent.run({ spec, policy: 'private', deadlineMs: 20_000 }, new AbortController().signal);
     return (facts.loss ?? 1) * echoes;
   };
   answerQuestions(async ({ targets, spreadMs }: EchoLoad): Promise<EchoesSpent> => {

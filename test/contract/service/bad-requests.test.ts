@@ -56,7 +56,7 @@ test('the route takes exactly the hosts that the check type takes, and records w
   );
   await fc.assert(
     fc.asyncProperty(host, fc.constantFrom(...checkTypeNames), async (written, type) => {
-      const answer = await fetch(`${service.url}/check-${type}?${new URLSearchParams({ host: written })}`);
+      const answer = await fetch(`${service.url}/check-${type}?${new URLSearchParams({ host: written }).toString()}`);
       const spec = CheckSpec.safeParse({ type, host: written.toWellFormed().trim() });
       const body = (await answer.json()) as { request_id: string };
       if (answer.status === 403) return;

@@ -1,3 +1,4 @@
+import { formatRound } from '#compose/nats.ts';
 import type { Config } from '#config/config.ts';
 import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -25,6 +26,8 @@ export interface WatchingParts {
   readonly random: Random;
   readonly log: Log;
   readonly wakeOutbox: () => void;
+  /** Told the name of each round that is stored, for nodes that wait to hear of it. */
+  readonly stored: (round: string) => void;
 }
 
 export interface Watching {
@@ -33,12 +36,12 @@ export interface Watching {
 }
 
 /** Starts the monitor, and watches the configuration where it is known where that comes from. */
-export function startWatching({ config, source, metrics, clock, log, ...parts }: WatchingParts): Watching {
+export function startWatching({ config, source, metrics, clock, log, stored, ...parts }: WatchingParts): Watching {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
   }
-  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf(metrics) });
+  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf(metrics, stored) });
   const reloader = createReloader({
     config,
     source,
@@ -59,7 +62,7 @@ export function controlsOf(watching: () => Watching, { clock, random }: Pick<Wat
   return controlRoutes({ ...controls, reload: async (cause) => watching().reloader.reload(cause) });
 }
 
-function eventsOf(metrics: Metrics): MonitorEvents {
+function eventsOf(metrics: Metrics, stored: (round: string) => void): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
@@ -70,7 +73,8 @@ function eventsOf(metrics: Metrics): MonitorEvents {
         check: target.spec.type,
         verdict: { status: round.inMaintenance ? 'maintenance' : round.verdict.status },
       }),
-    recorded({ incidents }) {
+    recorded({ target, dueAt, incidents }) {
+      stored(formatRound({ target, dueAt }));
       for (const { target, rule, severity, endedAt, held } of incidents) {
         const active = endedAt === null;
         metrics.incidentChanged({ target, rule, severity, active, suppressed: active && held !== null });
