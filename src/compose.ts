@@ -1,6 +1,4 @@
-import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type ChannelEnvironment, channels } from '#channels/index.ts';
+import { openChannels, policiesOf } from '#compose-delivery.ts';
 import type { Config } from '#config/config.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -69,21 +67,19 @@ export async function startDaemon(config: Config, environment: Environment): Pro
   started.defer(async () => transport.close());
   const runs = createRuns(transport, clock);
 
-  const open = channels.map((channel) =>
-    channel.open({ log, smtp: smtpOf(config), mailFolder: join(dirname(config.data), 'mail'), hostname: hostname() }),
-  );
-  for (const channel of open) started.defer(async () => channel.close());
+  const channels = openChannels(config, { clock, log, version });
+  for (const channel of channels) started.defer(async () => channel.close());
   const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(runs, store) }));
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
 
   const outbox = createOutbox({
     store,
-    channels: open,
+    channels,
     clock,
     random,
     log,
-    zone: 'UTC',
+    policyOf: policiesOf(config),
     linkTo: () => null,
     onSettled: ({ channel, outcome, delayMs }) =>
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
@@ -176,18 +172,6 @@ function shownOf(target: Target, now: number): WatchedTarget {
     labels,
     intervalSeconds: longestMs === null ? null : longestMs / 1_000,
     rules: rules.map(({ name: rule, rule: { severity } }) => ({ name: rule, severity })),
-  };
-}
-
-function smtpOf({ smtp }: Config): ChannelEnvironment['smtp'] {
-  if (smtp === null) return null;
-  const { host, port, secure, signIn, from, ca } = smtp;
-  return {
-    url: `${secure ? 'smtps' : 'smtp'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    from,
-    require_tls: false,
-    ...(signIn === null ? {} : { username: signIn.username, password: signIn.password.reveal() }),
-    ...(ca === null ? {} : { ca }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { channelTypes, type Contact, type Files, type SmtpServer, smtpServerOf } from '#channels/index.ts';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
@@ -14,6 +15,13 @@ export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
   readonly nodes: readonly ConfiguredNode[];
   readonly smtp: SmtpServer | null;
+  /** Who is told, in the order in which they were written. */
+  readonly notify: readonly ConfiguredNotify[];
+  /** What every channel knows about those whom it reaches, by the channel's name. */
+  readonly contacts: Readonly<Record<string, readonly Contact<unknown>[]>>;
+  readonly heartbeat: { readonly url: Secret; readonly everyMs: number } | null;
+  readonly summary: ConfiguredSummary | null;
+  readonly mailTemplate: { readonly path: string; readonly text: string } | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
 }
@@ -25,15 +33,25 @@ export interface ConfiguredNode {
   readonly inFlight: number;
 }
 
-export interface SmtpServer {
-  readonly host: string;
-  readonly port: number;
-  /** True for TLS from the first byte, false for STARTTLS. */
-  readonly secure: boolean;
-  readonly signIn: { readonly username: string; readonly password: Secret } | null;
-  readonly from: string;
-  /** PEM certificates to trust instead of the usual ones, or null. */
-  readonly ca: string | null;
+export interface ConfiguredNotify {
+  readonly name: string;
+  /** Everybody behind this name. */
+  readonly addresses: readonly { readonly channel: string; readonly recipient: string }[];
+  readonly severities: readonly Severity[];
+  /** How they want to be told, in the shape of the monitor's `DeliveryPolicy`. */
+  readonly policy: {
+    readonly grouping: { readonly waitMs: number; readonly intervalMs: number } | null;
+    readonly storm: { readonly messages: number; readonly perMs: number };
+    readonly remindMs: readonly number[];
+    readonly zone: string;
+  };
+}
+
+export interface ConfiguredSummary {
+  readonly schedule: Schedule;
+  readonly zone: string;
+  /** Names under `notify`. */
+  readonly notify: readonly string[];
 }
 
 export interface ConfiguredTarget {
@@ -77,11 +95,8 @@ export interface JudgedTarget {
   readonly spec: CheckSpec;
 }
 
-/** The contents of the files that the configuration names; null where it names none. */
-export interface ReadFiles {
-  readonly password: Secret | null;
-  readonly ca: string | null;
-}
+/** What the files hold that the configuration names, by the path of the key: `smtp.password_file`. */
+export type ReadFiles = Files;
 
 /** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
 export function resolveConfig(
@@ -90,12 +105,20 @@ export function resolveConfig(
   files: ReadFiles,
   folder: string,
 ): Config {
+  const contacts = resolveContacts(file, files);
+  const notify = Object.entries(file.notify).map(([name, entry]) => resolveNotify(name, entry, contacts, file));
   return {
     data: resolve(folder, file.data),
     http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
     nodes: Object.entries(file.nodes).map(resolveNode),
-    smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
-    targets: targets.map((target) => resolveTarget(target, file)),
+    smtp: file.smtp === undefined ? null : smtpServerOf(file.smtp, filesOf(files, 'smtp')),
+    notify,
+    contacts,
+    heartbeat:
+      file.heartbeat === undefined ? null : { url: new Secret(file.heartbeat.url), everyMs: file.heartbeat.every },
+    summary: resolveSummary(file),
+    mailTemplate: resolveTemplate(file, files, folder),
+    targets: targets.map((target) => resolveTarget(target, file, notify)),
   };
 }
 
@@ -111,24 +134,68 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
   };
 }
 
-function resolveSmtp(smtp: NonNullable<ConfigFile['smtp']>, { password: filed, ca }: ReadFiles): SmtpServer {
-  const { hostname, port, protocol } = new URL(smtp.url);
-  const secure = protocol === 'smtps:';
-  const password = smtp.password === undefined ? filed : new Secret(smtp.password);
+function resolveContacts({ notify }: ConfigFile, files: ReadFiles): Config['contacts'] {
+  return Object.fromEntries(
+    channelTypes.map(({ name: channel }) => [
+      channel,
+      Object.entries(notify).flatMap(([name, ways]): Contact<unknown>[] => {
+        const entry = new Map<string, unknown>(Object.entries(ways)).get(channel);
+        const own = filesOf(files, `notify.${name}.${channel}`);
+        return entry === undefined ? [] : [{ notify: name, entry, files: own }];
+      }),
+    ]),
+  );
+}
+
+function filesOf(files: ReadFiles, section: string): Files {
+  return Object.fromEntries(
+    Object.entries(files).flatMap(([path, text]) =>
+      path.startsWith(`${section}.`) ? [[path.slice(section.length + 1), text]] : [],
+    ),
+  );
+}
+
+function resolveNotify(
+  name: string,
+  entry: ConfigFile['notify'][string],
+  contacts: Config['contacts'],
+  { defaults }: ConfigFile,
+): ConfiguredNotify {
+  const { grouped, group_wait: waitMs, group_interval: intervalMs, storm, remind, timezone } = entry;
+  const addresses = channelTypes.flatMap((type) => {
+    const own = contacts[type.name]?.filter(({ notify }) => notify === name) ?? [];
+    return own.flatMap((contact) => type.recipientsOf(contact)).map((recipient) => ({ channel: type.name, recipient }));
+  });
   return {
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? standardPort(secure) : Number(port),
-    secure,
-    signIn: smtp.username === undefined || password === null ? null : { username: smtp.username, password },
-    from: smtp.from,
-    ca,
+    name,
+    addresses,
+    severities: entry.severities,
+    policy: {
+      grouping: grouped ? { waitMs, intervalMs } : null,
+      storm: { messages: storm.messages, perMs: storm.per },
+      remindMs: remind,
+      zone: timezone ?? defaults.timezone,
+    },
   };
 }
 
-// RFC 8314 section 3.3 and RFC 6409 section 3.1.
-const standardPort = (secure: boolean) => (secure ? 465 : 587);
+function resolveSummary({ summary, defaults }: ConfigFile): ConfiguredSummary | null {
+  if (summary === undefined) return null;
+  const timezone = summary.timezone ?? defaults.timezone;
+  return { schedule: { kind: 'cron', pattern: summary.cron, timezone }, zone: timezone, notify: summary.notify };
+}
 
-function resolveTarget({ name, keys, spec }: JudgedTarget, { defaults, ...file }: ConfigFile): ConfiguredTarget {
+function resolveTemplate({ templates }: ConfigFile, files: ReadFiles, folder: string): Config['mailTemplate'] {
+  const text = files['templates.mail']?.reveal();
+  if (templates.mail === undefined || text === undefined) return null;
+  return { path: resolve(folder, templates.mail), text };
+}
+
+function resolveTarget(
+  { name, keys, spec }: JudgedTarget,
+  { defaults, ...file }: ConfigFile,
+  notify: readonly ConfiguredNotify[],
+): ConfiguredTarget {
   const rules = new Map(Object.entries({ ...implicitRules(), ...file.rules }));
   return {
     name,
@@ -142,7 +209,7 @@ function resolveTarget({ name, keys, spec }: JudgedTarget, { defaults, ...file }
       const rule = rules.get(ruleName);
       return rule === undefined ? [] : [{ name: ruleName, rule }];
     }),
-    recipients: resolveRecipients(keys.notify ?? defaults.notify, file.notify),
+    recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
   };
 }
@@ -157,20 +224,19 @@ function resolveNodes(choice: ConfigFile['defaults']['nodes']): NodesSelection {
 }
 
 // Somebody who stands under two names gets one mail, not two.
-function resolveRecipients(choice: 'all' | readonly string[], notify: ConfigFile['notify']): readonly Recipient[] {
+function resolveRecipients(
+  choice: 'all' | readonly string[],
+  notify: readonly ConfiguredNotify[],
+): readonly Recipient[] {
   const recipients = new Map<string, Recipient>();
-  for (const name of choice === 'all' ? Object.keys(notify) : choice) {
-    for (const [channel, { to }] of Object.entries({ email: notify[name]?.email ?? { to: [] } })) {
-      for (const recipient of to) {
-        const known = recipients.get(`${channel} ${recipient}`);
-        const severities = new Set([...(known?.severities ?? []), ...(notify[name]?.severities ?? [])]);
-        recipients.set(`${channel} ${recipient}`, {
-          channel,
-          recipient,
-          notify: known?.notify ?? name,
-          severities: [...severities],
-        });
-      }
+  const named = new Map(notify.map((one) => [one.name, one]));
+  for (const name of choice === 'all' ? named.keys() : choice) {
+    const { addresses = [], severities = [] } = named.get(name) ?? {};
+    for (const { channel, recipient } of addresses) {
+      const key = `${channel} ${recipient}`;
+      const known = recipients.get(key);
+      const together = [...new Set([...(known?.severities ?? []), ...severities])];
+      recipients.set(key, { channel, recipient, notify: known?.notify ?? name, severities: together });
     }
   }
   return [...recipients.values()];

@@ -35,25 +35,42 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   return resolveConfig(judged.file, judged.targets, files, folder);
 }
 
+/** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */
+const faults: Readonly<Record<string, (text: string) => string | null>> = {
+  ca_file: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate'),
+  key_file: (text) => (/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM private key'),
+  mail: () => null,
+};
+const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
+
+// Every key of these sections that ends in `_file`, wherever it stands in them, and every template.
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const read = async (key: string, fault: (text: string) => string | null) => {
-    const path = ['smtp', key];
+  const named = [
+    ...filesUnder(root, ['smtp']),
+    ...filesUnder(root, ['notify']),
+    ...[['templates', 'mail']].filter((path) => find(root, path) !== null),
+  ];
+  const read: Record<string, Secret> = {};
+  for (const path of named) {
     const name = find(root, path);
-    if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
+    if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') continue;
+    const file = resolve(folder, name.value);
     try {
-      const text = await readFile(resolve(folder, name.value), 'utf8');
-      const wrong = fault(text);
-      if (wrong === null) return text;
-      problems.push(problemAt(root, path, `${resolve(folder, name.value)} ${wrong}`));
+      const text = await readFile(file, 'utf8');
+      const key = String(path.at(-1));
+      const wrong = (faults[key] ?? faultOfSecret)(text);
+      if (wrong !== null) problems.push(problemAt(root, path, `${file} ${wrong}`));
+      else read[path.join('.')] = new Secret(Object.hasOwn(faults, key) ? text : text.replace(/\r?\n$/, ''));
     } catch (error) {
-      const reason = explainSystemError(error);
-      problems.push(problemAt(root, path, `cannot read ${resolve(folder, name.value)}: ${reason}`));
+      problems.push(problemAt(root, path, `cannot read ${file}: ${explainSystemError(error)}`));
     }
-    return null;
-  };
-  const password = await read('password_file', (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
-  const ca = await read('ca_file', (text) =>
-    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
-  );
-  return { password: password === null ? null : new Secret(password.replace(/\r?\n$/, '')), ca };
+  }
+  return read;
+}
+
+function filesUnder(root: Located, path: readonly string[]): readonly (readonly string[])[] {
+  return [...(find(root, path)?.children.keys() ?? [])].flatMap((key) => {
+    const below = [...path, key];
+    return key.endsWith('_file') ? [below] : filesUnder(root, below);
+  });
 }

@@ -14,13 +14,17 @@ export function referenceProblems(root: Located): readonly Problem[] {
     notify: namesUnder(root, 'notify'),
   };
   const places: readonly Path[] = [['defaults'], ...namesUnder(root, 'targets').map((name) => ['targets', name])];
-  return places.flatMap((place) =>
+  const summary = find(root, ['summary', 'notify']);
+  const inSummary =
+    summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? []);
+  const inPlaces = places.flatMap((place) =>
     Object.entries(known).flatMap(([kind, names]) => {
       const path = [...place, kind];
       const here = find(root, path);
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
+  return [...inPlaces, ...inSummary];
 }
 
 const singular: Readonly<Record<string, string>> = { nodes: 'node', rules: 'rule', notify: 'recipient' };

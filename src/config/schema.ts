@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
-import { Http, Name, Nodes, Notify, Smtp } from './sections.ts';
+import { Smtp } from '#channels/index.ts';
+import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
+import { Http, Name, Nodes } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -27,6 +29,9 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
+    summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
+    templates: Templates.prefault({}).describe('Templates that replace those of Watchpost.'),
   })
   .describe('The configuration of Watchpost.');
 export type ConfigFile = z.output<typeof ConfigFile>;

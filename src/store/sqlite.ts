@@ -3,10 +3,19 @@ import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { MonitorStore } from '#monitor/ports.ts';
+import {
+  readChannels,
+  readCounts,
+  readDeliveries,
+  readDue,
+  readNextDeliveryAt,
+  readSentMessages,
+  retryDeliveries,
+} from './deliveries.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
-import { readChannels, readCounts, readDue, readNextDeliveryAt, readResults, readTargets } from './read.ts';
+import { readResults, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
 import { results } from './schema.ts';
 import { createWriter } from './write.ts';
@@ -106,9 +115,13 @@ export function openStore(options: StoreOptions): Store {
     },
 
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),
-    nextDeliveryAt: () => guard(() => readNextDeliveryAt(database, queue.waitingSettlements())),
+    nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
+    claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
     settle: (settlements) => queue.settle(settlements),
-    deliveryCounts: () => guard(() => readCounts(database, channels)),
+    sentMessages: (since) => guard(() => readSentMessages(database, since)),
+    deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
+    listDeliveries: (options) => guard(() => readDeliveries(database, options)),
+    retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
     recentResults: (target, since) => guard(() => readResults(database, target, since)),
     prune: ({ before, limit }) => guard(() => prune(before, limit)),
 

@@ -1,25 +1,34 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSmtpChannel, type SmtpTimeouts } from '#channels/smtp.ts';
-import type { SmtpServer } from '#channels/index.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import type { Channel, Message, Receipt } from '#monitor/ports.ts';
-import { composeMessage } from '#monitor/message.ts';
 import { type Certificate, certificate } from '../../support/mail-certificates.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
+import { compose, smtpServer, template } from '../../support/mails.ts';
 import { type SmtpPhase, type SmtpStep, startScriptedSmtp } from '../../support/scripted-smtp.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtp } from '../../support/smtp.ts';
 
-const story = { zone: 'UTC', linkTo: () => null };
-const down = composeMessage([{ delivery: delivery(), incident: shopDown }], story).message;
-const back = composeMessage([{ delivery: delivery({ id: 2, kind: 'resolved' }), incident: shopBack }], story).message;
+const down = compose(shopDown, [delivery()]);
+const back = compose(shopBack, [delivery({ id: 2, kind: 'resolved' })]);
+const written = template.render(down);
 
 const quick = { dnsMs: 1_000, connectMs: 600, greetingMs: 300, silenceMs: 300 };
 const calm = { dnsMs: 5_000, connectMs: 5_000, greetingMs: 5_000, silenceMs: 5_000 };
 const endless = { dnsMs: 60_000, connectMs: 60_000, greetingMs: 60_000, silenceMs: 60_000 };
 
-function open(server: Partial<SmtpServer> & { readonly url: string }, timeouts: SmtpTimeouts = calm): Channel {
+interface Server {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly require_tls?: boolean;
+  readonly pool?: object;
+  readonly ca?: string;
+}
+
+function open({ ca, ...server }: Server, timeouts: SmtpTimeouts = calm): Channel {
   return createSmtpChannel({
-    server: { from: 'Wächter <alerts@example.com>', require_tls: false, ...server },
+    server: { ...smtpServer({ from: 'Wächter <alerts@example.com>', ...server }), ca: ca ?? null },
+    template,
     hostname: 'monitor.example.com',
     timeouts,
   });
@@ -32,7 +41,7 @@ async function send(channel: Channel, message: Message = down, signal = AbortSig
 /** Starts a real server, sends a mail to it, and gives both the receipt and what arrived. */
 async function through(
   options: SmtpSinkOptions,
-  server: Partial<SmtpServer> = {},
+  server: Partial<Server> = {},
   scheme = 'smtp',
   message = down,
   timeouts = calm,
@@ -79,14 +88,14 @@ describe('a mail that a server takes', () => {
 
   test('has the text and the HTML as they were composed', async () => {
     const { received } = await through({});
-    expect(received[0]!.mail.text?.replaceAll('\r\n', '\n').trim()).toBe(down.text.trim());
-    expect(received[0]!.mail.html?.replaceAll('\r\n', '\n').trim()).toBe(down.html.trim());
+    expect(received[0]!.mail.text?.replaceAll('\r\n', '\n').trim()).toBe(written.text.trim());
+    expect(received[0]!.mail.html?.replaceAll('\r\n', '\n').trim()).toBe(written.html.trim());
     expect(received[0]!.mail.attachments).toEqual([]);
   });
 
   test('keeps letters beyond ASCII', async () => {
     const incident = { ...shopDown, target: 'Bäckerei 日本', cause: 'Zertifikat ungültig' };
-    const { message } = composeMessage([{ delivery: delivery(), incident }], story);
+    const message = compose(incident, [delivery()]);
     const { received } = await through({}, {}, 'smtp', message);
     expect(received[0]!.mail.subject).toBe('[DOWN] Bäckerei 日本: Zertifikat ungültig (3 of 4 nodes)');
     expect(received[0]!.mail.text).toContain('Bäckerei 日本 is down');
@@ -95,7 +104,7 @@ describe('a mail that a server takes', () => {
 
   test('has no header that a target name or an error smuggled in', async () => {
     const evil = 'shop\r\nBcc: all@example.com\r\n\r\nHello';
-    const message = { ...down, subject: evil, incidents: [{ ...shopDown, target: evil }] };
+    const message = { ...down, story: { ...down.story, subject: evil }, incidents: [{ ...shopDown, target: evil }] };
     const { received } = await through({}, {}, 'smtp', message);
     const { mail } = received[0]!;
     expect(mail.bcc).toBeUndefined();
