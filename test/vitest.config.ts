@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { ProjectCounts } from './support/project-counts.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
@@ -17,6 +18,8 @@ const project = (name: string, testTimeout: number, fileParallelism = true) => (
 export default defineConfig({
   root,
   test: {
+    maxWorkers: '100%',
+    reporters: ['default', new ProjectCounts()],
     projects: [
       project('unit', 5_000),
       project('contract', 10_000),

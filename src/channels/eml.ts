@@ -24,7 +24,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       const path = join(folder, fileNameOf(message));
       const unfinished = `${path}.tmp`;
       try {
-        const sent = await transport.sendMail(mailOf(message, template, from, recipient));
+        const sent = await transport.sendMail({ ...mailOf(message, template, from, recipient), newline: 'windows' });
         await mkdir(folder, { recursive: true });
         await writeFile(unfinished, sent.message, { signal, flush: true, mode: 0o640 });
         await rename(unfinished, path);

@@ -32,7 +32,6 @@ export function mailOf(message: Message, template: MailTemplate, from: string, r
     },
     xMailer: false,
     encoding: 'quoted-printable',
-    newline: 'windows',
     baseBoundary: message.id,
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport';
+import { Readable } from 'node:stream';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { singleLine } from '#kernel/text.ts';
 import type { Channel } from '#monitor/ports.ts';
@@ -58,7 +59,7 @@ export function createSmtpChannel({ server, template, hostname, timeouts = patie
   const transport = pool === null ? createTransport(settings) : createTransport({ ...settings, ...pooled(pool) });
   transport.use('stream', (mail, done) => {
     const id = String(mail.data.messageId);
-    mail.message.processFunc((body) => body.once('end', () => handedOver.add(id)));
+    mail.message.processFunc((body) => readWhole(body, () => handedOver.add(id)));
     done();
   });
 
@@ -84,6 +85,15 @@ export function createSmtpChannel({ server, template, hostname, timeouts = patie
       transport.close();
     },
   };
+}
+
+// Nothing of it is read before the server has asked for the mail, and `onEnd` is called once everything was.
+function readWhole(body: Readable, onEnd: () => void): Readable {
+  async function* pass(): AsyncGenerator<unknown> {
+    yield* body;
+    onEnd();
+  }
+  return Readable.from(pass(), { objectMode: false });
 }
 
 // What failed is tried again by the outbox, which knows about it; the pool must not do so behind its back.

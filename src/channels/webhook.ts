@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
+import { Secret } from '#kernel/secret.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { Receipt } from '#monitor/ports.ts';
 import { call } from './call.ts';
@@ -15,6 +16,7 @@ const Entry = z.strictObject({
     .string({ error: urlHint })
     .max(2_048)
     .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), { error: urlHint })
+    .transform((text) => new Secret(text))
     .describe(
       'Where messages are posted to. It may be a private address: it is the choice of whoever writes this file.',
     ),
@@ -38,7 +40,7 @@ export const webhook: ChannelType<'webhook', typeof Entry> = {
         if (contact === undefined || secret === undefined) {
           return { kind: 'rejected', reason: `notify.${recipient} has no webhook any more` };
         }
-        const { url } = contact.entry;
+        const url = contact.entry.url.reveal();
         const body = JSON.stringify(webhookBodyOf(message));
         const signal = AbortSignal.any([outer, closing.signal]);
         const headers = {

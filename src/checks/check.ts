@@ -34,12 +34,6 @@ export interface Prober<Spec, Detail> {
   close(): Promise<void>;
 }
 
-export interface BaseSpec {
-  readonly type: string;
-  /** The target as it is recorded and shown, in the form that section 2.6 of the interface gives it. */
-  readonly host: string;
-}
-
 /**
  * A check type: everything that the program knows about it. A type is one folder and one line in `index.ts`; nothing else
  * in the program names it.

@@ -9,9 +9,9 @@ import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
 
 export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
-export { createGates, type Family, type Gate, type Pinned, type Policy, type Refused } from './gate.ts';
+export { createGates, type Family, type Gate, type Policy } from './gate.ts';
 export { NodeInfo } from './node-info.ts';
-export { Fact, failed, Failure, failure, FailureCode, FailureSource, Phase } from './outcome.ts';
+export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
 export { createResolver } from './resolver.ts';

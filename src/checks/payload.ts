@@ -19,7 +19,7 @@ export const PayloadText = z
   .max(largestBytes)
   .refine((text) => unescape(text) !== null, { error: escapeHint });
 
-export const PayloadHex = z.strictObject({
+const PayloadHex = z.strictObject({
   /** Bytes as pairs of hexadecimal digits, with spaces or colons between them if wanted. */
   hex: z
     .string()
@@ -27,7 +27,7 @@ export const PayloadHex = z.strictObject({
     .regex(/^(?:[0-9a-f]{2}[\s:]*)+$/i, { error: 'expected pairs of hexadecimal digits such as "0d0a"' }),
 });
 
-export const PayloadBase64 = z.strictObject({
+const PayloadBase64 = z.strictObject({
   base64: z
     .base64()
     .min(1)
@@ -38,7 +38,7 @@ export const PayloadBase64 = z.strictObject({
 export const Payload = z.union([PayloadText, PayloadHex, PayloadBase64]);
 export type Payload = z.output<typeof Payload>;
 
-export const PayloadRegex = z.strictObject({
+const PayloadRegex = z.strictObject({
   /** A JavaScript regular expression, with `^` and `$` at line ends, over the answer read as UTF-8. */
   regex: z.string().min(1).max(1_000).refine(isRegex, { error: 'is no valid regular expression' }),
 });

@@ -5,6 +5,7 @@ import {
   connect,
   type ConnectionOptions,
   type DetailedPeerCertificate,
+  type SecureContext,
   type TLSSocket,
 } from 'node:tls';
 import { z } from 'zod';
@@ -37,6 +38,8 @@ export interface TlsOptions {
   /** PEM certificates to trust instead of the well-known authorities. */
   readonly ca?: string | undefined;
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3' | undefined;
+  /** A context made before, instead of one for this handshake alone. It has its own authorities and client certificate. */
+  readonly context?: SecureContext | undefined;
   /** Protocols to offer, best first. */
   readonly alpn?: readonly string[] | undefined;
 }
@@ -45,12 +48,13 @@ export interface TlsOptions {
  * Options for `tls.connect` on a connected socket. The handshake itself accepts every certificate, so that a bad one can be
  * described: `judgeCertificate` afterwards is what verifies. No session is ever resumed.
  */
-export function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
+function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
   return {
     socket,
     rejectUnauthorized: false,
     ...(isIP(options.serverName) === 0 ? { servername: options.serverName } : {}),
     ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ...(options.context === undefined ? {} : { secureContext: options.context }),
     ...(options.minVersion === undefined ? {} : { minVersion: options.minVersion }),
     ...(options.alpn === undefined ? {} : { ALPNProtocols: [...options.alpn] }),
   };

@@ -1,4 +1,4 @@
-import { configJsonSchema } from '#config/json-schema.ts';
+import { configJsonSchema } from '#config/schema.ts';
 import { loadConfig } from '#config/load.ts';
 import type { World } from './world.ts';
 

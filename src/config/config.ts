@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { channelTypes, type Contact, type Files, type SmtpServer, smtpServerOf } from '#channels/index.ts';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
-import { Secret } from '#kernel/secret.ts';
+import type { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
@@ -114,8 +114,7 @@ export function resolveConfig(
     smtp: file.smtp === undefined ? null : smtpServerOf(file.smtp, filesOf(files, 'smtp')),
     notify,
     contacts,
-    heartbeat:
-      file.heartbeat === undefined ? null : { url: new Secret(file.heartbeat.url), everyMs: file.heartbeat.every },
+    heartbeat: file.heartbeat === undefined ? null : { url: file.heartbeat.url, everyMs: file.heartbeat.every },
     summary: resolveSummary(file),
     mailTemplate: resolveTemplate(file, files, folder),
     targets: targets.map((target) => resolveTarget(target, file, notify)),

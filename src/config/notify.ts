@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { channelTypes, FilePath } from '#channels/index.ts';
+import { Secret } from '#kernel/secret.ts';
 import { Duration } from '#kernel/units.ts';
 import { Severity } from '#monitor/rule.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
@@ -40,7 +41,7 @@ const policy = {
 };
 
 /** Somebody who is told: at least one channel, and how they want to be told. */
-export const Notify = z.strictObject({ ...policy, ...ways }).superRefine(
+export const Notify = z.strictObject({ ...ways, ...policy }).superRefine(
   (entry, context) => {
     if (names.some((name) => Object.hasOwn(entry, name))) return;
     context.addIssue({ code: 'custom', message: `names no way to reach them: add ${names.join(' or ')}` });
@@ -56,6 +57,7 @@ export const Heartbeat = z.strictObject({
     .string({ error: urlHint })
     .max(2_048)
     .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), { error: urlHint })
+    .transform((text) => new Secret(text))
     .describe('What is called (GET).'),
   every: Duration({ min: '5s', max: '1d' }).default(60_000).describe('How often.'),
 });

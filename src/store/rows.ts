@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { DeliveryCount, ListedDelivery, MonitorStore, RoundRecord, SentMessage } from '#monitor/ports.ts';
+import type { ListedDelivery, MonitorStore, RoundRecord, SentMessage } from '#monitor/ports.ts';
 import type { deliveries, incidents, results, ruleStates } from './schema.ts';
 
 export type RuleState = RoundRecord['states'][number];
@@ -15,8 +15,6 @@ interface Claim {
   readonly state: 'claimed';
   readonly message: string;
 }
-
-export type { DeliveryCount };
 
 /** What is kept of one node's outcome. */
 export interface StoredResult {

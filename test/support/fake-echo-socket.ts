@@ -5,7 +5,7 @@ import type { EchoListener, EchoSocket } from '#checks/ping/socket.ts';
 import type { Clock } from '#kernel/clock.ts';
 
 /** A request that was sent through the socket. */
-export interface SentEcho {
+interface SentEcho {
   readonly packet: Uint8Array;
   readonly peer: Uint8Array;
   readonly at: number;
@@ -21,8 +21,10 @@ export interface FakeEchoSocket extends EchoSocket {
   readonly errors: number[];
   /** What the next drain finds. */
   readonly queued: (() => void)[];
-  /** Makes a reply to a request arrive now, changed at will. `receivedAtMs` is on the wall clock. */
+  /** Makes a reply to a request arrive now, changed at will. `stampMs` is on the wall clock. */
   reply(echo: SentEcho | undefined, changes?: Partial<Letter> & { readonly payload?: Uint8Array }): void;
+  /** Tells when the request with that number, counted from 0, left the machine. */
+  depart(departure: number, atMs: number): void;
   notify(echo: SentEcho | undefined, notice: Notice): void;
 }
 
@@ -34,7 +36,15 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
 
   const letter = (echo: SentEcho | undefined, changes: Partial<Letter>): Letter => {
     if (echo === undefined) throw new Error('no such request was sent');
-    return { bytes: echo.packet, peer: echo.peer, receivedAtMs: clock.now(), ttl: 64, notice: null, ...changes };
+    return {
+      bytes: echo.packet,
+      peer: echo.peer,
+      stampMs: clock.now(),
+      ttl: 64,
+      notice: null,
+      departure: null,
+      ...changes,
+    };
   };
 
   return {
@@ -47,8 +57,9 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
     drains: 0,
     send(packet, peer) {
       const errno = errors.shift() ?? 0;
-      if (errno === 0) sent.push({ packet: packet.slice(), peer: peer.slice(), at: clock.elapsed() });
-      return errno;
+      if (errno !== 0) return { ok: false, errno };
+      sent.push({ packet: packet.slice(), peer: peer.slice(), at: clock.elapsed() });
+      return { ok: true, departure: sent.length - 1, wallMs: clock.now() };
     },
     wallMs: () => clock.now(),
     drain(to) {
@@ -67,6 +78,7 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
       if (family === 4) new DataView(bytes.buffer).setUint16(2, checksum(bytes));
       listener?.onMessage({ ...one, bytes });
     },
+    depart: (departure, atMs) => listener?.onDeparture(departure, atMs),
     notify: (echo, notice) => listener?.onNotice(letter(echo, { notice })),
   };
 }

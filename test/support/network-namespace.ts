@@ -8,10 +8,10 @@ export interface NetworkNamespace extends AsyncDisposable {
   readonly name: string;
   /** Runs a short command in it and gives its output. */
   run(command: readonly string[]): string;
-  /** Starts a program in it: standard input and output are pipes, errors go where ours go. */
-  start(command: readonly string[]): ChildProcess;
-  /** Starts the reflector in it and waits until it answers. */
-  reflect(): Promise<void>;
+  /** Starts a program in it: standard input and output are pipes, errors go where ours go unless it is to be quiet. */
+  start(command: readonly string[], options?: { readonly quiet?: boolean }): ChildProcess;
+  /** Starts the reflector in it and waits until it answers. `prefix` is a command that runs it, `chrt` for instance. */
+  reflect(prefix?: readonly string[]): Promise<void>;
 }
 
 /** Why namespaces cannot be made here, or null where they can. */
@@ -40,8 +40,10 @@ export function createNetworkNamespace(): NetworkNamespace {
   const children: ChildProcess[] = [];
   const inside = (command: readonly string[]) => ['netns', 'exec', name, ...command];
 
-  function start(command: readonly string[]): ChildProcess {
-    const child = spawn('ip', inside(command), { stdio: ['pipe', 'pipe', 'inherit'] });
+  function start(command: readonly string[], options: { readonly quiet?: boolean } = {}): ChildProcess {
+    const child = spawn('ip', inside(command), {
+      stdio: ['pipe', 'pipe', options.quiet === true ? 'ignore' : 'inherit'],
+    });
     children.push(child);
     return child;
   }
@@ -50,8 +52,8 @@ export function createNetworkNamespace(): NetworkNamespace {
     name,
     run: (command) => execFileSync('ip', inside(command), { encoding: 'utf8' }),
     start,
-    async reflect() {
-      const child = start(['python3', fileURLToPath(new URL('reflector.py', import.meta.url))]);
+    async reflect(prefix = []) {
+      const child = start([...prefix, 'python3', fileURLToPath(new URL('reflector.py', import.meta.url))]);
       if (child.stdout === null) throw new Error('the reflector has no output');
       for await (const line of createInterface({ input: child.stdout })) if (line === 'ready') return;
       throw new Error('the reflector ended before it was ready');

@@ -13,7 +13,7 @@ export interface PingProcess {
 }
 
 const Reply = z.strictObject({ id: z.int(), outcome: outcomeOf(ping.Detail) });
-export type PingOutcome = Outcome<z.infer<typeof ping.Detail>>;
+type PingOutcome = Outcome<z.infer<typeof ping.Detail>>;
 
 /** `prefix` is a command that runs the process, `setpriv` for instance. */
 export async function startPingProcess(

@@ -27,9 +27,11 @@ export interface Running {
   readonly process: ChildProcess;
   readonly log: readonly LogLine[];
   /** Waits for a log line. */
-  logged(message: RegExp): Promise<LogLine>;
+  readonly logged: (message: RegExp) => Promise<LogLine>;
   /** Sends the signal and waits for the end. */
-  end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  readonly end: (
+    signal: NodeJS.Signals,
+  ) => Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 export async function createProgram(): Promise<Program> {

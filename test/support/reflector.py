@@ -78,6 +78,14 @@ def syn_ack(family, source, destination, segment):
     return ip_packet(family, 6, source, destination, answer[:16] + struct.pack("!H", total) + answer[18:])
 
 
+def reset(family, source, destination, segment):
+    """Ends a connection, lest the other end repeats its farewell for minutes."""
+    from_port, to_port, _, sequence = struct.unpack("!HHII", segment[:12])
+    answer = struct.pack("!HHIIBBHHH", to_port, from_port, sequence, 0, 0x50, 0x04, 0, 0, 0)
+    total = checksum(pseudo_header(family, 6, source, destination, len(answer)) + answer)
+    return ip_packet(family, 6, source, destination, answer[:16] + struct.pack("!H", total) + answer[18:])
+
+
 seen = {}
 
 
@@ -93,6 +101,8 @@ def answers(packet):
     body = packet[start:]
     if protocol == 6 and body[13] & 0x3F == 2 and behaviour == 0:
         return delay, [syn_ack(family, destination, source, body)]
+    if protocol == 6 and body[13] & 0x01:
+        return 0, [reset(family, destination, source, body)]
     request, reply = (8, 0) if family == 4 else (128, 129)
     if protocol not in (1, 58) or body[0] != request:
         return delay, []

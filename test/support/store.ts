@@ -27,7 +27,7 @@ export function openAt(path: string, clock: Clock, more: Partial<StoreOptions> =
 
 export const start = Date.parse('2026-01-01T00:00:00Z');
 
-export function node(name: string): Vote['node'] {
+function node(name: string): Vote['node'] {
   return {
     name,
     countryCode: name.slice(0, 2),

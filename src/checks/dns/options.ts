@@ -26,16 +26,16 @@ export const Expectation = z.strictObject({
     .enum(['exact', 'contains', 'any'])
     .default('exact')
     .describe('"exact": the listed values and no others; "contains": all of them; "any": at least one of them.'),
-  A: Values.optional(),
-  AAAA: Values.optional(),
-  MX: Values.optional(),
-  TXT: Values.optional(),
-  NS: Values.optional(),
-  CNAME: Values.optional(),
-  SOA: Values.optional(),
-  PTR: Values.optional(),
-  CAA: Values.optional(),
-  SRV: Values.optional(),
+  A: Values.optional().describe('Expected A records.'),
+  AAAA: Values.optional().describe('Expected AAAA records.'),
+  MX: Values.optional().describe('Expected MX records.'),
+  TXT: Values.optional().describe('Expected TXT records.'),
+  NS: Values.optional().describe('Expected NS records.'),
+  CNAME: Values.optional().describe('Expected CNAME records.'),
+  SOA: Values.optional().describe('Expected SOA records.'),
+  PTR: Values.optional().describe('Expected PTR records.'),
+  CAA: Values.optional().describe('Expected CAA records.'),
+  SRV: Values.optional().describe('Expected SRV records.'),
 });
 export type Expectation = z.output<typeof Expectation>;
 

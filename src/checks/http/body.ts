@@ -14,6 +14,8 @@ export interface BodyOptions {
   readonly limit: number;
   /** The content coding to undo (RFC 9110, section 8.4.1); null reads the bytes as they come. */
   readonly coding: string | null;
+  /** Once the stream has ended: whether the body has. */
+  readonly isWhole: () => boolean;
   /** Whether the content is wanted; otherwise it is counted only. */
   readonly keep: boolean;
 }
@@ -29,7 +31,7 @@ export function isKnownCoding(coding: string): boolean {
  * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects where the stream
  * fails, ends early or is not in its coding. The caller destroys the stream.
  */
-export async function readBody(stream: Readable, { limit, coding, keep }: BodyOptions): Promise<Body> {
+export async function readBody(stream: Readable, { limit, coding, keep, isWhole }: BodyOptions): Promise<Body> {
   const decoder = coding === null ? null : (decoders.get(coding)?.() ?? null);
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -44,11 +46,13 @@ export async function readBody(stream: Readable, { limit, coding, keep }: BodyOp
         if (chunk.length > left) settle(false);
       };
       stream.on('error', reject);
-      stream.once('close', () => reject(new EndedEarly()));
+      stream.once('close', () => {
+        if (!stream.readableEnded) reject(new EndedEarly());
+      });
       decoder?.on('error', (cause) => reject(new Error(`the body is not valid ${coding ?? ''}`, { cause })));
       const source = decoder === null ? stream : stream.pipe(decoder);
       source.on('data', take);
-      source.once('end', () => settle(true));
+      source.once('end', () => (isWhole() ? settle(true) : reject(new EndedEarly())));
     });
   } finally {
     decoder?.destroy();

@@ -2,10 +2,11 @@ import { messageOf, systemCode } from '#kernel/errors.ts';
 import { streamFailure } from '../connection.ts';
 import { type Failure, failure } from '../outcome.ts';
 import { EndedEarly } from './body.ts';
-import { maxHeaderBytes } from './head.ts';
+import { HeadersTooLarge, maxHeaderBytes } from './head.ts';
 
 /** What it means that an open connection failed while a request was sent or its answer was awaited. */
 export function exchangeFailure(error: unknown, waitingFor: string): Failure {
+  if (error instanceof HeadersTooLarge) return headersTooLarge();
   const code = systemCode(error) ?? '';
   const during = `while waiting for ${waitingFor}`;
   if (error instanceof EndedEarly || isHangUp(error, code)) return closed(during);

@@ -15,15 +15,22 @@ export interface Head {
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** The body, or null where there cannot be one. */
   readonly stream: Readable | null;
+  /** Once the stream has ended: whether the message ended as well, not only the connection. */
+  readonly isWhole: () => boolean;
 }
 
 /** A request that is sent and who hears of it. */
 export interface Sending {
   readonly request: HopRequest;
-  /** Called at most once, as soon as anything comes back. */
+  /** Called as soon as anything comes back; over HTTP/2 again for the final head. */
   readonly onFirstByte: () => void;
   /** Called with every error of the connection, also after the head came. */
   readonly onError: (error: Error) => void;
+}
+
+/** Headers beyond `maxHeaderBytes`. */
+export class HeadersTooLarge extends Error {
+  override readonly name = 'HeadersTooLarge';
 }
 
 /** The reason phrase as it was sent, or the registered one where none was. */

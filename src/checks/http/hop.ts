@@ -8,14 +8,14 @@ import { closeSocket, type Connection, openConnection } from '../connection.ts';
 import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { ReadHandshake } from '../tcp-info.ts';
-import { type Certificate, handshakeFailure, judgeCertificate } from '../tls.ts';
+import { type Certificate, handshakeFailure, judgeCertificate, startTls, type TlsOptions } from '../tls.ts';
 import { type Body, isKnownCoding, noBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';
 import { requestHttp1 } from './http1.ts';
 import { requestHttp2 } from './http2.ts';
 import type { HopRequest } from './redirect.ts';
-import { secure, type SecureOptions, secureOptions } from './secure.ts';
+import { secureOptions } from './secure.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -64,7 +64,7 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   return result;
 }
 
-function prepare(spec: Spec, request: HopRequest): SecureOptions | Failure {
+function prepare(spec: Spec, request: HopRequest): TlsOptions | Failure {
   try {
     return secureOptions(spec, request);
   } catch (error) {
@@ -75,7 +75,7 @@ function prepare(spec: Spec, request: HopRequest): SecureOptions | Failure {
 async function exchangeSecurely(
   socket: Socket,
   request: HopRequest,
-  security: SecureOptions,
+  security: TlsOptions,
   options: HopOptions,
   result: HopResult,
 ): Promise<void> {
@@ -83,7 +83,7 @@ async function exchangeSecurely(
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
   try {
-    secured = await orAbort(secure(socket, security), signal);
+    secured = await startTls(socket, security, signal);
   } catch (error) {
     result.failure = lateFailure(signal, watch) ?? handshakeFailure(error);
     return;
@@ -121,7 +121,7 @@ async function exchange(socket: Socket, request: HopRequest, options: HopOptions
 }
 
 async function receive(
-  { headers }: Head,
+  { headers, isWhole }: Head,
   stream: NonNullable<Head['stream']>,
   spec: Spec,
   signal: AbortSignal,
@@ -133,13 +133,15 @@ async function receive(
     result.failure = failure('target', 'protocol', `the body has the unknown content coding "${coding}"`);
     return;
   }
-  result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep }), signal);
+  result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep, isWhole }), signal);
 }
 
-/** The failure of a probe whose own time was up; rejects where somebody else ended it; null where it still has time. */
-export function lateFailure(signal: AbortSignal, { waitingFor }: Pick<Stopwatch, 'waitingFor'>): Failure | null {
-  if (!signal.aborted) return null;
-  if (!(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
-  const ms = signal.reason instanceof DeadlineError ? signal.reason.ms : 0;
-  return failure('target', 'timeout', `timeout after ${formatDuration(ms)} while waiting for ${waitingFor}`);
+/** The failure of a probe whose own time was up; throws where somebody else ended it; null where it still has time. */
+function lateFailure(signal: AbortSignal, { waitingFor }: Stopwatch): Failure | null {
+  const reason: unknown = signal.reason;
+  if (reason instanceof DeadlineError) {
+    return failure('target', 'timeout', `timeout after ${formatDuration(reason.ms)} while waiting for ${waitingFor}`);
+  }
+  signal.throwIfAborted();
+  return null;
 }

@@ -1,6 +1,5 @@
 import { type IncomingMessage, request as requestOf } from 'node:http';
 import type { Socket } from 'node:net';
-import { EndedEarly } from './body.ts';
 import { type Head, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
 import { authorityOf } from './redirect.ts';
 
@@ -26,7 +25,6 @@ export async function requestHttp1(socket: Socket, { request, onFirstByte, onErr
     });
     outgoing.once('response', (message) => resolve(headOf(message)));
     outgoing.once('upgrade', (message) => resolve({ ...headOf(message), stream: null }));
-    outgoing.once('close', () => reject(new EndedEarly()));
     outgoing.end(body ?? undefined);
   });
 }
@@ -39,6 +37,7 @@ function headOf(message: IncomingMessage): Head {
     version: message.httpVersionMinor === 0 ? '1.0' : '1.1',
     headers: message.headers,
     stream: message,
+    isWhole: () => message.complete,
   };
 }
 

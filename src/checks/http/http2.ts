@@ -1,7 +1,7 @@
 import { connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import type { Socket } from 'node:net';
 import { EndedEarly } from './body.ts';
-import { type Head, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
+import { type Head, HeadersTooLarge, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
 import { authorityOf, urlOf } from './redirect.ts';
 
 /** Sends one request over an open TLS connection and resolves with the head of the final answer (RFC 9113). */
@@ -13,6 +13,7 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
       onError(error);
       reject(error);
     };
+    let answered = false;
     const session = connect(urlOf(target), {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: maxHeaderBytes },
@@ -32,11 +33,25 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
     stream.on('error', fail);
     stream.once('headers', onFirstByte);
     stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
+      answered = true;
       onFirstByte();
+      if (sizeOf(answer) > maxHeaderBytes) return fail(new HeadersTooLarge());
       const status = answer[':status'] ?? 0;
-      resolve({ status, reason: reasonOf(status, ''), version: '2', headers: answer, stream });
+      const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      resolve({ status, reason: reasonOf(status, ''), version: '2', headers: answer, stream, isWhole });
     });
-    stream.once('close', () => fail(new EndedEarly()));
+    stream.once('close', () => {
+      if (!answered) fail(new EndedEarly());
+    });
     if (body !== null) stream.end(body);
   });
+}
+
+// RFC 9113, section 6.5.2. The setting of the same meaning is advice until the server has acknowledged it.
+function sizeOf(headers: Readonly<Record<string, unknown>>): number {
+  let size = 0;
+  for (const [name, values] of Object.entries(headers)) {
+    for (const value of Array.isArray(values) ? values : [values]) size += name.length + String(value).length + 32;
+  }
+  return size;
 }

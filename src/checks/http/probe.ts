@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { deadline } from '#kernel/clock.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import type { Pinned, Refused } from '../gate.ts';
@@ -5,7 +6,7 @@ import { failure, type Outcome } from '../outcome.ts';
 import type { ReadHandshake } from '../tcp-info.ts';
 import { findUnmet } from './expect.ts';
 import type { Head } from './head.ts';
-import { lateFailure, sendRequest } from './hop.ts';
+import { sendRequest } from './hop.ts';
 import type { Detail } from './detail.ts';
 import { followRedirect, type HopRequest, type Redirect, urlOf, visitOf } from './redirect.ts';
 import { type Finding, report } from './report.ts';
@@ -33,7 +34,7 @@ export async function probe(
     const follow = ({ status, headers }: Head): Redirect =>
       followRedirect(sent, status, headers.location, { visited, limit: spec.redirects });
     const pinned = await resolve(sent, spec, gate, watch, signal);
-    if (!pinned.ok) return report(spec, { ...nothing, watch, hops, failure: pinned.failure });
+    if (!pinned.ok) return report(spec, { ...unsent, watch, hops, failure: pinned.failure });
     const wantsBody = (head: Head) => follow(head).kind === 'final';
     const options = { spec, environment, gate, readHandshake, signal, watch, wantsBody };
     const result = await sendRequest(sent, pinned, options);
@@ -48,7 +49,8 @@ export async function probe(
   }
 }
 
-const nothing = { timedBy: null, certificate: null, head: null, body: null, address: null, unmet: null };
+// No request was sent.
+const unsent = { timedBy: null, certificate: null, head: null, body: null, address: null, unmet: null };
 
 async function resolve(
   { target, sameOrigin }: HopRequest,
@@ -58,18 +60,12 @@ async function resolve(
   signal: AbortSignal,
 ): Promise<Pinned | Refused> {
   watch.begin('resolve', 'the name');
-  try {
-    const pinned = await gate.pin(target.name, { family: spec.family, signal });
-    watch.end(pinned.seconds);
-    if (pinned.ok || sameOrigin) return pinned;
-    const { source, code, message } = pinned.failure;
-    return { ...pinned, failure: failure(source, code, `redirect to ${target.name}: ${message}`) };
-  } catch (error) {
-    const late = lateFailure(signal, watch);
-    if (late === null) throw error;
-    watch.end();
-    return { ok: false, seconds: watch.seconds, failure: failure('resolver', 'name_timeout', late.message) };
-  }
+  const pinned = await gate.pin(target.name, { family: spec.family, signal });
+  if (isIP(target.name) === 0) watch.end(pinned.seconds);
+  else watch.drop();
+  if (pinned.ok || sameOrigin) return pinned;
+  const { source, code, message } = pinned.failure;
+  return { ...pinned, failure: failure(source, code, `redirect to ${target.name}: ${message}`) };
 }
 
 function judge(spec: Spec, finding: Omit<Finding, 'unmet'>, now: number): Finding {

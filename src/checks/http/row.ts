@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { failed, failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
+import { meaningOf } from '../error-words.ts';
+import { failed, failure, type FailureCode, type Outcome } from '../outcome.ts';
 import { type Detail, nothingFound } from './detail.ts';
 
 // Failures of an answer that came whole; every other one is a network error, whose row has neither status nor address.
@@ -55,42 +56,11 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
   const message = singleLine(text);
   if (status === null) {
     if (ok === 1) return null;
-    const { source, code } = networkErrorOf(message);
+    const { source, code } = meaningOf(message);
     return failed<Detail>(failure(source, code, message), { seconds });
   }
   const detail: Detail = { ...nothingFound, status, reason: message };
   if (ok === 1) return { status: 'up', seconds, address, phases: {}, facts: {}, detail };
   if (status < 400) return failed(failure('target', 'answer', message), { seconds, address, detail });
   return failed(failure('target', 'status', `${status} ${message}`), { seconds, address, detail });
-}
-
-interface NetworkError {
-  readonly pattern: RegExp;
-  readonly source: FailureSource;
-  readonly code: FailureCode;
-}
-
-// Texts of libc, of the public service's library and of this program, first match wins.
-const networkErrors: readonly NetworkError[] = [
-  {
-    pattern: /no such device or address|name or service not known|not found|no such host/i,
-    source: 'resolver',
-    code: 'name_not_found',
-  },
-  { pattern: /no address|has no (?:A|AAAA|IPv4|IPv6)/i, source: 'resolver', code: 'name_without_address' },
-  { pattern: /name resolution|name server|resolv/i, source: 'resolver', code: 'name_server' },
-  { pattern: /certificate.*expired/i, source: 'target', code: 'certificate_expired' },
-  { pattern: /certificate.*(?:not for|altnames|host ?name)/i, source: 'target', code: 'certificate_name' },
-  { pattern: /certificate|self.signed|issuer/i, source: 'target', code: 'certificate_untrusted' },
-  { pattern: /timed? ?out|no answer within/i, source: 'target', code: 'timeout' },
-  { pattern: /refused/i, source: 'target', code: 'refused' },
-  { pattern: /reset/i, source: 'target', code: 'reset' },
-  { pattern: /closed|broken pipe|hang up|unexpected end/i, source: 'target', code: 'closed' },
-  { pattern: /\b(?:tls|ssl)\b/i, source: 'target', code: 'tls' },
-  { pattern: /unreachable|no route/i, source: 'target', code: 'unreachable' },
-];
-
-function networkErrorOf(message: string): Pick<NetworkError, 'source' | 'code'> {
-  const known = networkErrors.find(({ pattern }) => pattern.test(message));
-  return known ?? { source: 'target', code: 'protocol' };
 }

@@ -77,7 +77,10 @@ const Pem = z
 
 const Tls = z.strictObject({
   ca: Pem.optional().describe('Certificates (PEM) to trust instead of the public authorities.'),
-  client: z.strictObject({ cert: Pem, key: Pem }).optional().describe('Certificate and key (PEM) to present.'),
+  client: z
+    .strictObject({ cert: Pem.describe('Certificate chain (PEM).'), key: Pem.describe('Private key (PEM).') })
+    .optional()
+    .describe('Certificate and key (PEM) to present.'),
   server_name: z.string().min(1).max(253).optional().describe('Name to ask for and to verify instead of the host.'),
   verify: z.boolean().default(true).describe('False: any certificate will do; it is reported all the same.'),
 });
@@ -95,7 +98,14 @@ export const Spec = z.strictObject({
     .describe('Request headers; they override those that the check sets, authorization included.'),
   body: z.string().max(1_048_576).optional().describe('Request body, sent as UTF-8.'),
   basic_auth: z
-    .strictObject({ username: z.string().max(1_000), password: z.string().max(1_000) })
+    .strictObject({
+      username: z
+        .string()
+        .max(1_000)
+        .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' })
+        .describe('User name.'),
+      password: z.string().max(1_000).describe('Password; best given as ${NAME} from the environment.'),
+    })
     .optional()
     .describe('User name and password (RFC 7617).'),
   bearer: z

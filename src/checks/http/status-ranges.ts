@@ -8,7 +8,7 @@ export interface StatusRange {
 
 const hint = 'expected a status code such as 204, a range such as "200-299", or a list of them';
 const pattern = /^([1-9]\d\d)(?:-([1-9]\d\d))?$/;
-const Written = z.union([z.int().min(100).max(999), z.string().regex(pattern)], { error: hint });
+const Written = z.union([z.int().min(100).max(999), z.string().regex(pattern, { error: hint })], { error: hint });
 type Written = z.output<typeof Written>;
 
 /** Accepted status codes: `204`, `"200-299"` or `["200-299", 301]`. */

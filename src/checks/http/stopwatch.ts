@@ -30,6 +30,11 @@ export class Stopwatch {
     this.#running = null;
   }
 
+  /** Forgets the running phase. */
+  drop(): void {
+    this.#running = null;
+  }
+
   get phases(): Partial<Record<Phase, number>> {
     const phases: Partial<Record<Phase, number>> = {};
     for (const [phase, ms] of this.#spans) phases[phase] = toSeconds(ms);

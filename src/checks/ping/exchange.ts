@@ -1,9 +1,9 @@
 import type { Clock } from '#kernel/clock.ts';
-import { sameHost } from './socket-address.ts';
 import { linux } from './libc.ts';
 import type { Letter, Notice } from './mailbox.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
 import { createRhythm } from './rhythm.ts';
+import { sameHost } from './socket-address.ts';
 import type { EchoListener, EchoSocket } from './socket.ts';
 
 /** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
@@ -21,7 +21,7 @@ export type Answer =
   | { readonly kind: 'notice'; readonly ms: number; readonly notice: Notice }
   | { readonly kind: 'closed' };
 
-export type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
+type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
 
 /**
  * Sends echo requests of one family and finds for every answer the request it belongs to. The socket is read by a timer
@@ -43,7 +43,7 @@ export interface Exchange {
   close(): void;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** A socket address. */
   readonly destination: Uint8Array;
   /** When the reply is to be looked for, in milliseconds from now; null is as soon as it may come. */
@@ -55,7 +55,10 @@ interface Flight {
   readonly destination: Uint8Array;
   readonly payload: Uint8Array;
   readonly onAnswer: (answer: Answer) => void;
-  sent: Instant;
+  readonly sent: Instant;
+  readonly departure: number;
+  /** When the kernel saw it off, where it told. */
+  departedMs: number | null;
   answered: boolean;
 }
 
@@ -65,6 +68,7 @@ const sendTries = 4;
 /** Takes the socket over and closes it in the end. */
 export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   const flights = new Map<number, Flight>();
+  const departures = new Map<number, Flight>();
   let next = 0;
   let closed = false;
   // Raw IPv4 sockets get packets before the kernel has checked them.
@@ -78,7 +82,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       const flight = find(echo.identifier, echo.sequence, letter);
       if (flight === null) return;
       const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(letter.bytes) === 0);
-      const { ms, timedBy } = roundTrip(flight.sent, letter.receivedAtMs, now());
+      const { ms, timedBy } = roundTrip(flight, letter.stampMs, now());
       answer(flight, { kind: 'reply', ms, timedBy, ttl: letter.ttl, intact });
     },
     onNotice(letter) {
@@ -88,8 +92,14 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       // Routers quote at least the header (RFC 792) and as a rule more: what is quoted must be ours.
       const quoted = Math.min(echo.payload.length, flight?.payload.length ?? 0);
       if (flight === null || !samePayload(echo.payload.subarray(0, quoted), flight.payload.subarray(0, quoted))) return;
-      const { ms } = roundTrip(flight.sent, letter.receivedAtMs, now());
+      const { ms } = roundTrip(flight, letter.stampMs, now());
       answer(flight, { kind: 'notice', ms, notice: letter.notice });
+    },
+    onDeparture(departure, atMs) {
+      const flight = departures.get(departure);
+      if (flight === undefined) return;
+      departures.delete(departure);
+      flight.departedMs = atMs;
     },
   };
 
@@ -100,8 +110,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   }
 
   function now(): Instant {
-    const elapsedMs = clock.elapsed();
-    return { elapsedMs, wallMs: socket.wallMs() };
+    return { elapsedMs: clock.elapsed(), wallMs: socket.wallMs() };
   }
 
   function find(identifier: number, sequence: number, { peer }: Letter): Flight | null {
@@ -125,18 +134,27 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       if (rhythm.waiting === 0) socket.drain(listener);
       const sequence = nextSequence();
       request.number(sequence);
-      const flight: Flight = { destination, payload: request.payload, onAnswer, sent: now(), answered: false };
-      flights.set(sequence, flight);
       // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
-      let errno = socket.send(request.packet, destination);
-      for (let tries = 1; errno !== 0 && tries < sendTries; tries += 1) {
-        flight.sent = now();
-        errno = socket.send(request.packet, destination);
+      let elapsedMs = clock.elapsed();
+      let sending = socket.send(request.packet, destination);
+      for (let tries = 1; !sending.ok && tries < sendTries; tries += 1) {
+        elapsedMs = clock.elapsed();
+        sending = socket.send(request.packet, destination);
       }
-      if (errno !== 0) {
-        flights.delete(sequence);
-        return { ok: false, errno };
-      }
+      if (!sending.ok) return sending;
+      const { departure, wallMs } = sending;
+      const sent = { elapsedMs, wallMs };
+      const flight = {
+        destination,
+        payload: request.payload,
+        onAnswer,
+        sent,
+        departure,
+        departedMs: null,
+        answered: false,
+      };
+      flights.set(sequence, flight);
+      departures.set(departure, flight);
       rhythm.wait(expectedMs);
       return { ok: true, sequence };
     },
@@ -144,6 +162,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       const flight = flights.get(sequence);
       if (flight === undefined) return;
       flights.delete(sequence);
+      if (departures.get(flight.departure) === flight) departures.delete(flight.departure);
       if (!flight.answered) rhythm.done();
     },
     drain: () => socket.drain(listener),
@@ -158,6 +177,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       socket.close();
       for (const flight of flights.values()) answer(flight, { kind: 'closed' });
       flights.clear();
+      departures.clear();
     },
   };
 }
@@ -171,14 +191,28 @@ export interface Instant {
 /** Wall and monotonic clock agree to this much over the few seconds of an echo unless somebody sets the wall clock. */
 const stepMs = 1;
 
+interface Departed {
+  /** Right before it was handed to the kernel. */
+  readonly sent: Instant;
+  /** When the kernel handed it to the network device, or null. */
+  readonly departedMs: number | null;
+}
+
 /**
- * The time from `sent` to the kernel's receive stamp. Where there is no stamp, or where the wall clock was set between
- * sending and now, it is the monotonic time until now, which includes how late this process came to read.
+ * The time from the departure, else from sending, to the kernel's receive stamp. Where there is no stamp, or where the wall
+ * clock was set between sending and now, it is the monotonic time until now, which includes how late we came to read.
  */
-export function roundTrip(sent: Instant, stampMs: number | null, now: Instant): { ms: number; timedBy: TimedBy } {
+export function roundTrip({ sent, departedMs }: Departed, stampMs: number | null, now: Instant): RoundTrip {
   const elapsedMs = now.elapsedMs - sent.elapsedMs;
   const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > stepMs;
-  const ms = stampMs === null ? Number.NaN : stampMs - sent.wallMs;
-  if (stepped || !(ms >= 0 && ms <= elapsedMs + stepMs)) return { ms: elapsedMs, timedBy: 'clock' };
-  return { ms, timedBy: 'kernel' };
+  if (stepped || stampMs === null) return { ms: elapsedMs, timedBy: 'clock' };
+  const ms = stampMs - sent.wallMs;
+  if (ms < 0 || ms > elapsedMs + stepMs) return { ms: elapsedMs, timedBy: 'clock' };
+  const left = departedMs !== null && departedMs >= sent.wallMs && departedMs <= stampMs;
+  return { ms: left ? stampMs - departedMs : ms, timedBy: 'kernel' };
+}
+
+interface RoundTrip {
+  readonly ms: number;
+  readonly timedBy: TimedBy;
 }

@@ -5,9 +5,9 @@ import { fromRow, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
 
 /**
- * ICMP echo from inside the process. A round trip is the time from the wall clock read right before `sendto(2)` to the
- * kernel's receive stamp on the reply (SO_TIMESTAMPNS), so that it does not matter how late this process reads it. A reply
- * belongs to a request by source address, sequence number and payload, whose first eight bytes are random. ICMP errors come
+ * ICMP echo from inside the process. A round trip is the time from the request's handover to the network device (the kernel
+ * tells it by SO_TIMESTAMPING; else the wall clock right before `sendto(2)`) to the kernel's receive stamp on the reply
+ * (SO_TIMESTAMPNS), so that it does not matter how late this process sends or reads. A reply belongs to a request by source address, sequence number and payload, whose first eight bytes are random. ICMP errors come
  * from the socket's error queue (IP_RECVERR), on datagram and raw sockets alike.
  */
 export const ping = defineCheck({

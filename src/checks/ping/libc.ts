@@ -31,6 +31,10 @@ export const linux = {
   SOL_SOCKET: 1,
   SO_RCVBUF: 8,
   SO_TIMESTAMPNS: 35,
+  SO_TIMESTAMPING: 37,
+  SOF_TIMESTAMPING_TX_SOFTWARE: 1 << 1,
+  SOF_TIMESTAMPING_OPT_ID: 1 << 7,
+  SOF_TIMESTAMPING_OPT_TSONLY: 1 << 11,
   SOL_IP: 0,
   IP_TTL: 2,
   IP_RECVERR: 11,
@@ -81,7 +85,7 @@ export async function loadLibc(): Promise<Libc> {
 }
 
 /** `EACCES` for 13. */
-export function errorName(errno: number): string {
+function errorName(errno: number): string {
   return getSystemErrorName(-errno);
 }
 

@@ -17,11 +17,13 @@ export interface Letter {
   bytes: Uint8Array;
   /** The peer's socket address; for a notice, the one the request went to. */
   readonly peer: Uint8Array;
-  /** The kernel's receive time on the mailbox's wall clock, or null. */
-  receivedAtMs: number | null;
+  /** The kernel's time on the mailbox's wall clock, or null: when it was received or, for a departure, sent. */
+  stampMs: number | null;
   /** TTL or hop limit on arrival, or null. */
   ttl: number | null;
   notice: Notice | null;
+  /** Where this tells that a packet of ours has left: which one, counted from 0. */
+  departure: number | null;
 }
 
 /** Memory for `recvmmsg(2)`, laid out once: receiving allocates next to nothing. */
@@ -44,7 +46,7 @@ const header = {
   controlLength: 40,
 } as const;
 const dataLengthAt = 56;
-const room = { vector: 16, peer: 32, control: 192, data: 2_048 } as const;
+const room = { vector: 16, peer: 32, control: 256, data: 2_048 } as const;
 const slotSize = room.vector + room.peer + room.control + room.data;
 
 export function createMailbox(libc: Libc, slots = 16): Mailbox {
@@ -76,9 +78,10 @@ export function createMailbox(libc: Libc, slots = 16): Mailbox {
     const letter: Letter = {
       bytes,
       peer: new Uint8Array(memory, peerAt, room.peer),
-      receivedAtMs: null,
+      stampMs: null,
       ttl: null,
       notice: null,
+      departure: null,
     };
     return { headerAt, controlAt, bytes, letter };
   });
@@ -92,18 +95,19 @@ export function createMailbox(libc: Libc, slots = 16): Mailbox {
 
   function open({ headerAt, controlAt, bytes, letter }: (typeof places)[number]): void {
     letter.bytes = bytes.subarray(0, Math.min(view.getUint32(headerAt + dataLengthAt, true), room.data));
-    letter.receivedAtMs = null;
+    letter.stampMs = null;
     letter.ttl = null;
     letter.notice = null;
+    letter.departure = null;
     const end = controlAt + Math.min(view.getUint32(headerAt + header.controlLength, true), room.control);
     for (let at = controlAt; at + 16 <= end;) {
       const length = view.getUint32(at, true);
       if (length < 16 || at + length > end) return;
       const level = view.getInt32(at + 8, true);
       const type = view.getInt32(at + 12, true);
-      if (level === linux.SOL_SOCKET && type === linux.SO_TIMESTAMPNS) letter.receivedAtMs = toMs(view, at + 16);
+      if (level === linux.SOL_SOCKET && type === linux.SO_TIMESTAMPNS) letter.stampMs = toMs(view, at + 16);
       else if (isTtl(level, type)) letter.ttl = view.getInt32(at + 16, true);
-      else if (isNotice(level, type)) letter.notice = readNotice(new DataView(memory, at + 16, length - 16));
+      else if (isExtendedError(level, type)) readExtendedError(new DataView(memory, at + 16, length - 16), letter);
       at += Math.ceil(length / 8) * 8;
     }
   }
@@ -132,7 +136,7 @@ function isTtl(level: number, type: number): boolean {
   );
 }
 
-function isNotice(level: number, type: number): boolean {
+function isExtendedError(level: number, type: number): boolean {
   return (
     (level === linux.SOL_IP && type === linux.IP_RECVERR) || (level === linux.SOL_IPV6 && type === linux.IPV6_RECVERR)
   );
@@ -140,17 +144,21 @@ function isNotice(level: number, type: number): boolean {
 
 // struct sock_extended_err, followed by the socket address of who sent the error.
 const extendedErrorLength = 16;
-const originLocal = 1;
+const origin = { local: 1, timestamping: 4 } as const;
 
-function readNotice(view: DataView): Notice | null {
-  if (view.byteLength < extendedErrorLength) return null;
+function readExtendedError(view: DataView, letter: Letter): void {
+  if (view.byteLength < extendedErrorLength) return;
+  if (view.getUint8(4) === origin.timestamping) {
+    letter.departure = view.getUint32(12, true);
+    return;
+  }
   const sender = new Uint8Array(
     view.buffer,
     view.byteOffset + extendedErrorLength,
     view.byteLength - extendedErrorLength,
   );
-  return {
-    fromNetwork: view.getUint8(4) !== originLocal,
+  letter.notice = {
+    fromNetwork: view.getUint8(4) !== origin.local,
     type: view.getUint8(5),
     code: view.getUint8(6),
     by: decodeSocketAddress(sender),

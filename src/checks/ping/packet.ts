@@ -1,7 +1,7 @@
 import type { Family } from '../gate.ts';
 
 /** Length of an echo's header: type, code, checksum, identifier, sequence (RFC 792; RFC 4443 section 4.1). */
-export const headerLength = 8;
+const headerLength = 8;
 
 const types = { 4: { request: 8, reply: 0 }, 6: { request: 128, reply: 129 } } as const;
 

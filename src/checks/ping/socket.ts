@@ -1,23 +1,33 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Family } from '../gate.ts';
-import { encodeSocketAddress } from './socket-address.ts';
 import { describeError, type Libc, linux } from './libc.ts';
 import { createMailbox, type Letter } from './mailbox.ts';
 import { stripIpv4Header } from './packet.ts';
+import { encodeSocketAddress } from './socket-address.ts';
 
 /** An ICMP socket of one family, shared by all pings of a node. */
 export interface EchoSocket {
   readonly family: Family;
   /** The identifier that our requests carry and replies must have; null where the kernel sees to both. */
   readonly identifier: number | null;
-  /** Sends without waiting. Returns 0, or the number of the error. */
-  send(packet: Uint8Array, destination: Uint8Array): number;
-  /** The wall clock that the kernel's receive times are on, in milliseconds. */
+  /** Sends without waiting. */
+  send(packet: Uint8Array, destination: Uint8Array): Sending;
+  /** The wall clock that the kernel's stamps are on, in milliseconds. */
   wallMs(): number;
   /** Tells what has arrived and was not yet told, without waiting for more. */
   drain(listener: EchoListener): void;
   close(): void;
 }
+
+type Sending =
+  | {
+      readonly ok: true;
+      /** What the packet is called when its departure is told. */
+      readonly departure: number;
+      /** The wall clock right before. */
+      readonly wallMs: number;
+    }
+  | { readonly ok: false; readonly errno: number };
 
 /** Who is told what arrives. A letter is good until the call returns. */
 export interface EchoListener {
@@ -25,6 +35,8 @@ export interface EchoListener {
   onMessage(letter: Letter): void;
   /** An ICMP error about a request; on a raw socket it may be anybody's. */
   onNotice(letter: Letter): void;
+  /** When a packet was handed to the network device; before any answer to it. Not every device tells. */
+  onDeparture(departure: number, atMs: number): void;
 }
 
 export interface SocketOptions {
@@ -73,7 +85,7 @@ const roundsPerDrain = 128;
 function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
   const mailbox = createMailbox(libc);
   const withHeader = raw && options.family === 4;
-  const state = { closed: false };
+  const state = { closed: false, departures: 0 };
 
   function drain(flags: number, listener: EchoListener): void {
     for (let round = 0; round < roundsPerDrain && !state.closed; round += 1) {
@@ -88,7 +100,8 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
   function deliver(count: number, listener: EchoListener): void {
     for (const letter of mailbox.letters.slice(0, Math.max(count, 0))) {
       if (state.closed) return;
-      if (letter.notice !== null) listener.onNotice(letter);
+      if (letter.departure !== null) listener.onDeparture(letter.departure, letter.stampMs ?? Number.NaN);
+      else if (letter.notice !== null) listener.onNotice(letter);
       else if (!withHeader) listener.onMessage(letter);
       else {
         const message = stripIpv4Header(letter.bytes);
@@ -104,14 +117,24 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
     identifier: raw ? options.identifier : null,
     send(packet, destination) {
       // The number of a closed descriptor may be somebody else's by now.
-      if (state.closed) return linux.EBADF;
+      if (state.closed) return { ok: false, errno: linux.EBADF };
+      const wallMs = mailbox.wallMs();
       const sent = libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
-      return sent === -1 ? libc.errno() : 0;
+      if (sent !== -1) {
+        const departure = state.departures;
+        state.departures = (departure + 1) % 2 ** 32;
+        return { ok: true, departure, wallMs };
+      }
+      const errno = libc.errno();
+      // Whether the kernel counted what it did not send depends on its version and the reason: both start again.
+      state.departures = 0;
+      countDepartures(libc, fd);
+      return { ok: false, errno };
     },
     wallMs: () => mailbox.wallMs(),
     drain(listener) {
-      drain(0, listener);
       drain(linux.MSG_ERRQUEUE, listener);
+      drain(0, listener);
     },
     close() {
       if (state.closed) return;
@@ -127,6 +150,7 @@ function configure(libc: Libc, fd: number, family: Family, raw: boolean): void {
   const set = (level: number, name: number, value: number) => setOption(libc, fd, level, name, Uint32Array.of(value));
   set(linux.SOL_SOCKET, linux.SO_TIMESTAMPNS, 1);
   set(linux.SOL_SOCKET, linux.SO_RCVBUF, receiveBuffer);
+  countDepartures(libc, fd);
   if (family === 4) {
     set(linux.SOL_IP, linux.IP_RECVTTL, 1);
     set(linux.SOL_IP, linux.IP_RECVERR, 1);
@@ -135,6 +159,16 @@ function configure(libc: Libc, fd: number, family: Family, raw: boolean): void {
     set(linux.SOL_IPV6, linux.IPV6_RECVHOPLIMIT, 1);
     set(linux.SOL_IPV6, linux.IPV6_RECVERR, 1);
     if (raw) setOption(libc, fd, linux.SOL_ICMPV6, linux.ICMPV6_FILTER, onlyType(129));
+  }
+}
+
+// Has every packet's departure told and counts them from 0 (`Documentation/networking/timestamping.rst`). Where the system
+// does not know this, the time right before sending serves.
+function countDepartures(libc: Libc, fd: number): void {
+  const flags = linux.SOF_TIMESTAMPING_TX_SOFTWARE | linux.SOF_TIMESTAMPING_OPT_ID | linux.SOF_TIMESTAMPING_OPT_TSONLY;
+  for (const value of [0, flags]) {
+    const bytes = new Uint8Array(Uint32Array.of(value).buffer);
+    libc.setsockopt(fd, linux.SOL_SOCKET, linux.SO_TIMESTAMPING, bytes, bytes.length);
   }
 }
 

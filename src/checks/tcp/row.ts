@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FailureCode, type FailureSource, failed, failure, type Outcome } from '../outcome.ts';
+import { meaningOf } from '../error-words.ts';
+import { failed, failure, type Outcome } from '../outcome.ts';
 import type { Detail } from './spec.ts';
 
 // Keys that a stranger's row has besides are of no account.
@@ -34,37 +35,4 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
     facts: {},
     detail: { timed_by: null, clock_seconds: null, answer: null, tls: null },
   };
-}
-
-interface Meaning {
-  readonly source: FailureSource;
-  readonly code: FailureCode;
-}
-
-const target = (code: FailureCode): Meaning => ({ source: 'target', code });
-
-// A row has words only. These are ours and those of the system's error list; what none of them fits is the target's.
-const meanings: readonly (readonly [RegExp, Meaning])[] = [
-  [/^the answer |^the first \d+ bytes /, target('answer')],
-  [/^the resolver of this node/i, { source: 'resolver', code: 'name_server' }],
-  [/^this node could not|^this node has no route|^the node could not/i, { source: 'node', code: 'local' }],
-  [/ is refused: |is this node itself|did not end at the address/i, { source: 'node', code: 'forbidden' }],
-  [/name servers of .* do not answer/i, target('name_timeout')],
-  [/name servers of /i, target('name_server')],
-  [/has no (?:ipv\d )?address|no address associated/i, target('name_without_address')],
-  [/name .*does not exist|not known|not found|nxdomain|resolve|no such device or address/i, target('name_not_found')],
-  [/certificate is not for|altname/i, target('certificate_name')],
-  [/certificate.* expired/i, target('certificate_expired')],
-  [/certificate/i, target('certificate_untrusted')],
-  [/TLS handshake within/i, target('timeout')],
-  [/\bTLS\b|\bSSL\b/i, target('tls')],
-  [/refused/i, target('refused')],
-  [/timed out|time-?out|within/i, target('timeout')],
-  [/unreachable|no route/i, target('unreachable')],
-  [/reset|broken pipe/i, target('reset')],
-  [/closed/i, target('closed')],
-];
-
-function meaningOf(error: string): Meaning {
-  return meanings.find(([words]) => words.test(error))?.[1] ?? target('unreachable');
 }

@@ -93,7 +93,8 @@ test.each([
   { host: 'dies:1', why: 'ended with code 7' },
   { host: 'throws:1', why: 'a bug in the node' },
 ])('a thread that $host ends its checks as node faults and is started again', async ({ host, why }) => {
-  const { transport, counts } = misbehaving();
+  const clock = new FakeClock();
+  const { transport, counts } = misbehaving(clock);
   expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
   const silent = transport.run('de1', command('is-silent:1'), never);
   const outcome = await transport.run('de1', command(host), never);
@@ -101,6 +102,7 @@ test.each([
   expect(outcome).toHaveProperty('failure.message', expect.stringContaining(why));
   expect(await silent).toMatchObject({ status: 'unknown', failure: { code: 'gone' } });
   expect(transport.nodes()[0]).toMatchObject({ online: false });
+  await clock.advance(1_000);
   await until(() => Atomics.load(counts, 0) === 2 && transport.nodes()[0]?.online === true);
   expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
   await transport.close();
@@ -139,8 +141,11 @@ test('a caller that gives up gets the reason, and the node hears of it', async (
 });
 
 test('a thread that does not close is ended', async () => {
-  const { transport } = misbehaving(systemClock, { hangsAtClose: true });
+  const clock = new FakeClock();
+  const { transport } = misbehaving(clock, { hangsAtClose: true });
   await until(() => transport.nodes()[0]?.online === true);
-  await transport.close();
+  const closed = transport.close();
+  await clock.advance(3_000);
+  await closed;
   expect(transport.nodes()[0]).toMatchObject({ online: false });
 });

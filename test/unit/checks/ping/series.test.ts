@@ -79,7 +79,7 @@ test('the kernel’s receive time counts, however late the process reads the rep
   const series = run();
   const arrived = clock.now() + 20;
   await clock.advance(90);
-  socket.reply(socket.sent[0], { receivedAtMs: arrived });
+  socket.reply(socket.sent[0], { stampMs: arrived });
   expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.02 }]);
 });
 
@@ -88,7 +88,7 @@ test('a reply that lay unread while the loop was held up is found before its tim
   const series = run();
   const arrived = clock.now() + 20;
   await clock.advance(2_999);
-  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: arrived }));
+  socket.queued.push(() => socket.reply(socket.sent[0], { stampMs: arrived }));
   await clock.advance(1);
   expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.02 }]);
 });
@@ -99,7 +99,7 @@ test('a reply that the kernel got too late is a timeout, even where it is read f
   const late = clock.now() + 101;
   const arrive = () => {
     if (clock.elapsed() < 100) socket.queued.push(arrive);
-    else socket.reply(socket.sent[0], { receivedAtMs: late });
+    else socket.reply(socket.sent[0], { stampMs: late });
   };
   socket.queued.push(arrive);
   await clock.advance(100);
@@ -154,7 +154,7 @@ test.each([
     timedBy: 'clock',
   },
 ])('a round trip is taken by $name', ({ stampMs, now, ms, timedBy }) => {
-  expect(roundTrip({ wallMs: 1_000, elapsedMs: 0 }, stampMs, now)).toEqual({ ms, timedBy });
+  expect(roundTrip({ sent: { wallMs: 1_000, elapsedMs: 0 }, departedMs: null }, stampMs, now)).toEqual({ ms, timedBy });
 });
 
 test.each([
@@ -285,7 +285,7 @@ test('many series share one socket without mixing up their answers', async () =>
   const all = Array.from({ length: 50 }, async (_, index) => run(`2001:db8::${index + 1}`));
   await clock.advance(10);
   for (const [index, echo] of socket.sent.entries()) {
-    if (index % 2 === 0) socket.reply(echo, { receivedAtMs: clock.now() - 10 + index / 10 });
+    if (index % 2 === 0) socket.reply(echo, { stampMs: clock.now() - 10 + index / 10 });
   }
   await clock.advance(5_000);
   const results = await Promise.all(all);
@@ -320,7 +320,7 @@ test('only the last reply is woken up for, and when it is due where a round trip
   const { clock, socket, run } = begin({ count: 2 });
   const series = run();
   const asleep = socket.drains;
-  socket.queued.push(() => socket.reply(socket.sent[0], { receivedAtMs: clock.now() - 460 }));
+  socket.queued.push(() => socket.reply(socket.sent[0], { stampMs: clock.now() - 460 }));
   await clock.advance(499);
   expect(socket.drains).toBe(asleep);
   await clock.advance(1);
@@ -339,4 +339,28 @@ test('a reply that is there as soon as the request is sent needs no timer', asyn
   socket.queued.push(() => socket.reply(socket.sent[0]));
   expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0 }]);
   expect(clock.elapsed()).toBe(0);
+});
+
+test.each([
+  { name: 'from its departure', departedMs: 1_002, ms: 18 },
+  { name: 'from sending where the departure is not known', departedMs: null, ms: 20 },
+  { name: 'from sending where the departure is before it', departedMs: 999, ms: 20 },
+  { name: 'from sending where the departure is after the reply', departedMs: 1_021, ms: 20 },
+])('a round trip counts $name', ({ departedMs, ms }) => {
+  const sent = { wallMs: 1_000, elapsedMs: 0 };
+  expect(roundTrip({ sent, departedMs }, 1_020, { wallMs: 1_025, elapsedMs: 25 })).toEqual({ ms, timedBy: 'kernel' });
+});
+
+test('a departure that the kernel tells belongs to the request with its number', async () => {
+  const { clock, socket, run } = begin({ count: 2, intervalMs: 10 });
+  const series = run();
+  const start = clock.now();
+  await clock.advance(10);
+  socket.depart(1, start + 13);
+  socket.depart(0, start + 4);
+  socket.depart(99, start + 5);
+  await clock.advance(20);
+  socket.reply(socket.sent[0], { stampMs: start + 24 });
+  socket.reply(socket.sent[1], { stampMs: start + 28 });
+  expect((await series).attempts.map(({ seconds }) => seconds)).toEqual([0.02, 0.015]);
 });

@@ -1,3 +1,0 @@
-export function configJsonSchema(): object {
-  return {};
-}

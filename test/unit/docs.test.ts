@@ -1,0 +1,44 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = new URL('../../', import.meta.url).pathname;
+const pages = ['README.md', 'CHANGELOG.md', ...globSync('docs/*.md', { cwd: root })];
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const packageJson = JSON.parse(read('package.json')) as Record<
+  'dependencies' | 'devDependencies' | 'scripts',
+  Record<string, string>
+>;
+
+test('every file and page that the documentation names is there', () => {
+  const missing = pages.flatMap((page) => {
+    const text = read(page);
+    const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => join(dirname(page), path ?? ''));
+    const paths = [...text.matchAll(/`((?:src|test|config|docs|migrations|\.ci)\/[\w./-]+\.\w+)`/g)].map(
+      ([, path]) => path ?? '',
+    );
+    return [...links, ...paths].filter((path) => !existsSync(join(root, path))).map((path) => `${page}: ${path}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test('every npm script that the documentation names is there', () => {
+  const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? ''));
+  expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
+});
+
+test('docs/dependencies.md gives a reason for every package and for no other', () => {
+  const listed = [...read('docs/dependencies.md').matchAll(/^\| (\S[^|]*?) \|/gm)].flatMap(([, names]) =>
+    (names ?? '').split(', '),
+  );
+  const used = Object.keys({ ...packageJson.dependencies, ...packageJson.devDependencies }).map((name) =>
+    name.startsWith('@types/') ? '@types/*' : name,
+  );
+  expect(new Set(listed.filter((name) => name !== 'package' && name !== '---'))).toEqual(new Set(used));
+});
+
+test('the changelog is in the form that it says', () => {
+  const headings = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+  expect(headings[0]).toBe('Unreleased');
+  for (const heading of headings.slice(1)) expect(heading).toMatch(/^\d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}$/);
+});
