@@ -1,4 +1,4 @@
-import { openChannels, policiesOf } from '#compose-delivery.ts';
+import { openChannels, policiesOf, startRegulars } from '#compose-delivery.ts';
 import type { Config } from '#config/config.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -14,6 +14,7 @@ import type { MonitorEvents } from '#monitor/watch.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
+import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
@@ -94,7 +95,8 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     ],
     notReady: () => (runs.nodes().some(({ online }) => online) ? [] : ['no node is online']),
   };
-  const web = started.use(await startWebServer({ listen: config.http, clock, log, metrics, health }));
+  const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
+  const web = started.use(await startWebServer({ listen: config.http, clock, log, metrics, health, plugins: [desk] }));
   for (const { openIncidents } of store.load()) {
     for (const { target, rule, severity } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true });
@@ -108,6 +110,7 @@ export async function startDaemon(config: Config, environment: Environment): Pro
     wakeOutbox: () => outbox.wake(),
   });
   outbox.start();
+  started.defer(startRegulars(config, { clock, random, log, version, store, outbox, channels, pulses: health.pulses }));
   return handleOf({ web, monitor, outbox, clock, rest: started.move() });
 }
 

@@ -89,7 +89,7 @@ export function createSmtpChannel({ server, template, hostname, timeouts = patie
 
 // Nothing of it is read before the server has asked for the mail, and `onEnd` is called once everything was.
 function readWhole(body: Readable, onEnd: () => void): Readable {
-  async function* pass(): AsyncGenerator<unknown> {
+  async function* pass(): AsyncGenerator {
     yield* body;
     onEnd();
   }

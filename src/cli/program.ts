@@ -1,7 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
+import { testAlert } from './alert.ts';
 import { checkConfig, printSchema } from './config.ts';
+import { listDeliveries, retryDeliveries } from './deliveries.ts';
 import { run } from './run.ts';
 import type { World } from './world.ts';
 
@@ -51,5 +53,31 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
     .action(() => finish(printSchema(world)));
+
+  const deliveries = program.command('deliveries').description('look at the messages of the running daemon');
+  deliveries
+    .command('list')
+    .description('list messages: those that are dead and those that wait')
+    .addOption(configOption)
+    .addOption(new Option('--state <state>', 'another state').choices(['dead', 'pending', 'sent', 'merged', 'all']))
+    .option('--limit <count>', 'how many of each state at most', '100')
+    .option('--json', 'print JSON')
+    .action(async (options) => finish(await listDeliveries(options, world)));
+  deliveries
+    .command('retry')
+    .description('try dead messages again')
+    .argument('[number...]', 'numbers of messages, as the list shows them')
+    .addOption(configOption)
+    .option('--all', 'every dead one')
+    .action(async (ids, options) => finish(await retryDeliveries(ids, options, world)));
+
+  const alert = program.command('alert').description('try out how people are told');
+  alert
+    .command('test')
+    .description('send a sample of each kind of message and print what the server answers')
+    .argument('[notify]', 'a name under notify; default: all')
+    .addOption(configOption)
+    .option('--kind <kind>', 'one kind only, such as opened')
+    .action(async (name, options) => finish(await testAlert(name, options, world)));
   return program;
 }

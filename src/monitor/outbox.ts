@@ -43,6 +43,8 @@ export interface Outbox {
   drain(signal: AbortSignal): Promise<void>;
   /** Milliseconds since it last looked at the store; 0 before it was started. */
   ageMs(): number;
+  /** For how many milliseconds a channel has refused everything; 0 where each that was tried took something since. */
+  refusedMs(): number;
   /** Aborts what is on its way, which stays pending, and resolves when nothing is left running. */
   stop(): Promise<void>;
 }
@@ -73,6 +75,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const running = new Set<Promise<void>>();
   const idle = new EventTarget();
   const overdue = new Set<number>();
+  const refusedSince = new Map<string, number>();
   let nap: Disposable | null = null;
   let wallAhead = clock.now() - clock.elapsed();
   let isEverythingDue = true;
@@ -183,6 +186,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { id, kind } = message;
     switch (receipt.kind) {
       case 'delivered': {
+        refusedSince.delete(address.channel);
         const incidents = parts.map(({ incident }) => incident.id);
         log.info({ incidents, kind, ...address, message: id, response: receipt.response }, 'delivered');
         lanes.remember(address, kind === 'digest' ? kind : sortOf(parts[0].kind, parts[0].incident.severity), 0);
@@ -193,6 +197,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       case 'retry': {
         // An attempt that we broke off ourselves says nothing about the other side: it stays due.
         if (stopping.signal.aborted) return;
+        if (!refusedSince.has(address.channel)) refusedSince.set(address.channel, clock.elapsed());
         const chosen = receipt.isUncertain === true ? id : null;
         return tryLater(deliveries, { reason: receipt.reason, askedMs: receipt.afterMs, message: chosen });
       }
@@ -218,6 +223,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       pass();
     },
     wake: pass,
+    refusedMs: () => Math.max(0, ...[...refusedSince.values()].map((since) => clock.elapsed() - since)),
     ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
       if (!isStarted || stopping.signal.aborted || signal.aborted) return;

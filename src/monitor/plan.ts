@@ -105,10 +105,11 @@ function groupsOf(parts: readonly Part[], policy: DeliveryPolicy, sent: Lane['se
   }
   return [...sorts].map(([sort, own]): Group => {
     const waitMs = policy.grouping?.waitMs ?? 0;
-    const readyAt = Math.min(...own.flatMap(({ rows }) => rows.map((row) => readyAtOf(row, waitMs, now))));
+    const rows = own.flatMap((part) => part.rows);
+    const readyAt = Math.min(...rows.map((row) => readyAtOf(row, waitMs, now)));
     const last = sent.findLast((one) => one.sort === sort);
     const freeAt = last === undefined ? Number.NEGATIVE_INFINITY : last.at + (policy.grouping?.intervalMs ?? 0);
-    const isWaiting = own.some(({ sent: { attempts } }) => attempts === 0);
+    const isWaiting = rows.some((row) => row.delivery.attempts === 0 && readyAtOf(row, waitMs, now) === readyAt);
     const reason = freeAt > readyAt ? 'interval' : isWaiting ? 'company' : 'backoff';
     return { parts: own, reason, at: Math.max(readyAt, freeAt) };
   });

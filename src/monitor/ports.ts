@@ -84,6 +84,8 @@ export interface MonitorStore {
   settle(settlements: readonly DeliverySettlement[]): void;
   /** The messages that went out at `since` or later, oldest first. */
   sentMessages(since: number): readonly SentMessage[];
+  /** How things went from `from` until before `to`. */
+  summarise(from: number, to: number): SummaryFacts;
   /** Deliveries of a state, the newest first; of all states without one. */
   listDeliveries(options: {
     readonly state?: ListedDelivery['state'];
@@ -110,6 +112,23 @@ export interface SentMessage {
   readonly kind: Delivery['kind'];
   readonly severity: Severity;
   readonly at: number;
+}
+
+/** How things went in a stretch of time, in milliseconds since the epoch. */
+export interface SummaryFacts {
+  readonly from: number;
+  readonly to: number;
+  /** The answers about every target that was checked, with the times of those that were up. */
+  readonly targets: readonly {
+    readonly target: string;
+    readonly up: number;
+    readonly down: number;
+    readonly unknown: number;
+    readonly meanSeconds: number | null;
+    readonly longestSeconds: number | null;
+  }[];
+  /** Those that were open for a part of it, as they are by now. */
+  readonly incidents: readonly Incident[];
 }
 
 export interface DeliveryCount {

@@ -18,6 +18,7 @@ import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './que
 import { readResults, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
 import { results } from './schema.ts';
+import { readSummary } from './summary.ts';
 import { createWriter } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {
@@ -120,6 +121,7 @@ export function openStore(options: StoreOptions): Store {
     settle: (settlements) => queue.settle(settlements),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
+    summarise: (from, to) => guard(() => readSummary(database, from, to)),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),
     retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
     recentResults: (target, since) => guard(() => readResults(database, target, since)),
