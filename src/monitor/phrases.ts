@@ -23,6 +23,11 @@ const down: Phrases = {
   ended: 'came back',
 };
 
+/** `is still down`, `still loses packets`. */
+export function still(is: string): string {
+  return is.startsWith('is ') ? `is still ${is.slice(3)}` : `still ${is}`;
+}
+
 export function phrasesOf(_incident: Incident): Phrases {
   return down;
 }

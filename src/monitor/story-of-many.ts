@@ -2,10 +2,10 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import { type Part, phaseOf } from './part.ts';
-import { phrasesOf } from './phrases.ts';
+import { phrasesOf, still } from './phrases.ts';
 import type { Parts } from './plan.ts';
 import type { MessageKind } from './ports.ts';
-import { cells, delay, type Story, type StoryCell, type StoryOptions, type StoryTable, subjectOf } from './story.ts';
+import { cells, type Story, type StoryCell, type StoryOptions, type StoryTable, subjectOf } from './story.ts';
 
 const longestTable = 100;
 const namedRest = 400;
@@ -25,7 +25,11 @@ export function tellMany(kind: MessageKind, parts: Parts, { zone }: StoryOptions
   return {
     kind,
     tone: going.length > 0 ? 'bad' : 'good',
-    subject: subjectOf(wordOf(kind, parts), '', `${said.join(', ')}: ${namesOf(parts)}`),
+    subject: subjectOf(
+      wordOf(kind, parts),
+      '',
+      `${kind === 'digest' ? countInWords(parts, going) : said.join(', ')}: ${namesOf(parts)}`,
+    ),
     headline: said.join(', '),
     remarks: remarksOf(kind, over),
     facts: [
@@ -50,13 +54,17 @@ function wordOf(kind: MessageKind, parts: Parts): string {
   return words.length === 1 ? (words[0] ?? 'ALERT') : 'ALERT';
 }
 
+function countInWords(parts: readonly Part[], going: readonly Part[]): string {
+  return `${parts.length} incidents, ${going.length} of them going on`;
+}
+
 function remarksOf(kind: MessageKind, over: readonly Part[]): readonly string[] {
   const late = over.filter((part) => part.kind === 'late');
   const trouble = late.map(({ sent }) => sent.lastError).find((error) => error !== null) ?? null;
   return [
     ...(kind === 'digest' ? ['There were too many mails: this one tells everything since the last at once.'] : []),
     ...(kind === 'reminder' ? ['This is a reminder.'] : []),
-    ...(trouble === null ? [] : delay(trouble)),
+    ...(trouble === null ? [] : [`Some of this could not be delivered in time: ${singleLine(trouble)}`]),
   ];
 }
 
@@ -64,7 +72,8 @@ function remarksOf(kind: MessageKind, over: readonly Part[]): readonly string[] 
 function goingInWords(parts: readonly Part[]): string {
   return countsOf(parts, (part) => {
     const { is } = phrasesOf(part.incident);
-    return [part.kind === 'reminder' ? `still ${is}` : is, many(part.kind === 'reminder' ? `still ${is}` : is)];
+    const phrase = part.kind === 'reminder' ? still(is) : is;
+    return [phrase, many(phrase)];
   });
 }
 
@@ -101,7 +110,7 @@ function namesOf(parts: readonly Part[]): string {
 }
 
 function goingTable(parts: readonly Part[], zone: string): StoryTable {
-  return tableOf('What goes on', ['target', 'state', 'since', 'why'], parts, ({ incident }) => [
+  return tableOf('Going on', ['target', 'state', 'since', 'why'], parts, ({ incident }) => [
     ...cells(singleLine(incident.target, 60)),
     { text: phrasesOf(incident).word, tone: 'bad' },
     ...cells(formatTime(incident.startedAt, zone), singleLine(incident.cause, 120)),
@@ -109,21 +118,16 @@ function goingTable(parts: readonly Part[], zone: string): StoryTable {
 }
 
 function overTable(parts: readonly Part[], zone: string): StoryTable {
-  return tableOf(
-    'What is over',
-    ['target', 'state', 'from', 'lasted', 'why'],
-    parts,
-    ({ incident, kind, sent, merged }) => {
-      const isRemoved = kind === 'closed' || merged.some((one) => one.kind === 'closed');
-      const endedAt = incident.endedAt ?? sent.createdAt;
-      const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
-      return [
-        ...cells(singleLine(incident.target, 60)),
-        { text: isRemoved ? 'CLOSED' : 'RESOLVED', tone: isRemoved ? 'unsure' : 'good' },
-        ...cells(formatTime(incident.startedAt, zone), lasted, singleLine(incident.cause, 120)),
-      ];
-    },
-  );
+  return tableOf('Over', ['target', 'state', 'from', 'lasted', 'why'], parts, ({ incident, kind, sent, merged }) => {
+    const isRemoved = kind === 'closed' || merged.some((one) => one.kind === 'closed');
+    const endedAt = incident.endedAt ?? sent.createdAt;
+    const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
+    return [
+      ...cells(singleLine(incident.target, 60)),
+      { text: isRemoved ? 'CLOSED' : 'RESOLVED', tone: isRemoved ? 'unsure' : 'good' },
+      ...cells(formatTime(incident.startedAt, zone), lasted, singleLine(incident.cause, 120)),
+    ];
+  });
 }
 
 function tableOf(

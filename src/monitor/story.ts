@@ -3,7 +3,7 @@ import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident, VoteLine } from './incident.ts';
 import type { Part } from './part.ts';
-import { phrasesOf } from './phrases.ts';
+import { phrasesOf, still } from './phrases.ts';
 import type { MessageKind } from './ports.ts';
 
 export interface StoryOptions {
@@ -84,8 +84,13 @@ export function tell(part: Part, options: StoryOptions): Story {
       return {
         ...shared,
         tone: 'bad',
-        subject: subjectOf(words.word, target, `still after ${lasted}: ${incident.cause}`, saw),
-        headline: `${target} still ${words.is} after ${lasted}: ${cause}`,
+        subject: subjectOf(
+          words.word,
+          target,
+          `${still(words.is).replace(/^is /, '')} after ${lasted}: ${incident.cause}`,
+          saw,
+        ),
+        headline: `${target} ${still(words.is)} after ${lasted}: ${cause}`,
         remarks: [`This is reminder ${sent.number}.`],
         facts: [what, since, ...common],
         tables: [voteTable(`Who saw what when it ${words.began}`, incident.votes)],
@@ -139,8 +144,7 @@ export function cells(...texts: readonly string[]): readonly StoryCell[] {
   return texts.map((text) => ({ text, tone: 'plain' }));
 }
 
-/** Why a message comes late, in sentences. */
-export function delay(trouble: string | null): readonly string[] {
+function delay(trouble: string | null): readonly string[] {
   if (trouble === null) return ['It was over before this mail was sent.'];
   return [
     'This mail was delayed: nothing could be delivered before it was over.',

@@ -8,8 +8,9 @@ import type { Incident } from '#monitor/incident.ts';
 import type { Delivery } from '#monitor/delivery.ts';
 import type { Message } from '#monitor/ports.ts';
 import { expectFixture } from '../../support/fixture.ts';
-import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
+import { delivery, shopDown } from '../../support/incidents.ts';
 import { compose as composeOne, template } from '../../support/mails.ts';
+import { mailKinds } from '../../support/mail-kinds.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
 let folder: string;
@@ -35,19 +36,16 @@ function compose(incident: Incident, ...deliveries: readonly Delivery[]): Messag
 }
 
 const opened = delivery();
-const resolved = delivery({ id: 2, kind: 'resolved', createdAt: Date.parse('2026-01-01T12:09:42Z') });
-const failedBefore = { ...opened, attempts: 5, lastError: 'mail.example.com: connect ECONNREFUSED 192.0.2.25:587' };
 
 describe('without a mail server, a mail', () => {
-  test.each([
-    { name: 'opened', message: compose(shopDown, opened) },
-    { name: 'resolved', message: compose(shopBack, resolved) },
-    { name: 'late', message: compose(shopBack, failedBefore, resolved) },
-  ])('of the kind $name is a file that equals its fixture byte for byte', async ({ name, message }) => {
-    await write(message);
-    const [file = ''] = readdirSync(mails);
-    expectFixture(`mail/${name}.eml`, readFileSync(join(mails, file)));
-  });
+  test.each(mailKinds)(
+    'of the kind $name is a file that equals its fixture byte for byte',
+    async ({ name, message }) => {
+      await write(message);
+      const [file = ''] = readdirSync(mails);
+      expectFixture(`mail/${name}.eml`, readFileSync(join(mails, file)));
+    },
+  );
 
   test('can be read by mail programs', async () => {
     const message = compose(shopDown, opened);

@@ -5,6 +5,7 @@ import { messageId } from '#monitor/message.ts';
 import type { StoryOptions } from '#monitor/story.ts';
 import { expectFixture } from '../../support/fixture.ts';
 import { delivery, refused, shopBack, shopDown, up } from '../../support/incidents.ts';
+import { mailKinds } from '../../support/mail-kinds.ts';
 import { compose as composeOne, part, template, utc } from '../../support/mails.ts';
 
 const opened = delivery();
@@ -15,24 +16,11 @@ function compose(incident: Incident, deliveries: readonly (typeof opened)[], opt
   return { ...part(incident, deliveries), message: { ...message, ...template.render(message) } };
 }
 
-const kinds = [
-  { name: 'opened', incident: shopDown, deliveries: [opened] },
-  { name: 'resolved', incident: shopBack, deliveries: [resolved] },
-  {
-    name: 'late',
-    incident: shopBack,
-    deliveries: [
-      { ...opened, attempts: 5, lastError: 'mail.example.com: connect ECONNREFUSED 192.0.2.25:587' },
-      resolved,
-    ],
-  },
-];
-
 describe('a message', () => {
-  test.each(kinds)('of the kind $name reads as its fixture, in text and in HTML', ({ name, incident, deliveries }) => {
-    const { message } = compose(incident, deliveries);
-    expectFixture(`mail/${name}.txt`, `${message.subject}\n\n${message.text}`);
-    expectFixture(`mail/${name}.html`, message.html);
+  test.each(mailKinds)('of the kind $name reads as its fixture, in text and in HTML', ({ name, message }) => {
+    const { subject, text, html } = template.render(message);
+    expectFixture(`mail/${name}.txt`, `${subject}\n\n${text}`);
+    expectFixture(`mail/${name}.html`, html);
   });
 
   test('tells times in the zone it is given, and links to the report where there is one', () => {
