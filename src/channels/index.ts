@@ -8,7 +8,7 @@ export { type ChannelEnvironment, type Contact, FilePath, type Files } from './c
 export { ping } from './call.ts';
 export { MailAddress, Smtp, type SmtpServer, smtpServerOf } from './smtp-server.ts';
 export { createMailTemplate, type MailTemplate } from './template.ts';
-export { WebhookBody } from './webhook-body.ts';
+export { WebhookBody, webhookJsonSchema } from './webhook-body.ts';
 
 /** THE list: every way to reach people. */
 export const channels = [email, webhook] as const;

@@ -45,6 +45,11 @@ export const WebhookBody = z
   .describe('What Watchpost sends to a webhook.');
 export type WebhookBody = z.output<typeof WebhookBody>;
 
+/** The JSON Schema (draft 7) of the body. */
+export function webhookJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(WebhookBody, { target: 'draft-7' }), title: 'Watchpost webhook' };
+}
+
 /** The body that tells a message. */
 export function webhookBodyOf({ id, kind, at, story, references, incidents }: Message): WebhookBody {
   return {

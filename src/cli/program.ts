@@ -52,7 +52,8 @@ function createProgram(world: World, finish: (code: number) => void): Command {
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
-    .action(() => finish(printSchema(world)));
+    .option('--webhook', 'that of the body of a webhook instead')
+    .action((options) => finish(printSchema(options, world)));
 
   const deliveries = program.command('deliveries').description('look at the messages of the running daemon');
   deliveries

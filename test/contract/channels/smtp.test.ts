@@ -1,3 +1,4 @@
+import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSmtpChannel, type SmtpTimeouts } from '#channels/smtp.ts';
 import { DeadlineError } from '#kernel/clock.ts';
@@ -15,6 +16,8 @@ const written = template.render(down);
 const quick = { dnsMs: 1_000, connectMs: 600, greetingMs: 300, silenceMs: 300 };
 const calm = { dnsMs: 5_000, connectMs: 5_000, greetingMs: 5_000, silenceMs: 5_000 };
 const endless = { dnsMs: 60_000, connectMs: 60_000, greetingMs: 60_000, silenceMs: 60_000 };
+
+const phases: readonly SmtpPhase[] = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'dot'];
 
 interface Server {
   readonly url: string;
@@ -129,6 +132,98 @@ describe('a mail that a server takes', () => {
     expect(server.commands).toEqual(['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'dot']);
   });
 });
+
+describe('a mail that is signed', () => {
+  test('carries a DKIM signature that the public key verifies', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    await using sink = await startSmtp();
+    const written = { dkim: { domain: 'example.com', selector: 'watchpost', key_file: 'x' } };
+    const server = smtpServer({ url: `smtp://127.0.0.1:${sink.port}`, ...written }, { 'dkim.key_file': pem });
+    const channel = createSmtpChannel({ server, template, hostname: 'monitor.example.com', timeouts: calm });
+    expect(await send(channel)).toMatchObject({ kind: 'delivered' });
+    const [head = '', body = ''] = splitOnce(sink.received[0]!.raw, '\r\n\r\n');
+    const fields = head.split(/\r\n(?![ \t])/);
+    const signature = fields.find((field) => /^DKIM-Signature:/i.test(field)) ?? '';
+    const tags = new Map(
+      [
+        ...signature
+          .replaceAll(/\s+/g, '')
+          .replace(/^[^:]*:/, '')
+          .matchAll(/([a-z]+)=([^;]*)/g),
+      ].map(([, key, value]) => [key, value]),
+    );
+    expect(Object.fromEntries(tags)).toMatchObject({
+      d: 'example.com',
+      s: 'watchpost',
+      a: 'rsa-sha256',
+      c: 'relaxed/relaxed',
+    });
+    // RFC 6376, 3.4.2 and 3.4.4: the relaxed forms of header fields and of a body that ends in one line end.
+    const relaxedBody = `${body
+      .replaceAll(/[ \t]+(?=\r\n)/g, '')
+      .replaceAll(/[ \t]+/g, ' ')
+      .replace(/(?:\r\n)*$/, '')}\r\n`;
+    expect(createHash('sha256').update(relaxedBody).digest('base64')).toBe(tags.get('bh'));
+    const relaxed = (field: string) => {
+      const [name = '', value = ''] = splitOnce(field, ':');
+      return `${name.toLowerCase().trim()}:${value
+        .replaceAll(/\r\n/g, '')
+        .replaceAll(/[ \t]+/g, ' ')
+        .trim()}`;
+    };
+    const signed = (tags.get('h') ?? '').split(':').flatMap((name) => {
+      const field = fields.find((one) => one.toLowerCase().startsWith(`${name.toLowerCase()}:`));
+      return field === undefined ? [] : [`${relaxed(field)}\r\n`];
+    });
+    const data = `${signed.join('')}${relaxed(signature).replace(/b=[^;]*$/, 'b=')}`;
+    const verified = verify('sha256', Buffer.from(data), publicKey, Buffer.from(tags.get('b') ?? '', 'base64'));
+    expect(verified).toBe(true);
+  });
+});
+
+describe('a pool', () => {
+  const pool = { connections: 2, messages: 100 };
+
+  test('carries several mails over one connection, and ends with the channel', async () => {
+    await using server = await startScriptedSmtp({});
+    const channel = open({ url: `smtp://127.0.0.1:${server.port}`, pool });
+    for (let count = 0; count < 3; count += 1) expect(await send(channel)).toMatchObject({ kind: 'delivered' });
+    expect(server.commands.filter((phase) => phase === 'greeting')).toHaveLength(1);
+    expect(server.commands.filter((phase) => phase === 'dot')).toHaveLength(3);
+    await channel.close();
+    await server.idle();
+  });
+
+  test.each(phases.flatMap((phase) => (['hang', 'close'] as const).map((step) => ({ phase, step }))))(
+    'with a $step at the $phase ends in a retry, once',
+    async ({ phase, step }) => {
+      await using server = await startScriptedSmtp({ [phase]: step });
+      const channel = open({ url: `smtp://127.0.0.1:${server.port}`, pool }, quick);
+      expect(await send(channel)).toMatchObject({ kind: 'retry', ...(phase === 'dot' ? { isUncertain: true } : {}) });
+      expect(server.commands.filter((one) => one === phase)).toHaveLength(1);
+      await channel.close();
+      await server.idle();
+    },
+  );
+
+  test('lets go of a server that hangs as soon as the signal is aborted', async () => {
+    await using server = await startScriptedSmtp({ data: 'hang' });
+    const channel = open({ url: `smtp://127.0.0.1:${server.port}`, pool }, endless);
+    const controller = new AbortController();
+    const sending = send(channel, down, controller.signal);
+    await server.reached('data');
+    controller.abort(new DeadlineError(60_000));
+    expect(await sending).toMatchObject({ kind: 'retry', reason: expect.stringContaining('not done within 60 s') });
+    await channel.close();
+    await server.idle();
+  });
+});
+
+function splitOnce(text: string, at: string): readonly string[] {
+  const index = text.indexOf(at);
+  return [text.slice(0, index), text.slice(index + at.length)];
+}
 
 describe.concurrent('TLS', () => {
   let good: Certificate;
@@ -246,8 +341,6 @@ describe.concurrent('TLS', () => {
     expect(receipt).toMatchObject({ kind: 'retry', reason: expect.stringContaining('Timeout') });
   });
 });
-
-const phases: readonly SmtpPhase[] = ['greeting', 'ehlo', 'mail', 'rcpt', 'data', 'dot'];
 
 describe.concurrent('a server that misbehaves', () => {
   test.each(phases.flatMap((phase) => (['hang', 'close', 'reset'] as const).map((step) => ({ phase, step }))))(
