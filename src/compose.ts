@@ -1,3 +1,4 @@
+import { createClient } from '#client/client.ts';
 import { openChannels, policiesOf, startRegulars } from '#compose-delivery.ts';
 import type { Config } from '#config/config.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
@@ -11,6 +12,10 @@ import type { Runner } from '#monitor/ports.ts';
 import { longestInterval } from '#monitor/schedule.ts';
 import type { Target } from '#monitor/target.ts';
 import type { MonitorEvents } from '#monitor/watch.ts';
+import { createChecks } from '#service/checks.ts';
+import { checkService } from '#service/http/routes.ts';
+import { createLimits } from '#service/limits.ts';
+import { keepRuns } from '#service/retention.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
@@ -48,29 +53,12 @@ export async function startDaemon(config: Config, environment: Environment): Pro
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const transport = createThreadTransport({
-    nodes: config.nodes.map(({ info, localAddress, inFlight }) => ({
-      info,
-      options: {
-        localAddress,
-        policy: 'private',
-        allow: [],
-        deny: [],
-        knownAs: info.ip === '' ? [] : [info.ip],
-        running: inFlight,
-        queued: 10 * inFlight,
-      },
-    })),
-    entry: new URL('./node/thread.ts', import.meta.url),
-    clock,
-    log,
-  });
-  started.defer(async () => transport.close());
-  const runs = createRuns(transport, clock);
+  const checking = openChecking(config, environment);
+  started.defer(async () => checking.close());
 
   const channels = openChannels(config, { clock, log, version });
   for (const channel of channels) started.defer(async () => channel.close());
-  const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(runs, store) }));
+  const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
 
@@ -93,16 +81,20 @@ export async function startDaemon(config: Config, environment: Environment): Pro
       { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
       { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
     ],
-    notReady: () => (runs.nodes().some(({ online }) => online) ? [] : ['no node is online']),
+    notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
   };
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
-  const web = started.use(await startWebServer({ listen: config.http, clock, log, metrics, health, plugins: [desk] }));
+  const service = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
+  const { trustProxy } = config.http;
+  const web = started.use(
+    await startWebServer({ listen: config.http, clock, log, metrics, health, plugins: [...service, desk], trustProxy }),
+  );
   for (const { openIncidents } of store.load()) {
     for (const { target, rule, severity } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true });
   }
-  monitor = startMonitor(config.targets, {
-    runner: runnerOf(runs),
+  monitor = startMonitor(config, {
+    runner: checking.runner,
     store,
     clock,
     log,
@@ -112,6 +104,71 @@ export async function startDaemon(config: Config, environment: Environment): Pro
   outbox.start();
   started.defer(startRegulars(config, { clock, random, log, version, store, outbox, channels, pulses: health.pulses }));
   return handleOf({ web, monitor, outbox, clock, rest: started.move() });
+}
+
+/** What runs the checks: nodes of this process, or somebody else's service. */
+export interface Checking {
+  readonly runner: Runner;
+  /** Those on the nodes of this process, or null where there are none. */
+  readonly runs: Runs | null;
+  nodes(): ReturnType<MetricsSources['nodes']>;
+  close(): Promise<void>;
+}
+
+/** Opens what the configuration names to run checks, and nothing else. */
+export function openChecking(config: Pick<Config, 'foreignService' | 'nodes'>, environment: Environment): Checking {
+  const { foreignService, nodes } = config;
+  return foreignService === null ? checkHere(nodes, environment) : checkThere(foreignService, environment);
+}
+
+function checkHere(nodes: Config['nodes'], { clock, log }: Environment): Checking {
+  const transport = createThreadTransport({
+    nodes: nodes.map(({ info, localAddress, inFlight }) => ({
+      info,
+      options: {
+        localAddress,
+        policy: 'private',
+        allow: [],
+        deny: [],
+        knownAs: info.ip === '' ? [] : [info.ip],
+        running: inFlight,
+        queued: 10 * inFlight,
+      },
+    })),
+    entry: new URL('./node/thread.ts', import.meta.url),
+    clock,
+    log,
+  });
+  const runs = createRuns(transport, clock);
+  return {
+    runs,
+    runner: {
+      nodes: () => runs.nodes().map(({ info }) => info),
+      // What the operator's own file names may be private; the node's own policy still holds.
+      run: async (request, signal) => ({
+        votes: await runs.run({ ...request, policy: 'private' }, signal),
+        reportUrl: null,
+      }),
+    },
+    nodes: () =>
+      runs.nodes().map(({ info, online, lagSeconds }) => ({
+        info,
+        up: online,
+        eventLoopLagSeconds: online ? lagSeconds : null,
+      })),
+    close: async () => transport.close(),
+  };
+}
+
+function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {
+  const client = createClient({ ...service, ...environment });
+  client.keepNodes();
+  return {
+    runs: null,
+    runner: client,
+    nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
+    close: async () => client.close(),
+  };
 }
 
 interface Parts {
@@ -139,14 +196,42 @@ function handleOf({ web, monitor, outbox, clock, rest }: Parts): Daemon {
   };
 }
 
-function sourcesOf(runs: Runs, store: Store): MetricsSources {
+interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'log'> {
+  readonly runs: Runs | null;
+  readonly store: Store;
+  readonly started: AsyncDisposableStack;
+}
+
+/** The check service over HTTP, where the configuration asks for it. */
+function serviceOf({ ownService, http, retention }: Config, { started, store, runs, ...parts }: ServiceParts) {
+  if (ownService === null || runs === null) return [];
+  const { open, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
+  const { clock, log } = parts;
+  const checks = createChecks({ ...parts, runs, store: store.checks });
+  started.defer(async () => checks.close());
+  started.use(keepRuns({ store: store.checks, keepMs: retention.checksMs, clock, log }));
+  return [
+    checkService({
+      checks,
+      limits: createLimits(limits, clock),
+      access: {
+        open,
+        allowPrivate,
+        tokens: tokens.map(({ name, hash }) => ({ name, hash: Buffer.from(hash, 'hex') })),
+      },
+      nodeDomain,
+      maxNodes: limits.max_nodes,
+      publicUrl: http.publicUrl,
+      compatible,
+      clock,
+      log,
+    }),
+  ];
+}
+
+function sourcesOf(checking: Checking, store: Store): MetricsSources {
   return {
-    nodes: () =>
-      runs.nodes().map(({ info, online, lagSeconds }) => ({
-        info,
-        up: online,
-        eventLoopLagSeconds: online ? lagSeconds : null,
-      })),
+    nodes: () => checking.nodes(),
     deliveries: () => store.deliveryCounts(),
     store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
   };
@@ -180,15 +265,4 @@ function shownOf(target: Target, now: number): WatchedTarget {
 
 function sinceMs(moment: number | null, clock: Clock): number {
   return moment === null ? 0 : Math.max(0, clock.now() - moment);
-}
-
-function runnerOf(runs: Runs): Runner {
-  return {
-    nodes: () => runs.nodes().map(({ info }) => info),
-    // What the operator's own file names may be private; the node's own policy still holds.
-    run: async (request, signal) => ({
-      votes: await runs.run({ ...request, policy: 'private' }, signal),
-      reportUrl: null,
-    }),
-  };
 }

@@ -21,6 +21,8 @@ const world: World = {
   pid: process.pid,
   stop: stop.signal,
   interactive: process.stdout.isTTY,
+  columns: process.stdout.columns || 80,
+  rows: process.stdout.rows || 24,
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
 };

@@ -52,6 +52,7 @@ export function judge(text: string, policy: Policy, rules: AddressRules, own: re
 /** Whether two texts are the same address; an IPv4 address is the same as its IPv4-mapped IPv6 form. */
 export function isSameAddress(one: string, other: string): boolean {
   if (isIP(one) === 0 || isIP(other) === 0) return false;
+  if (one === other) return true;
   return ipaddr.process(one).toNormalizedString() === ipaddr.process(other).toNormalizedString();
 }
 

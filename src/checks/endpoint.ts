@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -172,6 +172,8 @@ function readIpv6(literal: string): Named {
 }
 
 function readName(written: string): Named {
+  // Four decimal numbers without leading zeros are what `readIpv4` would make of them.
+  if (isIPv4(written)) return { ok: true, name: written };
   if (!/^[a-z0-9._\-\u{80}-\u{10ffff}]+$/iu.test(written)) {
     return refused('is no valid host name: letters, digits, "-", "_" and "." are allowed');
   }

@@ -88,12 +88,14 @@ function gateOf(policy: Policy, rules: AddressRules, { resolver, clock, ownAddre
       if (choice === null) return { ok: false, failure: otherFamily(host, families), seconds };
       return { ok: true, ...choice, addresses, seconds };
     },
-    verify(pinned, { remoteAddress, localAddress }) {
+    verify(pinned, ends) {
+      const { remoteAddress } = ends;
       if (remoteAddress === undefined || !isSameAddress(remoteAddress, pinned.address)) {
         return failure('node', 'forbidden', 'the connection did not end at the address that was asked for');
       }
-      if (policy === 'private' || localAddress === undefined || !isSameAddress(remoteAddress, localAddress))
-        return null;
+      if (policy === 'private') return null;
+      const { localAddress } = ends;
+      if (localAddress === undefined || !isSameAddress(remoteAddress, localAddress)) return null;
       return failure('node', 'forbidden', 'the target is this node itself');
     },
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+import type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
@@ -8,7 +8,9 @@ import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
 
-export type { Capability, NodeEnvironment, ProbeContext } from './check.ts';
+export { AddressRange, addressRules, judge as judgeAddress } from './address.ts';
+export type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
+export { parseEndpoint } from './endpoint.ts';
 export { createGates, type Family, type Gate, type Policy } from './gate.ts';
 export { NodeInfo } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
@@ -42,7 +44,9 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
-  toRow(outcome: Outcome): unknown;
+  lines(outcome: Outcome): readonly string[];
+  readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
+  toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }
 
@@ -56,7 +60,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
   checks.map((check) => {
     // Sound because every caller picks the check by the type of the very spec or outcome that it hands over.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const erased = { ...check, Outcome: outcomeOf(check.Detail) } as unknown as AnyCheck;
+    const erased = { answers: null, ...check, Outcome: outcomeOf(check.Detail) } as unknown as AnyCheck;
     return [check.type, erased];
   }),
 );

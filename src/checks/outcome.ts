@@ -42,6 +42,7 @@ export const FailureCode = z.enum([
   'unsupported',
   'no_answer',
   'gone',
+  'suspected',
   'aborted',
   'local',
   'internal',

@@ -1,11 +1,12 @@
-import { configJsonSchema } from '#config/schema.ts';
 import { webhookJsonSchema } from '#channels/index.ts';
 import { loadConfig } from '#config/load.ts';
+import { configJsonSchema } from '#config/schema.ts';
+import { summaryOf } from './plan.ts';
 import type { World } from './world.ts';
 
 export async function checkConfig(options: { readonly config: string }, world: World): Promise<number> {
   const config = await loadConfig({ path: options.config, env: world.env });
-  world.print(`${options.config} is good: ${config.targets.length} targets on ${config.nodes.length} nodes\n`);
+  world.print(`${options.config} is good: ${summaryOf(config)}\n`);
   return 0;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { loadConfig } from '#config/load.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import { askDaemon } from './daemon.ts';
+import { askDaemon } from './ask-daemon.ts';
 import type { World } from './world.ts';
 
 const Listed = z.object({

@@ -20,7 +20,9 @@ export async function run(
     version: world.version,
     pid: world.pid,
   });
-  log.info({ targets: config.targets.length, nodes: config.nodes.length }, 'watching');
+  const where =
+    config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
+  log.info({ targets: config.targets.length, ...where }, 'watching');
   const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
   try {
     await Promise.race([daemon.ended, stopped]);

@@ -8,6 +8,9 @@ export interface World {
   readonly stop: AbortSignal;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
+  /** How many characters fit in a line of the terminal, and how many lines on it. */
+  readonly columns: number;
+  readonly rows: number;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
 }

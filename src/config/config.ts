@@ -1,9 +1,21 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { channelTypes, type Contact, type Files, type SmtpServer, smtpServerOf } from '#channels/index.ts';
+import { type Contact, type SmtpServer, smtpServerOf } from '#channels/index.ts';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import {
+  type ConfiguredNotify,
+  type ConfiguredSummary,
+  filesOf,
+  type ReadFiles,
+  resolveContacts,
+  resolveNotify,
+  resolveSummary,
+  resolveTemplate,
+} from './delivery.ts';
+import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
+import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
 import type { TargetKeys } from './target.ts';
 
@@ -12,7 +24,18 @@ export interface Config {
   /** The database file. */
   readonly data: string;
   /** `publicUrl` has no slash at its end. */
-  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly publicUrl: string | null;
+    /** Addresses and ranges. */
+    readonly trustProxy: readonly string[];
+  };
+  /** The check service that this process serves, or null. */
+  readonly ownService: ConfiguredOwnService | null;
+  /** Set where somebody else's check service runs the checks. */
+  readonly foreignService: ConfiguredService | null;
+  /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly smtp: SmtpServer | null;
   /** Who is told, in the order in which they were written. */
@@ -24,6 +47,16 @@ export interface Config {
   readonly mailTemplate: { readonly path: string; readonly text: string } | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
+  readonly maintenance: readonly ConfiguredMaintenance[];
+  readonly retention: { readonly checksMs: number };
+}
+
+/** When nobody is told of what begins at these targets. */
+export interface ConfiguredMaintenance {
+  readonly targets: 'all' | readonly string[];
+  readonly time:
+    | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string; readonly durationMs: number }
+    | { readonly kind: 'once'; readonly from: number; readonly to: number };
 }
 
 export interface ConfiguredNode {
@@ -31,27 +64,6 @@ export interface ConfiguredNode {
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly inFlight: number;
-}
-
-export interface ConfiguredNotify {
-  readonly name: string;
-  /** Everybody behind this name. */
-  readonly addresses: readonly { readonly channel: string; readonly recipient: string }[];
-  readonly severities: readonly Severity[];
-  /** How they want to be told, in the shape of the monitor's `DeliveryPolicy`. */
-  readonly policy: {
-    readonly grouping: { readonly waitMs: number; readonly intervalMs: number } | null;
-    readonly storm: { readonly messages: number; readonly perMs: number };
-    readonly remindMs: readonly number[];
-    readonly zone: string;
-  };
-}
-
-export interface ConfiguredSummary {
-  readonly schedule: Schedule;
-  readonly zone: string;
-  /** Names under `notify`. */
-  readonly notify: readonly string[];
 }
 
 export interface ConfiguredTarget {
@@ -63,6 +75,8 @@ export interface ConfiguredTarget {
   /** Each recipient once. */
   readonly recipients: readonly Recipient[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Names of targets. */
+  readonly dependsOn: readonly string[];
 }
 
 export type Schedule =
@@ -95,9 +109,6 @@ export interface JudgedTarget {
   readonly spec: CheckSpec;
 }
 
-/** What the files hold that the configuration names, by the path of the key: `smtp.password_file`. */
-export type ReadFiles = Files;
-
 /** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
 export function resolveConfig(
   file: ConfigFile,
@@ -109,8 +120,13 @@ export function resolveConfig(
   const notify = Object.entries(file.notify).map(([name, entry]) => resolveNotify(name, entry, contacts, file));
   return {
     data: resolve(folder, file.data),
-    http: { ...file.http.listen, publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null },
-    nodes: Object.entries(file.nodes).map(resolveNode),
+    http: {
+      ...file.http.listen,
+      publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
+      trustProxy: file.http.trust_proxy,
+    },
+    ...resolveService(file.service, files),
+    nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     smtp: file.smtp === undefined ? null : smtpServerOf(file.smtp, filesOf(files, 'smtp')),
     notify,
     contacts,
@@ -118,7 +134,19 @@ export function resolveConfig(
     summary: resolveSummary(file),
     mailTemplate: resolveTemplate(file, files, folder),
     targets: targets.map((target) => resolveTarget(target, file, notify)),
+    maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
+    retention: { checksMs: file.retention.checks },
   };
+}
+
+function resolveService(
+  service: ConfigFile['service'],
+  { named, tokenHashes }: ReadFiles,
+): Pick<Config, 'ownService' | 'foreignService'> {
+  if (service === undefined) return { ownService: null, foreignService: null };
+  if (isForeign(service))
+    return { ownService: null, foreignService: resolveForeignService(service, named['service.token_file'] ?? null) };
+  return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
 function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): ConfiguredNode {
@@ -131,63 +159,6 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
     localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
     inFlight: node.in_flight,
   };
-}
-
-function resolveContacts({ notify }: ConfigFile, files: ReadFiles): Config['contacts'] {
-  return Object.fromEntries(
-    channelTypes.map(({ name: channel }) => [
-      channel,
-      Object.entries(notify).flatMap(([name, ways]): Contact<unknown>[] => {
-        const entry = new Map<string, unknown>(Object.entries(ways)).get(channel);
-        const own = filesOf(files, `notify.${name}.${channel}`);
-        return entry === undefined ? [] : [{ notify: name, entry, files: own }];
-      }),
-    ]),
-  );
-}
-
-function filesOf(files: ReadFiles, section: string): Files {
-  return Object.fromEntries(
-    Object.entries(files).flatMap(([path, text]) =>
-      path.startsWith(`${section}.`) ? [[path.slice(section.length + 1), text]] : [],
-    ),
-  );
-}
-
-function resolveNotify(
-  name: string,
-  entry: ConfigFile['notify'][string],
-  contacts: Config['contacts'],
-  { defaults }: ConfigFile,
-): ConfiguredNotify {
-  const { grouped, group_wait: waitMs, group_interval: intervalMs, storm, remind, timezone } = entry;
-  const addresses = channelTypes.flatMap((type) => {
-    const own = contacts[type.name]?.filter(({ notify }) => notify === name) ?? [];
-    return own.flatMap((contact) => type.recipientsOf(contact)).map((recipient) => ({ channel: type.name, recipient }));
-  });
-  return {
-    name,
-    addresses,
-    severities: entry.severities,
-    policy: {
-      grouping: grouped ? { waitMs, intervalMs } : null,
-      storm: { messages: storm.messages, perMs: storm.per },
-      remindMs: remind,
-      zone: timezone ?? defaults.timezone,
-    },
-  };
-}
-
-function resolveSummary({ summary, defaults }: ConfigFile): ConfiguredSummary | null {
-  if (summary === undefined) return null;
-  const timezone = summary.timezone ?? defaults.timezone;
-  return { schedule: { kind: 'cron', pattern: summary.cron, timezone }, zone: timezone, notify: summary.notify };
-}
-
-function resolveTemplate({ templates }: ConfigFile, files: ReadFiles, folder: string): Config['mailTemplate'] {
-  const text = files['templates.mail']?.reveal();
-  if (templates.mail === undefined || text === undefined) return null;
-  return { path: resolve(folder, templates.mail), text };
 }
 
 function resolveTarget(
@@ -210,7 +181,19 @@ function resolveTarget(
     }),
     recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
+    dependsOn: [keys.depends_on ?? []].flat(),
   };
+}
+
+function resolveMaintenance(
+  { targets, cron, timezone, duration, from, to }: ConfigFile['maintenance'][number],
+  defaultZone: string,
+): readonly ConfiguredMaintenance[] {
+  if (cron !== undefined && duration !== undefined) {
+    const time = { kind: 'cron', pattern: cron, timezone: timezone ?? defaultZone, durationMs: duration } as const;
+    return [{ targets, time }];
+  }
+  return from === undefined || to === undefined ? [] : [{ targets, time: { kind: 'once', from, to } }];
 }
 
 const implicitRules = () =>

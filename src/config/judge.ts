@@ -1,8 +1,16 @@
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
+import { refusalOf } from '#monitor/rule.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
+import {
+  asksForeignService,
+  ForeignService,
+  foreignServiceProblems,
+  inexpressibleProblems,
+} from './foreign-service.ts';
 import { find, type Located, problemAt } from './located.ts';
+import { OwnService } from './own-service.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
@@ -20,8 +28,14 @@ export interface Judgement {
  * the wrong parts are left out for that.
  */
 export function judgeConfig(root: Located): Judgement {
-  const { output, issues } = judge(ConfigFile, root.value);
-  const problems = [...issues.flatMap((issue) => explain(issue, root)), ...referenceProblems(root)];
+  const { output, issues: all } = judge(ConfigFile, root.value);
+  const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
+  const problems = [
+    ...issues.flatMap((issue) => explain(issue, root)),
+    ...referenceProblems(root),
+    ...foreignServiceProblems(root),
+    ...nothingToDo(root),
+  ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
   if (file === null) return { problems, file, targets: [] };
@@ -29,12 +43,31 @@ export function judgeConfig(root: Located): Judgement {
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
   for (const name of find(root, ['targets'])?.children.keys() ?? []) {
-    if (!Object.hasOwn(file.targets, name)) continue;
+    if (!Object.hasOwn(file.targets ?? {}, name)) continue;
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
-    if (found.target !== null) targets.push(found.target);
+    if (found.target === null) continue;
+    if (asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
+    targets.push(found.target);
+    problems.push(...unfitRules(found.target, file, root));
   }
   return { problems, file, targets };
+}
+
+// A union blames whatever form it likes; the key "url" says which one was meant.
+function serviceIssues(root: Located): readonly Issue[] {
+  const service = find(root, ['service']);
+  if ((service?.value ?? undefined) === undefined) return [];
+  const { issues } = judge(asksForeignService(root) ? ForeignService : OwnService, service?.value);
+  return issues.map((issue) => ({ ...issue, path: ['service', ...issue.path] }));
+}
+
+function nothingToDo(root: Located): readonly Problem[] {
+  const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
+  if (has('targets') || has('service')) return [];
+  return [
+    problemAt(root, ['targets'], 'is missing: expected a map of targets, such as "shop: { check: ..., host: ... }"'),
+  ];
 }
 
 // The union of all targets carries no rules of a check type that span several options: its own schema does.
@@ -58,6 +91,20 @@ function judgeTarget(name: string, root: Located, defaultEveryMs: number | null)
   return { problems: [problemAt(root, [...path, 'every'], message)], target };
 }
 
+// Rules that a check of this type cannot tell, and windows that hold too few of its results.
+function unfitRules({ name, keys, spec }: JudgedTarget, { rules, defaults }: ConfigFile, root: Located) {
+  const place = keys.rules === undefined ? ['defaults', 'rules'] : ['targets', name, 'rules'];
+  const everyMs = keys.cron === undefined ? (keys.every ?? defaults.every) : null;
+  return (keys.rules ?? defaults.rules).flatMap((ruleName, index) => {
+    const rule = rules[ruleName];
+    if (rule === undefined) return [];
+    const reason = refusalOf(rule, checkOf(spec.type), everyMs);
+    if (reason === null) return [];
+    const about = keys.rules === undefined ? `the target ${name} cannot have the rule ${ruleName}: ` : '';
+    return [problemAt(root, [...place, index], `${about}${reason}`)];
+  });
+}
+
 // Leaves out each target, rule, node or recipient, and each key of another section, that something is wrong with.
 function without(value: unknown, issues: readonly Issue[]): unknown {
   if (!isRecord(value)) return value;
@@ -67,7 +114,8 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
       if (wrong.has(`${section} `)) return [];
       if (!isRecord(content)) return [[section, content]];
       const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
-      const spoilt = section === 'smtp' ? issues.some(({ path }) => path[0] === 'smtp') : right.length === 0;
+      const isOne = section === 'smtp' || section === 'service';
+      const spoilt = isOne ? issues.some(({ path }) => path[0] === section) : right.length === 0;
       return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
     }),
   );

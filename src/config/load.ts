@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Secret } from '#kernel/secret.ts';
-import { type Config, type ReadFiles, resolveConfig } from './config.ts';
+import { type Config, resolveConfig } from './config.ts';
+import type { ReadFiles } from './delivery.ts';
 import type { Environment } from './environment.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
-import { configError, type Problem } from './problem.ts';
+import { tokenHash } from './own-service.ts';
+import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import { readYaml } from './yaml.ts';
 
@@ -39,38 +41,56 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
 const faults: Readonly<Record<string, (text: string) => string | null>> = {
   ca_file: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate'),
   key_file: (text) => (/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM private key'),
+  hash_file: (text) =>
+    tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
   mail: () => null,
 };
 const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
 
 // Every key of these sections that ends in `_file`, wherever it stands in them, and every template.
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const named = [
-    ...filesUnder(root, ['smtp']),
-    ...filesUnder(root, ['notify']),
-    ...[['templates', 'mail']].filter((path) => find(root, path) !== null),
-  ];
-  const read: Record<string, Secret> = {};
-  for (const path of named) {
-    const name = find(root, path);
-    if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') continue;
-    const file = resolve(folder, name.value);
-    try {
-      const text = await readFile(file, 'utf8');
-      const key = String(path.at(-1));
-      const wrong = (faults[key] ?? faultOfSecret)(text);
-      if (wrong !== null) problems.push(problemAt(root, path, `${file} ${wrong}`));
-      else read[path.join('.')] = new Secret(Object.hasOwn(faults, key) ? text : text.replace(/\r?\n$/, ''));
-    } catch (error) {
-      problems.push(problemAt(root, path, `cannot read ${file}: ${explainSystemError(error)}`));
-    }
+  const templates = [['templates', 'mail']].filter((path) => find(root, path) !== null);
+  const named: Record<string, Secret> = {};
+  const tokenHashes = new Map<string, string>();
+  for (const path of [
+    ...['smtp', 'notify', 'service'].flatMap((section) => filesUnder(root, [section])),
+    ...templates,
+  ]) {
+    const text = await readNamedFile(root, path, folder, problems);
+    const written = find(root, path)?.value;
+    if (text === null || typeof written !== 'string') continue;
+    const key = String(path.at(-1));
+    if (key === 'hash_file') tokenHashes.set(written, firstWord(text).toLowerCase());
+    named[path.join('.')] = new Secret(Object.hasOwn(faults, key) ? text : text.replace(/\r?\n$/, ''));
   }
-  return read;
+  return { named, tokenHashes };
 }
 
-function filesUnder(root: Located, path: readonly string[]): readonly (readonly string[])[] {
-  return [...(find(root, path)?.children.keys() ?? [])].flatMap((key) => {
-    const below = [...path, key];
+async function readNamedFile(root: Located, path: Path, folder: string, problems: Problem[]): Promise<string | null> {
+  const name = find(root, path);
+  if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
+  const file = resolve(folder, name.value);
+  try {
+    const text = await readFile(file, 'utf8');
+    const wrong = (faults[String(path.at(-1))] ?? faultOfSecret)(text);
+    if (wrong === null) return text;
+    problems.push(problemAt(root, path, `${file} ${wrong}`));
+  } catch (error) {
+    problems.push(problemAt(root, path, `cannot read ${file}: ${explainSystemError(error)}`));
+  }
+  return null;
+}
+
+function filesUnder(root: Located, path: Path): readonly Path[] {
+  const here = find(root, path);
+  const isList = Array.isArray(here?.value);
+  return [...(here?.children.keys() ?? [])].flatMap((key): readonly Path[] => {
+    const below = [...path, isList ? Number(key) : key];
     return key.endsWith('_file') ? [below] : filesUnder(root, below);
   });
+}
+
+// As sha256sum writes it: the hash, blanks, a name.
+function firstWord(text: string): string {
+  return text.trim().split(/\s/)[0] ?? '';
 }

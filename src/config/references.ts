@@ -1,4 +1,5 @@
 import { defaultRules } from '#monitor/rule.ts';
+import { asksForeignService } from './foreign-service.ts';
 import { find, type Located, placeOf } from './located.ts';
 import { type Path, type Problem, suggestion } from './problem.ts';
 
@@ -9,25 +10,79 @@ import { type Path, type Problem, suggestion } from './problem.ts';
 export function referenceProblems(root: Located): readonly Problem[] {
   const nodes = namesUnder(root, 'nodes');
   const known: Readonly<Record<string, readonly string[]>> = {
-    nodes: nodes.length === 0 ? ['zz1'] : nodes,
+    // Only another service knows its nodes.
+    ...(asksForeignService(root) ? {} : { nodes: nodes.length === 0 ? ['zz1'] : nodes }),
     rules: [...new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')])],
     notify: namesUnder(root, 'notify'),
   };
+  const targets = namesUnder(root, 'targets');
+  const maintenance = [...(find(root, ['maintenance'])?.children.keys() ?? [])].flatMap((index) => {
+    const path = ['maintenance', Number(index), 'targets'];
+    const here = find(root, path);
+    return here === null ? [] : listProblems(here, path, 'targets', targets);
+  });
   const places: readonly Path[] = [['defaults'], ...namesUnder(root, 'targets').map((name) => ['targets', name])];
   const summary = find(root, ['summary', 'notify']);
   const inSummary =
     summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? []);
-  const inPlaces = places.flatMap((place) =>
+  const named = places.flatMap((place) =>
     Object.entries(known).flatMap(([kind, names]) => {
       const path = [...place, kind];
       const here = find(root, path);
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
-  return [...inPlaces, ...inSummary];
+  return [...named, ...dependencyProblems(root, targets), ...maintenance, ...inSummary];
 }
 
-const singular: Readonly<Record<string, string>> = { nodes: 'node', rules: 'rule', notify: 'recipient' };
+// One problem for each circle, at the target in it that was written first.
+function dependencyProblems(root: Located, targets: readonly string[]): readonly Problem[] {
+  const edges = new Map(targets.map((name) => [name, dependenciesOf(root, name)]));
+  const problems: Problem[] = [];
+  const inCircle = new Set<string>();
+  for (const name of targets) {
+    const path = ['targets', name, 'depends_on'];
+    const here = find(root, path);
+    if (here === null) continue;
+    if (typeof here.value === 'string' && !here.broken && !targets.includes(here.value)) {
+      const message = `no target "${here.value}" under targets${suggestion(here.value, targets)}`;
+      problems.push({ place: placeOf(here.spot), path, message });
+    }
+    problems.push(...listProblems(here, path, 'targets', targets));
+    const circle = inCircle.has(name) ? null : circleFrom(name, edges);
+    if (circle === null) continue;
+    for (const one of circle) inCircle.add(one);
+    const message = `goes round in a circle: ${[...circle, name].join(' -> ')}`;
+    problems.push({ place: placeOf(here.spot), path, message });
+  }
+  return problems;
+}
+
+function dependenciesOf(root: Located, name: string): readonly string[] {
+  const value = find(root, ['targets', name, 'depends_on'])?.value;
+  return [value].flat().filter((one) => typeof one === 'string');
+}
+
+// The shortest way from a name back to itself, or null.
+function circleFrom(start: string, edges: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
+  const seen = new Set<string>();
+  const ways: (readonly [string, ...string[]])[] = [[start]];
+  for (const way of ways) {
+    for (const next of edges.get(way.at(-1) ?? start) ?? []) {
+      if (next === start) return way;
+      if (!seen.has(next)) ways.push([...way, next]);
+      seen.add(next);
+    }
+  }
+  return null;
+}
+
+const singular: Readonly<Record<string, string>> = {
+  nodes: 'node',
+  rules: 'rule',
+  notify: 'recipient',
+  targets: 'target',
+};
 
 function listProblems(list: Located, path: Path, kind: string, names: readonly string[]): readonly Problem[] {
   const seen = new Set<unknown>();

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
 import { Smtp } from '#channels/index.ts';
 import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
-import { Http, Name, Nodes } from './sections.ts';
+import { ForeignService } from './foreign-service.ts';
+import { MaintenanceList } from './maintenance.ts';
+import { OwnService } from './own-service.ts';
+import { Http, Name, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -15,12 +18,19 @@ export const ConfigFile = z
       .default('data/watchpost.db')
       .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
     http: Http.prefault({}).describe('The web server.'),
+    service: z
+      .union([OwnService, ForeignService])
+      .optional()
+      .describe(
+        'The check service in this process, for others; or with url the one of somebody else that runs the checks. Default: none.',
+      ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
     defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
     targets: z
       .record(Name, Target, { error: 'expected a map of targets, such as "shop: { check: ..., host: ... }"' })
       .refine((targets) => Object.keys(targets).length > 0, { error: 'needs at least one target' })
+      .optional()
       .describe(
         'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
       ),
@@ -32,6 +42,8 @@ export const ConfigFile = z
     heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
     summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
     templates: Templates.prefault({}).describe('Templates that replace those of Watchpost.'),
+    maintenance: MaintenanceList,
+    retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .describe('The configuration of Watchpost.');
 export type ConfigFile = z.output<typeof ConfigFile>;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { NodeInfo } from '#checks/index.ts';
+import { AddressRange, NodeInfo } from '#checks/index.ts';
+import { Duration } from '#kernel/units.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
@@ -46,7 +47,12 @@ export const Http = z.strictObject({
     .string({ error: publicUrlHint })
     .refine((text) => isUrl(text, ['http:', 'https:']), { error: publicUrlHint })
     .optional()
-    .describe('The address under which people reach this program: for the links in mails.'),
+    .describe('The address under which people reach this program: for the links in mails and in answers of the API.'),
+  trust_proxy: z
+    .array(AddressRange, { error: 'expected a list of addresses or ranges, such as [10.0.0.0/8]' })
+    .max(100)
+    .default([])
+    .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
 });
 
 const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
@@ -88,6 +94,12 @@ export const Nodes = z
   .record(NodeName, Node)
   .refine((nodes) => Object.keys(nodes).length > 0, { error: 'needs at least one node, such as "zz1: {}"' })
   .default({ zz1: { in_flight: 500 } });
+
+export const Retention = z.strictObject({
+  checks: Duration({ min: '1h', max: '3650d' })
+    .default(2_592_000_000)
+    .describe('How long checks that were started over the API are kept, and their reports can be read.'),
+});
 
 function isUrl(text: string, protocols: readonly string[]): boolean {
   const url = URL.parse(text);

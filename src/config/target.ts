@@ -34,6 +34,14 @@ const ownKeys = {
   ),
   rules: namesOf('rules').optional().describe('When people are told. Default: defaults.rules.'),
   notify: Recipients.optional().describe('Who is told: all, or names under notify. Default: defaults.notify.'),
+  depends_on: z
+    .union([z.string(), z.array(z.string()).max(100)], {
+      error: 'expected the name of a target, or a list of such names',
+    })
+    .optional()
+    .describe(
+      'Targets without which this one cannot be reached: while one of them is down, nobody is told of this one.',
+    ),
   labels: z
     .record(
       z.string().regex(/^(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,62}$/, {

@@ -14,6 +14,7 @@ const catalogue = {
   node_busy: { exitCode: 1 },
   node_gone: { exitCode: 1 },
   no_nodes: { exitCode: 1 },
+  service_busy: { exitCode: 1 },
   internal: { exitCode: 1 },
 } as const satisfies Record<string, { exitCode: number }>;
 

@@ -38,6 +38,13 @@ export function describeDuration(ms: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
+/** A measured time with three significant digits, for people: `0.0451 ms`, `131 ms`, `1.25 s`, `25.0 s`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds >= 10) return `${seconds.toFixed(1)} s`;
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  return `${Number((seconds * 1_000).toPrecision(3))} ms`;
+}
+
 export interface Bounds {
   readonly min?: string;
   readonly max?: string;
@@ -71,6 +78,31 @@ export function Percentage() {
     decode: (text) => Number(text.slice(0, -1)) / 100,
     encode: (ratio) => `${Number((ratio * 100).toFixed(6))}%`,
   });
+}
+
+const ratePattern = /^(\d{1,9})\/(s|min|h|d)$/;
+const rateMs: ReadonlyMap<string, number> = new Map([
+  ['s', 1_000],
+  ['min', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** A rate such as `60/min` or `5/s`: so many in so many milliseconds inside the program. */
+export function Rate() {
+  const hint = 'expected a rate, such as "60/min", "5/s" or "1000/h"';
+  return z.codec(
+    z.string({ error: hint }).regex(ratePattern, { error: hint }),
+    z.object({ count: z.number(), perMs: z.number() }),
+    {
+      decode(text, context) {
+        const [, count, unit = ''] = ratePattern.exec(text) ?? [];
+        if (Number(count) === 0) context.issues.push({ code: 'custom', input: text, message: 'must be at least 1' });
+        return { count: Number(count), perMs: rateMs.get(unit) ?? Number.NaN };
+      },
+      encode: ({ count, perMs }) => `${count}/${[...rateMs].find(([, ms]) => ms === perMs)?.[0] ?? `${perMs}ms`}`,
+    },
+  );
 }
 
 const unitBytes: ReadonlyMap<string, number> = new Map([

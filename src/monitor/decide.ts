@@ -1,8 +1,12 @@
 import type { Delivery, DeliveryKind } from './delivery.ts';
-import { commonestCause, type Incident, voteTable } from './incident.ts';
+import { type Addressee, commonestCause, type Incident, type Turn, withTurn } from './incident.ts';
+import { type Evidence, type Judged, judgeRound } from './judge.ts';
 import type { RoundRecord, Vote } from './ports.ts';
-import { describeRule, type RuleState, newRuleState, step, type Transition } from './rule.ts';
-import type { NamedRule, Recipient, Target } from './target.ts';
+import { describeRule } from './rule.ts';
+import { newRuleState, type RuleState, step, type Transition } from './rule-state.ts';
+import { isOutage, kindOf } from './rules/index.ts';
+import type { Held } from './suppression.ts';
+import type { NamedRule, Target } from './target.ts';
 import { tally, type Verdict } from './verdict.ts';
 
 /** What the monitor remembers about a target between rounds. */
@@ -11,11 +15,15 @@ export interface Memory {
   readonly openIncidents: ReadonlyMap<string, Incident>;
 }
 
+export const nothingRemembered: Memory = { states: new Map(), openIncidents: new Map() };
+
 export interface Decision {
-  /** The verdict of the target's first rule: what the target is shown as. */
+  /** The verdict that the target is shown by: of its first rule about outages, or of a majority of the nodes. */
   readonly verdict: Verdict;
   readonly record: RoundRecord;
   readonly memory: Memory;
+  /** Whether another round at once would make sure of what this one saw. */
+  readonly wantsConfirmation: boolean;
 }
 
 export interface Round {
@@ -25,73 +33,172 @@ export interface Round {
   readonly now: number;
 }
 
+/** What else a decision depends on. */
+export interface Circumstances extends Evidence {
+  /** Why an incident of this target that began at `startedAt` is not to be told of for now, or null. */
+  heldBy(startedAt: number): Held | null;
+}
+
 /** Everything that follows from a round: new rule states, incidents opened and closed, the deliveries they cause. Pure. */
-export function decide(target: Target, memory: Memory, round: Round): Decision {
+export function decide(target: Target, memory: Memory, round: Round, around: Circumstances): Decision {
   const states = new Map(memory.states);
-  const openIncidents = new Map(memory.openIncidents);
+  const open = new Map(memory.openIncidents);
   const changed: RuleState[] = [];
   const incidents: Incident[] = [];
   const deliveries: Delivery[] = [];
   let shown: Verdict | null = null;
+  let isOut = false;
+  let wantsConfirmation = false;
 
-  for (const named of target.rules) {
-    const verdict = tally(round.votes, named.rule.failing, named.rule.quorum);
-    shown ??= verdict;
+  for (const named of outagesFirst(target.rules)) {
     const before = states.get(named.name) ?? newRuleState(target.name, named.name);
-    const { state, transition } = step(named.rule, before, verdict, round.dueAt);
+    const judged = judgeRound(named.rule, before, target.spec, round, around);
+    const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt);
+    const state = judged.noted === before.noted ? stepped : { ...stepped, noted: judged.noted };
     if (state !== before) {
       states.set(named.name, state);
       changed.push(state);
     }
-    const incident = applyTransition(target, named, transition, round, before.incidentId, openIncidents);
-    if (incident === null) continue;
-    incidents.push(incident);
-    const kind = incident.endedAt === null ? 'opened' : 'resolved';
-    const told = target.recipients.filter(({ severities }) => severities.includes(incident.severity));
-    deliveries.push(...told.map((recipient) => newDelivery(incident, kind, recipient, round.now)));
+    const heldBy = (startedAt: number) => (isOut && !isOutage(named.rule) ? outage : around.heldBy(startedAt));
+    const known = before.incidentId === null ? undefined : open.get(before.incidentId);
+    const after = follow({ target, named, judged, transition, round, known, heldBy });
+    if (after !== null) {
+      incidents.push(after.incident);
+      deliveries.push(...after.deliveries);
+      if (after.incident.endedAt === null) open.set(after.incident.id, after.incident);
+      else open.delete(after.incident.id);
+    }
+    if (isOutage(named.rule)) {
+      shown ??= judged.verdict;
+      isOut ||= state.incidentId !== null || state.window.length > 0;
+    }
+    const isUnsure = named.rule.confirm && named.rule.rounds.bad > 1 && state.incidentId === null;
+    wantsConfirmation ||= isUnsure && judged.verdict.failing === true;
   }
   return {
     verdict: shown ?? tally(round.votes, { kind: 'majority' }),
     record: { target: target.name, dueAt: round.dueAt, votes: round.votes, states: changed, incidents, deliveries },
-    memory: { states, openIncidents },
+    memory: { states, openIncidents: open },
+    wantsConfirmation,
   };
 }
 
-function applyTransition(
-  target: Target,
-  named: NamedRule,
-  transition: Transition | null,
-  round: Round,
-  openId: string | null,
-  openIncidents: Map<string, Incident>,
-): Incident | null {
-  if (transition === null) return null;
-  const votes = voteTable(round.votes);
-  if (transition.kind === 'open') {
-    const incident: Incident = {
-      id: transition.incidentId,
-      target: target.name,
-      rule: named.name,
-      severity: named.rule.severity,
-      subject: `${target.spec.type} ${target.spec.host}`,
-      condition: describeRule(named.rule),
-      startedAt: transition.startedAt,
-      openedAt: round.dueAt,
-      endedAt: null,
-      cause: commonestCause(votes),
-      votes,
-      closingVotes: null,
-    };
-    openIncidents.set(incident.id, incident);
-    return incident;
-  }
-  const open = openId === null ? undefined : openIncidents.get(openId);
-  if (open === undefined) return null;
-  openIncidents.delete(open.id);
-  return { ...open, endedAt: transition.endedAt, closingVotes: votes };
+/** The end of an incident that nobody looks after any more; those who were told that it began are told. */
+export function unwatch(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
+  const ended: Incident = { ...incident, endedAt: now, closing: 'unwatched', held: null };
+  return { incident: ended, deliveries: ending(ended, 'closed', recipients, now) };
 }
 
-function newDelivery(incident: Incident, kind: DeliveryKind, to: Recipient, now: number): Delivery {
+/** Tells everybody who is to hear of an incident that it began. */
+export function announce(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
+  const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
+  const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
+  const announced: Incident = { ...incident, held: null, told: addressees };
+  return { incident: announced, deliveries: addressees.map((to) => newDelivery(announced, 'opened', to, now)) };
+}
+
+/** The end of an incident, told to those who were told that it began. */
+export function resolve(
+  incident: Incident,
+  ended: Pick<Incident, 'endedAt' | 'closingVotes'>,
+  recipients: Target['recipients'],
+  now: number,
+): Consequence {
+  const closed: Incident = { ...incident, ...ended, closing: 'recovered', held: null };
+  const neverTold = incident.held !== null;
+  return { incident: closed, deliveries: neverTold ? [] : ending(closed, 'resolved', recipients, now) };
+}
+
+export interface Consequence {
+  readonly incident: Incident;
+  readonly deliveries: readonly Delivery[];
+}
+
+const outage: Held = { by: 'outage', why: 'the target is down' };
+
+// Whether a target is down decides about what else is told of it.
+function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
+  return [...rules.filter(({ rule }) => isOutage(rule)), ...rules.filter(({ rule }) => !isOutage(rule))];
+}
+
+interface Followed {
+  readonly target: Target;
+  readonly named: NamedRule;
+  readonly judged: Judged;
+  readonly transition: Transition | null;
+  readonly round: Round;
+  /** The incident that was open before the round. */
+  readonly known: Incident | undefined;
+  readonly heldBy: (startedAt: number) => Held | null;
+}
+
+function follow({ target, named, judged, transition, round, known, heldBy }: Followed): Consequence | null {
+  if (transition?.kind === 'open') {
+    const incident = openIncident(target, named, judged, transition, round);
+    const held = heldBy(incident.startedAt);
+    if (held !== null) return { incident: { ...incident, held }, deliveries: [] };
+    return announce(incident, target.recipients, round.now);
+  }
+  if (known === undefined) return null;
+  const timeline = withTurn(known.timeline, turnOf(judged.verdict, round.dueAt));
+  const incident = timeline === known.timeline ? known : { ...known, timeline };
+  if (transition?.kind === 'close') {
+    const ended = { endedAt: transition.endedAt, closingVotes: judged.lines() };
+    return resolve(incident, ended, target.recipients, round.now);
+  }
+  if (incident.held !== null && judged.verdict.failing === true && incident.acknowledged === null) {
+    const held = heldBy(incident.startedAt);
+    if (held === null) return announce(incident, target.recipients, round.now);
+    if (held.by !== incident.held.by) return { incident: { ...incident, held }, deliveries: [] };
+  }
+  return incident === known ? null : { incident, deliveries: [] };
+}
+
+function openIncident(
+  target: Target,
+  { name, rule }: NamedRule,
+  judged: Judged,
+  { incidentId, startedAt }: Extract<Transition, { kind: 'open' }>,
+  { dueAt }: Round,
+): Incident {
+  const votes = judged.lines();
+  return {
+    id: incidentId,
+    target: target.name,
+    rule: name,
+    severity: rule.severity,
+    wording: kindOf(rule.kind).wording,
+    subject: `${target.spec.type} ${target.spec.host}`,
+    condition: describeRule(rule),
+    startedAt,
+    openedAt: dueAt,
+    endedAt: null,
+    closing: null,
+    cause: commonestCause(votes),
+    votes,
+    closingVotes: null,
+    timeline: [turnOf(judged.verdict, dueAt)],
+    held: null,
+    told: [],
+    acknowledged: null,
+  };
+}
+
+function turnOf({ status, up, down, unknown }: Verdict, at: number): Turn {
+  return { at, status, up, down, unknown };
+}
+
+function ending(
+  incident: Incident,
+  kind: DeliveryKind,
+  recipients: Target['recipients'],
+  now: number,
+): readonly Delivery[] {
+  const wanted = recipients.filter(({ severities }) => severities.includes(incident.severity));
+  return (incident.told ?? wanted).map((to) => newDelivery(incident, kind, to, now));
+}
+
+function newDelivery(incident: Incident, kind: DeliveryKind, to: Addressee, now: number): Delivery {
   return {
     id: 0,
     incidentId: incident.id,

@@ -25,6 +25,8 @@ export interface OutboxOptions {
   readonly policyOf?: (address: Address) => DeliveryPolicy;
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
+  /** Whether nobody is to be reminded of an incident for now. */
+  readonly isSilenced?: (incident: Incident) => boolean;
   /** How many messages of one channel are on their way at the same time. */
   readonly concurrency?: number;
   /** How long one attempt may take over all. */
@@ -120,13 +122,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const now = clock.now();
     const settled = ledger.settledIds();
     const horizon = isEverythingDue || overdue.size > 0 ? Number.MAX_SAFE_INTEGER : now;
-    const rows = store.dueDeliveries(horizon, batch).filter(({ delivery }) => !settled.has(delivery.id));
+    const rows = store.dueDeliveries(horizon, batch).filter((row) => !settled.has(row.delivery.id) && !isHeld(row));
     if (isEverythingDue) {
       for (const { delivery } of rows)
         if (delivery.kind !== 'reminder' || delivery.attempts > 0) overdue.add(delivery.id);
     }
     isEverythingDue = false;
     return rows.map((row) => (overdue.has(row.delivery.id) ? dueAt(row, now) : row));
+  }
+
+  // A reminder waits while somebody wants silence; one that was on its way before is repeated as it was.
+  function isHeld({ delivery, incident, message }: PendingDelivery): boolean {
+    if (delivery.kind !== 'reminder' || message !== null || incident.endedAt !== null) return false;
+    return options.isSilenced?.(incident) ?? false;
   }
 
   function untilNext(): number {

@@ -19,7 +19,7 @@ type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
 
 /**
  * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells the
- * whole story. Null where nothing is left to tell: a reminder of what is over.
+ * whole story. Null where nothing is left to tell: a reminder of what is over, or of what somebody knows of.
  */
 export function partOf(rows: Rows): Part | null {
   const { incident } = rows.at(-1) ?? rows[0];
@@ -29,7 +29,9 @@ export function partOf(rows: Rows): Part | null {
   const isChosen = rows[0].message !== null;
   const isLate = opened !== undefined && (end !== undefined || (incident.endedAt !== null && !isChosen));
   const sent = opened ?? end ?? of('reminder');
-  if (sent === undefined || (sent.kind === 'reminder' && incident.endedAt !== null && !isChosen)) return null;
+  if (sent === undefined) return null;
+  const isNeedless = incident.endedAt !== null || incident.acknowledged !== null;
+  if (sent.kind === 'reminder' && isNeedless && !isChosen) return null;
   return {
     kind: isLate ? 'late' : sent.kind,
     incident,

@@ -1,7 +1,9 @@
 import type { CheckSpec, NodeInfo, Outcome } from '#checks/index.ts';
 import type { Delivery, DeliverySettlement, ListedDelivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
-import type { RuleState, Severity } from './rule.ts';
+import type { RuleState } from './rule-state.ts';
+import type { Severity } from './rule.ts';
+import type { Silence } from './silence.ts';
 import type { Story } from './story.ts';
 
 export type { ListedDelivery } from './delivery.ts';
@@ -39,7 +41,7 @@ export interface Runner {
   run(request: RunRequest, signal: AbortSignal): Promise<RunResult>;
 }
 
-/** Everything a round leaves behind; it is stored whole or not at all. */
+/** Everything a round leaves behind, or a change without one; it is stored whole or not at all. */
 export interface RoundRecord {
   readonly target: string;
   /** Wall time the round was due at: with the target, its name. */
@@ -47,7 +49,7 @@ export interface RoundRecord {
   readonly votes: readonly Vote[];
   /** The rule states that this round changed. */
   readonly states: readonly RuleState[];
-  /** Incidents that this round opened or closed, as they are after it. */
+  /** Incidents that this round opened, changed or closed, as they are after it. */
   readonly incidents: readonly Incident[];
   /** New deliveries, whose ids are of no account. */
   readonly deliveries: readonly Delivery[];
@@ -60,12 +62,26 @@ export interface StoredTarget {
   readonly openIncidents: readonly Incident[];
 }
 
+/** A result with a time. */
+export interface StoredSuccess {
+  readonly target: string;
+  readonly node: string;
+  readonly dueAt: number;
+  readonly seconds: number;
+}
+
 /** The monitor's memory. Every method that writes is one transaction. */
 export interface MonitorStore {
   load(): readonly StoredTarget[];
+  /** The good results of these targets that were due at `since` or later, oldest first. */
+  recentSuccesses(since: number, targets: ReadonlySet<string>): Iterable<StoredSuccess>;
+  /** The silences that end after `now`. */
+  silences(now: number): readonly Silence[];
+  /** Stores a silence, in place of the one of its id. */
+  saveSilence(silence: Silence): void;
   /**
    * Stores a round, resolved once it is committed: `duplicate` where (target, due time) was stored before, and then nothing
-   * is written. Rounds that change no state may wait up to a second to be committed together.
+   * is written; a record without votes is never one. Rounds that change no state may wait up to a second to be committed together.
    */
   record(round: RoundRecord): Promise<'stored' | 'duplicate'>;
   /**

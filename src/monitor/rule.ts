@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { describeThreshold, Threshold, type Verdict } from './verdict.ts';
+import type { AnyCheck } from '#checks/index.ts';
+import { anyRuleKinds, kindOf, type RuleCondition, type RuleKindName, ruleKinds } from './rules/index.ts';
+import { severities } from './rules/kind.ts';
+import { describeThreshold, Threshold } from './verdict.ts';
 
-export const Severity = z.enum(['critical', 'warning', 'info']);
+export const Severity = z.enum(severities);
 export type Severity = z.infer<typeof Severity>;
 
 /** `bad` failing rounds among the last `of` that had a verdict. */
@@ -40,9 +43,11 @@ const Rounds = z.codec(
   },
 );
 
-/** When a target counts as failing, and for how many rounds, before anybody is told. */
-export const Rule = z.strictObject({
-  failing: Threshold.default({ kind: 'majority' }).describe('How many of the nodes must see the target down.'),
+// What a rule may say besides the key of its kind.
+const common = {
+  nodes: Threshold.optional().describe(
+    'On how many nodes the condition must hold. Not with failing, which says it itself. Default: any for certificate, else majority.',
+  ),
   quorum: z
     .int()
     .min(1)
@@ -53,111 +58,95 @@ export const Rule = z.strictObject({
     'How many failing rounds open an incident: "2" in a row, or "2 of 3".',
   ),
   recover: z.int().min(1).max(99).default(2).describe('How many good rounds in a row close it.'),
-  severity: Severity.default('critical').describe('How bad an incident of this rule is.'),
+  confirm: z
+    .boolean()
+    .optional()
+    .describe('Whether a failing round is followed by another at once. For failing only, where it is true by default.'),
+  severity: Severity.optional().describe('How bad an incident is. Default: critical for failing, else warning.'),
+};
+
+const keys: readonly string[] = ruleKinds.map(({ key }) => key);
+
+const Written = z
+  .strictObject({
+    ...Object.fromEntries(anyRuleKinds.map(({ key, Options, summary }) => [key, Options.optional().describe(summary)])),
+    ...common,
+  })
+  .superRefine((written, context) => {
+    const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    const [first, ...more] = Object.keys(written).filter((key) => keys.includes(key));
+    for (const key of more) say(key, `is one too many: ${first} is set; a rule has one condition`);
+    const kind = kindOf(kindNameOf(written));
+    if (kind.isThreshold && written.nodes !== undefined)
+      say('nodes', `is not for ${kind.key}, which says itself on how many nodes`);
+    if (!kind.canBeConfirmed && written.confirm === true)
+      say('confirm', `is not for ${kind.key}: another round at once tells nothing new about it`);
+  });
+
+interface RuleBase {
+  /** On how many nodes the condition must hold for a round to fail. */
+  readonly threshold: Threshold;
+  readonly quorum?: number;
+  readonly rounds: Rounds;
+  readonly recover: number;
+  readonly confirm: boolean;
+  readonly severity: Severity;
+}
+
+/** When a target counts as failing, and for how many rounds, before anybody is told. */
+export type Rule = RuleCondition & RuleBase;
+
+/** A rule as it is written: one key of a kind, `failing: majority` where there is none, and what all kinds have. */
+export const Rule = z.codec(Written, z.custom<Rule>(), {
+  decode(written): Rule {
+    const kind = kindOf(kindNameOf(written));
+    const { nodes, quorum, rounds, recover, confirm, severity, ...rest } = written;
+    const found: unknown = Object.values(rest)[0];
+    const threshold = kind.isThreshold ? (found ?? kind.nodes) : (nodes ?? kind.nodes);
+    const base = { rounds, recover, confirm: kind.canBeConfirmed && confirm !== false };
+    // Sound because the options were read by the schema of this very kind.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return {
+      kind: kind.key,
+      options: found ?? kind.nodes,
+      threshold,
+      ...base,
+      severity: severity ?? kind.severity,
+      ...(quorum === undefined ? {} : { quorum }),
+    } as Rule;
+  },
+  encode({ kind: name, options, threshold, quorum, rounds, recover, confirm, severity }) {
+    const kind = kindOf(name);
+    return {
+      [name]: options,
+      ...(kind.isThreshold ? {} : { nodes: threshold }),
+      ...(quorum === undefined ? {} : { quorum }),
+      rounds,
+      recover,
+      ...(kind.canBeConfirmed ? { confirm } : {}),
+      severity,
+    };
+  },
 });
-export type Rule = z.output<typeof Rule>;
+
+function kindNameOf(written: object): RuleKindName {
+  return ruleKinds.find(({ key }) => key in written)?.key ?? 'failing';
+}
+
+/** Why targets of this check type, checked every so often (null by a pattern), cannot have this rule, or null. */
+export function refusalOf(rule: Rule, check: AnyCheck, everyMs: number | null): string | null {
+  return kindOf(rule.kind).refuses(check, rule.options, everyMs);
+}
 
 /** The rule that is there without being written down. */
 export const defaultRules = { down: {} } as const satisfies Record<string, z.input<typeof Rule>>;
 
-interface SeenRound {
-  readonly at: number;
-  readonly failing: boolean;
-}
-
-/** What a rule remembers about a target. In a steady state it stays the same object, so nothing has to be written. */
-export interface RuleState {
-  readonly target: string;
-  readonly rule: string;
-  /** Rounds since the first failing one that may still open an incident. */
-  readonly window: readonly SeenRound[];
-  /** The incident that is open, or null. */
-  readonly incidentId: string | null;
-  /** Good rounds in a row since the incident opened. */
-  readonly good: number;
-  readonly goodSince: number | null;
-}
-
-export type Transition =
-  | { readonly kind: 'open'; readonly incidentId: string; readonly startedAt: number }
-  | { readonly kind: 'close'; readonly endedAt: number };
-
-export type StepReason = 'no_verdict' | 'good' | 'failing' | 'opened' | 'still_failing' | 'recovering' | 'closed';
-
-export interface Step {
-  readonly state: RuleState;
-  readonly transition: Transition | null;
-  readonly reason: StepReason;
-}
-
-export function newRuleState(target: string, rule: string): RuleState {
-  return { target, rule, window: [], incidentId: null, good: 0, goodSince: null };
-}
-
-/**
- * What a round's verdict does to a rule. An incident opens with the round that completes `rounds`, back-dated to the first
- * failing one; it closes with the round that completes `recover`, back-dated to the first good one.
- */
-export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): Step {
-  if (verdict.failing === null) return { state, transition: null, reason: 'no_verdict' };
-  return state.incidentId === null
-    ? stepWhileGood(rule, state, verdict.failing, dueAt)
-    : stepWhileOpen(rule, state, verdict.failing, dueAt);
-}
-
-/** The name of the incident that a round opens: the same however often it is decided. */
-export function incidentIdOf(target: string, rule: string, dueAt: number): string {
-  return `${target}/${rule}/${dueAt}`;
-}
-
-/** The rule in words, for mails: `a majority of nodes fails in 2 rounds in a row`. */
+/** The rule in words, for mails: `more than half of the nodes failing in 2 rounds in a row`. */
 export function describeRule(rule: Rule): string {
   const { bad, of } = rule.rounds;
   const rounds = bad === of ? `${bad} ${bad === 1 ? 'round' : 'rounds in a row'}` : `${bad} of ${of} rounds`;
-  return `${describeThreshold(rule.failing)} failing in ${rounds}`;
-}
-
-function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
-  const window = failing || state.window.length > 0 ? trim([...state.window, { at: dueAt, failing }], rule.rounds) : [];
-  const bad = window.filter((round) => round.failing);
-  const first = bad[0];
-  if (failing && first !== undefined && bad.length >= rule.rounds.bad) {
-    const incidentId = incidentIdOf(state.target, state.rule, dueAt);
-    return {
-      state: { ...state, window: [], incidentId, good: 0, goodSince: null },
-      transition: { kind: 'open', incidentId, startedAt: first.at },
-      reason: 'opened',
-    };
-  }
-  if (window.length === 0 && state.window.length === 0) return { state, transition: null, reason: 'good' };
-  return { state: { ...state, window }, transition: null, reason: failing ? 'failing' : 'good' };
-}
-
-function stepWhileOpen(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
-  if (failing) {
-    const unchanged = state.good === 0;
-    return {
-      state: unchanged ? state : { ...state, good: 0, goodSince: null },
-      transition: null,
-      reason: 'still_failing',
-    };
-  }
-  const good = state.good + 1;
-  const goodSince = state.goodSince ?? dueAt;
-  if (good < rule.recover) return { state: { ...state, good, goodSince }, transition: null, reason: 'recovering' };
-  return {
-    state: newRuleState(state.target, state.rule),
-    transition: { kind: 'close', endedAt: goodSince },
-    reason: 'closed',
-  };
-}
-
-// Keeps the last `of` rounds, starting at a failing one; where none is left, nothing is worth remembering.
-function trim(window: readonly SeenRound[], rounds: Rounds): readonly SeenRound[] {
-  const recent = window.slice(-rounds.of);
-  const first = recent.findIndex((round) => round.failing);
-  if (first === -1) return [];
-  const last = recent.at(-1);
-  if (rounds.bad === rounds.of && last?.failing === false) return [];
-  return recent.slice(first);
+  const kind = kindOf(rule.kind);
+  const condition = kind.describe(rule.options);
+  const nodes = describeThreshold(rule.threshold);
+  return kind.isThreshold ? `${nodes} ${condition} in ${rounds}` : `${condition} at ${nodes}, in ${rounds}`;
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Delivery } from './delivery.ts';
 import type { Incident, VoteLine } from './incident.ts';
 import { composeMessage } from './message.ts';
+import { failing } from './rules/failing.ts';
 import { partOf } from './part.ts';
 import type { Message, MessageKind, PendingDelivery } from './ports.ts';
 
@@ -56,6 +57,7 @@ function open(now: number): Incident {
     target: 'sample',
     rule: 'down',
     severity: 'critical',
+    wording: failing.wording,
     subject: 'http https://sample.example.com/health',
     condition: 'more than half of the nodes failing in 2 rounds in a row',
     startedAt: now - 12 * minute,
@@ -67,13 +69,18 @@ function open(now: number): Incident {
       vote('fr1', 'Paris, France', 'down'),
       vote('us1', 'Ashburn, United States', 'up'),
     ],
+    closing: null,
     closingVotes: null,
+    timeline: [],
+    held: null,
+    told: null,
+    acknowledged: null,
   };
 }
 
 function over(now: number): Incident {
   const up = open(now).votes.map((line): VoteLine => vote(line.node, line.place, 'up'));
-  return { ...open(now), endedAt: now - 2 * minute, closingVotes: up };
+  return { ...open(now), endedAt: now - 2 * minute, closing: 'recovered', closingVotes: up };
 }
 
 function vote(node: string, place: string, status: 'up' | 'down'): VoteLine {

@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import { type Part, phaseOf } from './part.ts';
-import { phrasesOf, still } from './phrases.ts';
+import { still } from './phrases.ts';
 import type { Parts } from './plan.ts';
 import type { MessageKind } from './ports.ts';
 import { cells, type Story, type StoryCell, type StoryOptions, type StoryTable, subjectOf } from './story.ts';
@@ -50,7 +50,7 @@ function wordOf(kind: MessageKind, parts: Parts): string {
   if (kind === 'digest') return 'DIGEST';
   if (kind === 'closed') return 'CLOSED';
   if (kind === 'resolved' || kind === 'late') return 'RESOLVED';
-  const words = unique(parts.map(({ incident }) => phrasesOf(incident).word));
+  const words = unique(parts.map(({ incident }) => incident.wording.word));
   return words.length === 1 ? (words[0] ?? 'ALERT') : 'ALERT';
 }
 
@@ -71,7 +71,7 @@ function remarksOf(kind: MessageKind, over: readonly Part[]): readonly string[] 
 // Those that are alike are counted together: `197 are down, 3 are slow`.
 function goingInWords(parts: readonly Part[]): string {
   return countsOf(parts, (part) => {
-    const { is } = phrasesOf(part.incident);
+    const { is } = part.incident.wording;
     const phrase = part.kind === 'reminder' ? still(is) : is;
     return [phrase, many(phrase)];
   });
@@ -79,8 +79,9 @@ function goingInWords(parts: readonly Part[]): string {
 
 function overInWords(parts: readonly Part[]): string {
   return countsOf(parts, ({ kind, incident }) => {
-    const { again, was } = phrasesOf(incident);
-    if (kind === 'closed') return ['is no longer monitored', 'are no longer monitored'];
+    const { closing, wording } = incident;
+    const { again, was } = wording;
+    if (kind === 'closed' || closing === 'unwatched') return ['is no longer monitored', 'are no longer monitored'];
     if (kind === 'late') return [`${was} and is ${again}`, `${many(was)} and are ${again}`];
     return [`is ${again}`, `are ${again}`];
   });
@@ -112,14 +113,15 @@ function namesOf(parts: readonly Part[]): string {
 function goingTable(parts: readonly Part[], zone: string): StoryTable {
   return tableOf('Going on', ['target', 'state', 'since', 'why'], parts, ({ incident }) => [
     ...cells(singleLine(incident.target, 60)),
-    { text: phrasesOf(incident).word, tone: 'bad' },
+    { text: incident.wording.word, tone: 'bad' },
     ...cells(formatTime(incident.startedAt, zone), singleLine(incident.cause, 120)),
   ]);
 }
 
 function overTable(parts: readonly Part[], zone: string): StoryTable {
   return tableOf('Over', ['target', 'state', 'from', 'lasted', 'why'], parts, ({ incident, kind, sent, merged }) => {
-    const isRemoved = kind === 'closed' || merged.some((one) => one.kind === 'closed');
+    const isRemoved =
+      kind === 'closed' || incident.closing === 'unwatched' || merged.some((one) => one.kind === 'closed');
     const endedAt = incident.endedAt ?? sent.createdAt;
     const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
     return [

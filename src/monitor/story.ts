@@ -3,7 +3,7 @@ import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident, VoteLine } from './incident.ts';
 import type { Part } from './part.ts';
-import { phrasesOf, still } from './phrases.ts';
+import { still } from './phrases.ts';
 import type { MessageKind } from './ports.ts';
 
 export interface StoryOptions {
@@ -50,11 +50,11 @@ const longestTable = 40;
 export function tell(part: Part, options: StoryOptions): Story {
   const { incident, kind, sent, merged } = part;
   const { zone, linkTo } = options;
-  const words = phrasesOf(incident);
+  const words = incident.wording;
   const target = singleLine(incident.target, 80);
   const saw = votesInWords(incident.votes);
   const cause = `${singleLine(incident.cause)}${saw}`;
-  const isRemoved = [sent, ...merged].some((one) => one.kind === 'closed');
+  const isRemoved = incident.closing === 'unwatched' || [sent, ...merged].some((one) => one.kind === 'closed');
   const endedAt = incident.endedAt ?? sent.createdAt;
   const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
   const whole = `${formatTime(incident.startedAt, zone)} to ${formatTime(endedAt, zone)} (${lasted})`;
@@ -102,7 +102,7 @@ export function tell(part: Part, options: StoryOptions): Story {
         subject: subjectOf('RESOLVED', target, `${words.again} after ${lasted}`),
         headline: `${target} is ${words.again} after ${lasted}`,
         facts: past,
-        tables: [...after, before],
+        tables: [...after, before, ...turns(incident, zone)],
       };
     case 'closed':
       return {
@@ -111,7 +111,7 @@ export function tell(part: Part, options: StoryOptions): Story {
         subject: subjectOf('CLOSED', target, `no longer monitored; it ${words.was} for ${lasted}`),
         headline: `${target} is no longer monitored; it ${words.was} until then, for ${lasted}`,
         facts: past,
-        tables: [before],
+        tables: [before, ...turns(incident, zone)],
       };
     case 'late': {
       const span = formatSpan(incident.startedAt, endedAt, zone);
@@ -127,7 +127,7 @@ export function tell(part: Part, options: StoryOptions): Story {
         headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
         remarks: delay(trouble),
         facts: past,
-        tables: [...after, before],
+        tables: [...after, before, ...turns(incident, zone)],
       };
     }
   }
@@ -159,6 +159,7 @@ function votesInWords(votes: readonly VoteLine[]): string {
 
 const order: readonly VoteLine['status'][] = ['down', 'unknown', 'up'];
 const tones = { down: 'bad', unknown: 'unsure', up: 'good' } as const;
+const verdictTones = { ...tones, partial: 'unsure' } as const;
 
 function voteTable(title: string, votes: readonly VoteLine[]): StoryTable {
   const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
@@ -180,6 +181,21 @@ function voteRow(vote: VoteLine): readonly StoryCell[] {
     { text: vote.status, tone: tones[vote.status] },
     ...cells(took, singleLine(vote.message ?? '')),
   ];
+}
+
+// How the verdict changed while the incident was open: what does not change needs no table.
+function turns({ timeline }: Incident, zone: string): readonly StoryTable[] {
+  if (timeline.length < 2) return [];
+  const rows = timeline
+    .slice(0, longestTable)
+    .map(({ at, status, up, down, unknown }) => [
+      ...cells(formatTime(at, zone)),
+      { text: status, tone: verdictTones[status] },
+      ...cells(String(down), String(up), String(unknown)),
+    ]);
+  const rest = timeline.length - rows.length;
+  const columns = ['from', 'verdict', 'down', 'up', 'unknown'];
+  return [{ title: 'How it went', columns, rows, more: rest === 0 ? null : `and ${rest} more` }];
 }
 
 /** A measured time for people: `83.4 ms`, `1.25 s`. */

@@ -26,4 +26,6 @@ export interface Target {
   readonly rules: readonly NamedRule[];
   readonly recipients: readonly Recipient[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Targets without which this one cannot be reached: nobody is told of it while one of them is down. */
+  readonly dependsOn: readonly string[];
 }

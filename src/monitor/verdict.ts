@@ -54,10 +54,28 @@ export interface Verdict {
  * the missing votes could reach.
  */
 export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: number): Verdict {
+  return tallyStatuses(
+    votes.map(({ outcome }) => outcome.status),
+    threshold,
+    quorum,
+  );
+}
+
+/**
+ * The same for statuses that a rule made of the votes. `suspected` of the unknown ones are those of nodes whose votes do not
+ * count: a quorum is not held up by them.
+ */
+export function tallyStatuses(
+  statuses: readonly ('up' | 'down' | 'unknown')[],
+  threshold: Threshold,
+  quorum?: number,
+  suspected = 0,
+): Verdict {
   const count = { up: 0, down: 0, unknown: 0 };
-  for (const { outcome } of votes) count[outcome.status] += 1;
+  for (const status of statuses) count[status] += 1;
   const counted = count.up + count.down;
-  const needed = quorum ?? Math.max(1, Math.ceil(votes.length / 2));
+  const asked = statuses.length - suspected;
+  const needed = quorum ?? Math.max(1, Math.ceil(asked / 2));
   const verdict = (status: VerdictStatus, reason: VerdictReason, failing: boolean | null): Verdict => ({
     status,
     reason,
@@ -66,7 +84,7 @@ export function tally(votes: readonly Vote[], threshold: Threshold, quorum?: num
   });
 
   if (counted === 0) return verdict('unknown', 'no_votes', null);
-  if (counted < Math.min(needed, votes.length)) return verdict('unknown', 'no_quorum', null);
+  if (counted < Math.min(needed, asked)) return verdict('unknown', 'no_quorum', null);
   if (count.down === 0) return verdict('up', 'all_up', false);
   if (count.down >= downVotesNeeded(threshold, counted)) return verdict('down', 'threshold_met', true);
   if (threshold.kind === 'majority' && count.down * 2 === counted) return verdict('partial', 'tie', null);

@@ -42,3 +42,33 @@ export interface Transport {
 export function gone(message: string): Outcome {
   return failed(failure('node', 'gone', message));
 }
+
+/** A run as it is kept: what was asked, of whom, and what came back. */
+export interface StoredRun {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly spec: CheckSpec;
+  /** In the order of the answers; an outcome is null until the node has answered. */
+  readonly entries: readonly RunEntry[];
+}
+
+export interface RunEntry {
+  readonly node: NodeInfo;
+  readonly outcome: Outcome | null;
+}
+
+/** The check service's memory. */
+export interface ServiceStore {
+  /** Resolves once a run without outcomes is committed; rejects with `store_failed` where it cannot be. */
+  addRun(run: Omit<StoredRun, 'entries'> & { readonly nodes: readonly NodeInfo[] }): Promise<void>;
+  /**
+   * Keeps the outcome of the entry at `position`. Written soon, together with others; while the database refuses, it waits
+   * in memory as far as there is room.
+   */
+  addOutcome(id: string, position: number, outcome: Outcome): void;
+  /** A run with the outcomes that were committed, or null. */
+  findRun(id: string): StoredRun | null;
+  /** Deletes up to `limit` runs that were created before `before`, oldest first, and says how many it deleted. */
+  pruneRuns(options: { readonly before: number; readonly limit: number }): number;
+}

@@ -28,30 +28,48 @@ export interface Runs {
    * Rejects with `no_nodes` where the selection is empty, or with the signal's reason.
    */
   run(request: RunRequest, signal: AbortSignal): Promise<readonly NodeOutcome[]>;
+  /** The same for nodes that were selected before; `onOutcome` hears of each outcome as it comes. */
+  runOn(
+    nodes: readonly NodeInfo[],
+    command: Pick<RunRequest, 'spec' | 'policy'>,
+    signal: AbortSignal,
+    onOutcome: (outcome: NodeOutcome) => void,
+  ): Promise<readonly NodeOutcome[]>;
 }
 
 // What a node may take besides the probe itself: waiting in its queue and the way there and back.
 const graceMs = 5_000;
 
 export function createRuns(transport: Transport, clock: Clock): Runs {
+  const runOn: Runs['runOn'] = async (nodes, { spec, policy }, signal, onOutcome) => {
+    const deadlineMs = checkOf(spec.type).deadlineMs(spec);
+
+    const ask = async (node: NodeInfo): Promise<Outcome> => {
+      using limit = deadline(clock, deadlineMs + graceMs, signal);
+      try {
+        return await transport.run(node.name, { spec, policy, deadlineMs }, limit.signal);
+      } catch (error) {
+        if (!limit.expired) throw error;
+        return failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));
+      }
+    };
+    return Promise.all(
+      nodes.map(async (node) => {
+        const answer = { node, outcome: await ask(node) };
+        onOutcome(answer);
+        return answer;
+      }),
+    );
+  };
+
   return {
     nodes: () => transport.nodes(),
-    async run({ spec, nodes, policy }, signal) {
+    runOn,
+    async run({ nodes, ...command }, signal) {
       const selected = selectNodes(transport.nodes(), nodes);
       if (selected.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
-      const deadlineMs = checkOf(spec.type).deadlineMs(spec);
-
-      const ask = async ({ info }: NodeStatus): Promise<NodeOutcome> => {
-        using limit = deadline(clock, deadlineMs + graceMs, signal);
-        try {
-          return { node: info, outcome: await transport.run(info.name, { spec, policy, deadlineMs }, limit.signal) };
-        } catch (error) {
-          if (!limit.expired) throw error;
-          const late = failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`);
-          return { node: info, outcome: failed(late) };
-        }
-      };
-      return Promise.all(selected.map(ask));
+      const infos = selected.map(({ info }) => info);
+      return runOn(infos, command, signal, () => {});
     },
   };
 }

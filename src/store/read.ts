@@ -1,7 +1,7 @@
-import { and, asc, eq, gte, isNull } from 'drizzle-orm';
+import { and, asc, eq, gte, isNotNull, isNull } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { StoredTarget } from '#monitor/ports.ts';
-import { incidentOf, resultOf, stateOf } from './rows.ts';
+import type { StoredSuccess, StoredTarget } from '#monitor/ports.ts';
+import { incidentOf, resultOf, stateOf, statusNumber } from './rows.ts';
 import type { Incident, RuleState, StoredResult } from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
@@ -45,4 +45,23 @@ export function readResults(database: BetterSQLite3Database, target: string, sin
     .where(and(eq(targets.name, target), gte(results.dueAt, since)))
     .orderBy(asc(results.dueAt), asc(nodes.name));
   return rows.all().map(resultOf);
+}
+
+/** The good results of these targets that were due at `since` or later, in order: one scan, however many targets there are. */
+export function readSuccesses(
+  database: BetterSQLite3Database,
+  since: number,
+  wanted: ReadonlySet<string>,
+): readonly StoredSuccess[] {
+  const rows = database
+    .select({ target: targets.name, node: nodes.name, dueAt: results.dueAt, durationUs: results.durationUs })
+    .from(results)
+    .innerJoin(targets, eq(targets.id, results.targetId))
+    .innerJoin(nodes, eq(nodes.id, results.nodeId))
+    .where(and(gte(results.dueAt, since), eq(results.status, statusNumber('up')), isNotNull(results.durationUs)))
+    .orderBy(asc(results.dueAt));
+  return rows
+    .all()
+    .filter(({ target }) => wanted.has(target))
+    .map(({ durationUs, ...row }) => ({ ...row, seconds: (durationUs ?? 0) / 1e6 }));
 }

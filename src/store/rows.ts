@@ -33,6 +33,7 @@ const State = z.object({
   incidentId: z.string().nullable(),
   good: z.number(),
   goodSince: z.number().nullable(),
+  noted: z.record(z.string(), z.string()).default({}),
 }) satisfies z.ZodType<Omit<RuleState, 'target' | 'rule'>>;
 
 const VoteLines = z.array(
@@ -50,6 +51,47 @@ const VoteLines = z.array(
 
 type IncidentColumn = 'id' | 'target' | 'rule' | 'startedAt' | 'openedAt' | 'endedAt';
 
+// What a story did not say before there was a word for it.
+const down = {
+  word: 'DOWN',
+  noun: 'Down',
+  is: 'is down',
+  was: 'was down',
+  again: 'up again',
+  began: 'went down',
+  ended: 'came back',
+};
+const Wording = z.object({
+  word: z.string(),
+  noun: z.string(),
+  is: z.string(),
+  was: z.string(),
+  again: z.string(),
+  began: z.string(),
+  ended: z.string(),
+});
+
+const Turn = z.object({
+  at: z.number(),
+  status: z.enum({ up: 'up', partial: 'partial', down: 'down', unknown: 'unknown' } satisfies {
+    [Status in Incident['timeline'][number]['status']]: Status;
+  }),
+  up: z.number(),
+  down: z.number(),
+  unknown: z.number(),
+});
+
+const Held = z.object({
+  by: z.enum({
+    maintenance: 'maintenance',
+    silence: 'silence',
+    dependency: 'dependency',
+    connectivity: 'connectivity',
+    outage: 'outage',
+  } satisfies { [By in NonNullable<Incident['held']>['by']]: By }),
+  why: z.string(),
+});
+
 const Story = z.object({
   severity: z.enum({ critical: 'critical', warning: 'warning', info: 'info' } satisfies {
     [Severity in Incident['severity']]: Severity;
@@ -59,6 +101,15 @@ const Story = z.object({
   cause: z.string(),
   votes: VoteLines,
   closingVotes: VoteLines.nullable(),
+  wording: Wording.default(down),
+  closing: z.enum(['recovered', 'unwatched']).nullable().default(null),
+  timeline: z.array(Turn).default([]),
+  held: Held.nullable().default(null),
+  told: z
+    .array(z.object({ channel: z.string(), recipient: z.string() }))
+    .nullable()
+    .default(null),
+  acknowledged: z.object({ at: z.number(), why: z.string() }).nullable().default(null),
 }) satisfies z.ZodType<Omit<Incident, IncidentColumn>>;
 
 // Both lists are complete or do not compile: a kind that is added elsewhere has to be added here.
@@ -138,7 +189,8 @@ export function sentMessageOf(row: {
   return { ...row, kind, severity: parse(Story.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
 }
 
-function parseJson<Schema extends z.ZodType>(schema: Schema, text: string, place: string): z.output<Schema> {
+/** What a column of JSON says. Throws `store_corrupt` with its place. */
+export function parseJson<Schema extends z.ZodType>(schema: Schema, text: string, place: string): z.output<Schema> {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -58,7 +58,7 @@ export const incidents = sqliteTable(
     startedAt: integer('started_at').notNull(),
     openedAt: integer('opened_at').notNull(),
     endedAt: integer('ended_at'),
-    /** JSON: severity, subject, condition, cause and the vote tables. */
+    /** JSON: severity, words, subject, condition, cause, the vote tables, the timeline, who was told and what was held back. */
     story: text('story').notNull(),
   },
   (table) => [
@@ -100,6 +100,41 @@ export const deliveries = sqliteTable(
       .on(table.settledAt)
       .where(sql`state = 'sent'`),
   ],
+);
+
+/** When nobody is told of what begins at some targets, by somebody's word while the program ran. */
+export const silences = sqliteTable('silences', {
+  id: text('id').primaryKey(),
+  /** JSON: names of targets, or "all". */
+  targets: text('targets').notNull(),
+  why: text('why').notNull(),
+  startsAt: integer('starts_at').notNull(),
+  endsAt: integer('ends_at').notNull(),
+});
+
+/** Checks that were started over the API, oldest first by `key`. */
+export const runs = sqliteTable('runs', {
+  key: integer('key').primaryKey(),
+  id: text('id').notNull().unique(),
+  createdAt: integer('created_at').notNull(),
+  /** JSON: the spec. */
+  spec: text('spec').notNull(),
+  /** JSON: the nodes, each with its place. */
+  nodes: text('nodes').notNull(),
+});
+
+/** One row for each node that has answered; `position` counts the nodes of the run from 0. */
+export const runResults = sqliteTable(
+  'run_results',
+  {
+    runKey: integer('run_key')
+      .notNull()
+      .references(() => runs.key, { onDelete: 'cascade' }),
+    position: integer('position').notNull(),
+    /** JSON: the whole outcome. */
+    outcome: text('outcome').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.runKey, table.position] })],
 );
 
 /** The results as people read them: `sqlite3 watchpost.db "SELECT * FROM history"`. */

@@ -3,6 +3,7 @@ import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { MonitorStore } from '#monitor/ports.ts';
+import type { ServiceStore } from '#service/ports.ts';
 import {
   readChannels,
   readCounts,
@@ -15,9 +16,11 @@ import {
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
-import { readResults, readTargets } from './read.ts';
+import { readResults, readSuccesses, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
+import { createRunStore } from './runs.ts';
 import { results } from './schema.ts';
+import { readSilences, writeSilence } from './silences.ts';
 import { readSummary } from './summary.ts';
 import { createWriter } from './write.ts';
 
@@ -29,6 +32,8 @@ export interface StoreOptions extends OpenOptions {
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
 export interface Store extends MonitorStore, AsyncDisposable {
+  /** The check service's part of the same file. */
+  readonly checks: ServiceStore;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
   /**
@@ -55,6 +60,7 @@ export function openStore(options: StoreOptions): Store {
   const writer = createWriter(database);
   const channels = new Set(readChannels(database));
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
+  const checks = createRunStore({ database: raw, clock, log });
   let closed = false;
 
   function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {
@@ -79,6 +85,7 @@ export function openStore(options: StoreOptions): Store {
     if (closed) return;
     closed = true;
     const lost = queue.close();
+    checks.close();
     file[Symbol.dispose]();
     if (lost > 0) throw new WatchpostError('store_failed', `${file.path}: ${lost} rounds could not be written`);
   }
@@ -107,6 +114,7 @@ export function openStore(options: StoreOptions): Store {
   }
 
   return {
+    checks,
     load: () => guard(() => readTargets(database)),
 
     async record(round) {
@@ -124,6 +132,13 @@ export function openStore(options: StoreOptions): Store {
     summarise: (from, to) => guard(() => readSummary(database, from, to)),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),
     retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
+    recentSuccesses: (since, wanted) => guard(() => readSuccesses(database, since, wanted)),
+    silences: (now) => guard(() => readSilences(database, now)),
+    saveSilence: (silence) =>
+      guard(() => {
+        raw.pragma('synchronous = FULL');
+        writeSilence(database, silence);
+      }),
     recentResults: (target, since) => guard(() => readResults(database, target, since)),
     prune: ({ before, limit }) => guard(() => prune(before, limit)),
 

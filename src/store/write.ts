@@ -67,7 +67,7 @@ export function createWriter(database: BetterSQLite3Database): Writer {
   return {
     writeRound({ target, dueAt, votes, states, incidents, deliveries }) {
       const targetId = idOf(targetIds, target, 'target');
-      if (statements.selectRound.get({ dueAt, targetId }) !== undefined) return 'duplicate';
+      if (votes.length > 0 && statements.selectRound.get({ dueAt, targetId }) !== undefined) return 'duplicate';
       for (const { node, outcome } of votes) {
         statements.insertResult.run({
           dueAt,

@@ -53,6 +53,8 @@ export interface WebOptions {
   /** Further routes, each with its own errors and hooks if it likes. */
   readonly plugins?: readonly FastifyPluginAsync[];
   readonly limits?: Partial<WebLimits>;
+  /** Proxies whose X-Forwarded-* headers are believed: addresses and ranges. Default: none. */
+  readonly trustProxy?: readonly string[];
 }
 
 export interface WebServer extends AsyncDisposable {
@@ -96,9 +98,11 @@ export async function startWebServer(options: WebOptions): Promise<WebServer> {
   return { addr: () => bound, close, [Symbol.asyncDispose]: close };
 }
 
-function createApp({ clock, log, metrics, health, plugins = [] }: WebOptions, limits: WebLimits): FastifyInstance {
+function createApp(options: WebOptions, limits: WebLimits): FastifyInstance {
+  const { clock, log, metrics, health, plugins = [], trustProxy = [] } = options;
   const app = Fastify({
     logger: false,
+    trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     bodyLimit: limits.bodyBytes,
     connectionTimeout: limits.idleMs,
     keepAliveTimeout: limits.idleMs,

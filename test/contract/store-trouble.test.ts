@@ -1,6 +1,6 @@
 import {
-  globSync,
   existsSync,
+  globSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -15,7 +15,7 @@ import Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { WatchpostError } from '#kernel/errors.ts';
-import { deliveries, incidents, nodes, results, ruleStates, targets } from '#store/schema.ts';
+import { deliveries, incidents, nodes, results, ruleStates, runResults, runs, targets } from '#store/schema.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
 
@@ -38,14 +38,13 @@ function refusalOf(path: string): WatchpostError {
   throw new Error(`${path} was opened`);
 }
 
+const newestSchema = globSync('*.sql', { cwd: new URL('../../migrations/', import.meta.url).pathname }).length;
+
 function edit(path: string, sql: string): void {
   const database = new Database(path);
   database.exec(sql);
   database.close();
 }
-
-/** The number of the schema that this program knows. */
-const schema = globSync('*.sql', { cwd: new URL('../../migrations/', import.meta.url).pathname }).length;
 
 describe('a database that cannot be used', () => {
   test('a newer database names its schema and the one this program knows', async () => {
@@ -55,8 +54,9 @@ describe('a database that cannot be used', () => {
     edit(path, `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)`);
     const error = refusalOf(path);
     expect(error.code).toBe('store_newer');
-    const numbers = `schema ${schema + 1}, this one knows up to ${schema}`;
-    expect(error.message).toContain(`written by a newer Watchpost (${numbers}); install that version`);
+    expect(error.message).toContain(
+      `written by a newer Watchpost (schema ${newestSchema + 1}, this one knows up to ${newestSchema}); install that version`,
+    );
   });
 
   const places = [
@@ -252,7 +252,16 @@ describe('the file', () => {
     const path = join(folder.path, 'watchpost.db');
     await fill(path, 1);
     const database = new Database(path, { readonly: true });
-    const tables = { targets, nodes, results, rule_states: ruleStates, incidents, deliveries };
+    const tables = {
+      targets,
+      nodes,
+      results,
+      rule_states: ruleStates,
+      incidents,
+      deliveries,
+      runs,
+      run_results: runResults,
+    };
     for (const [name, table] of Object.entries(tables)) {
       const columns = Object.values(getTableColumns(table)).map((column) => [column.name, column.notNull]);
       const found = database.prepare(`SELECT name, "notnull" FROM pragma_table_info(?)`).raw().all(name);
@@ -263,11 +272,11 @@ describe('the file', () => {
     );
     expect(forms.all()).toEqual(
       expect.arrayContaining([
-        ...['targets', 'nodes', 'incidents', 'deliveries'].map((name) => ({ name, wr: 0, strict: 1 })),
-        ...['results', 'rule_states'].map((name) => ({ name, wr: 1, strict: 1 })),
+        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs'].map((name) => ({ name, wr: 0, strict: 1 })),
+        ...['results', 'rule_states', 'run_results'].map((name) => ({ name, wr: 1, strict: 1 })),
       ]),
     );
-    expect(database.pragma('user_version', { simple: true })).toBe(schema);
+    expect(database.pragma('user_version', { simple: true })).toBe(newestSchema);
     expect(database.pragma('foreign_key_check')).toEqual([]);
     database.close();
   });

@@ -5,6 +5,8 @@ interface Timer {
   readonly at: number;
   readonly order: number;
   readonly action: () => void;
+  /** Fired or disposed: it stays in the heap until it comes up. */
+  done: boolean;
 }
 
 /** A clock that stands still until it is told to advance; timers then fire in order, with promises settled in between. */
@@ -12,7 +14,9 @@ export class FakeClock implements Clock {
   #wall: number;
   #elapsed = 0;
   #order = 0;
-  #timers: Timer[] = [];
+  #pending = 0;
+  // A binary heap, the earliest first: scenarios of a day with hundreds of targets set a hundred thousand timers.
+  readonly #heap: Timer[] = [];
 
   constructor(start = '2026-01-01T00:00:00Z') {
     this.#wall = Date.parse(start);
@@ -27,18 +31,15 @@ export class FakeClock implements Clock {
   }
 
   after(ms: number, action: () => void): Disposable {
-    const timer: Timer = { at: this.#elapsed + Math.max(ms, 0), order: this.#order++, action };
-    this.#timers.push(timer);
-    return {
-      [Symbol.dispose]: () => {
-        this.#timers = this.#timers.filter((other) => other !== timer);
-      },
-    };
+    const timer: Timer = { at: this.#elapsed + Math.max(ms, 0), order: this.#order++, action, done: false };
+    this.#push(timer);
+    this.#pending += 1;
+    return { [Symbol.dispose]: () => this.#finish(timer) };
   }
 
   /** How many timers are pending. */
   get pending(): number {
-    return this.#timers.length;
+    return this.#pending;
   }
 
   /** Sets the wall clock by `ms` without any time passing, as an operator or NTP does. */
@@ -51,7 +52,7 @@ export class FakeClock implements Clock {
     await settle();
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
       this.#pass(timer.at);
-      this.#timers = this.#timers.filter((other) => other !== timer);
+      this.#finish(timer);
       timer.action();
       await settle();
     }
@@ -59,13 +60,43 @@ export class FakeClock implements Clock {
     await settle();
   }
 
+  #finish(timer: Timer): void {
+    if (timer.done) return;
+    timer.done = true;
+    this.#pending -= 1;
+  }
+
   #next(end: number): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) {
-      if (timer.at > end) continue;
-      if (next === undefined || timer.at < next.at || (timer.at === next.at && timer.order < next.order)) next = timer;
+    while (this.#heap[0]?.done === true) this.#pop();
+    const first = this.#heap[0];
+    return first !== undefined && first.at <= end ? first : undefined;
+  }
+
+  #push(timer: Timer): void {
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(timer);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!isBefore(timer, heap[parent]!)) break;
+      heap[index] = heap[parent]!;
+      index = parent;
     }
-    return next;
+    heap[index] = timer;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (let child = 1; child < heap.length; child = 2 * index + 1) {
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
+      if (!isBefore(heap[child]!, last)) break;
+      heap[index] = heap[child]!;
+      index = child;
+    }
+    heap[index] = last;
   }
 
   #pass(at: number): void {
@@ -73,6 +104,10 @@ export class FakeClock implements Clock {
     this.#wall += at - this.#elapsed;
     this.#elapsed = at;
   }
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
 async function settle(): Promise<void> {

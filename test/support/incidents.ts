@@ -1,5 +1,6 @@
 import type { Delivery } from '#monitor/delivery.ts';
 import type { Incident, VoteLine } from '#monitor/incident.ts';
+import { failing } from '#monitor/rules/failing.ts';
 
 export const up: VoteLine = {
   node: 'us1',
@@ -53,6 +54,12 @@ export const shopDown: Incident = {
     { ...refused, node: 'jp1', place: 'Tokyo, Japan' },
   ],
   closingVotes: null,
+  closing: null,
+  wording: failing.wording,
+  timeline: [],
+  held: null,
+  told: [{ channel: 'email', recipient: 'ops@example.com' }],
+  acknowledged: null,
 };
 
 export const shopBack: Incident = {

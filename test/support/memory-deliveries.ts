@@ -87,12 +87,16 @@ export class MemoryDeliveries implements Part {
     }
   }
 
+  freeId(): number {
+    return Math.max(0, ...this.#deliveries.keys()) + 1;
+  }
+
   #remind(after: Delivery, at: number): void {
     const incident = this.#incidents.get(after.incidentId)!;
     if (incident.endedAt !== null) return;
     const number = after.kind === 'reminder' ? after.number + 1 : 1;
     const times = { createdAt: at, nextAttemptAt: at, attempts: 0, lastError: null };
-    this.add(incident, { ...after, ...times, id: Math.max(...this.#deliveries.keys()) + 1, kind: 'reminder', number });
+    this.add(incident, { ...after, ...times, id: this.freeId(), kind: 'reminder', number });
   }
 
   #rootOf({ incidentId, channel, recipient }: Delivery): string | null {

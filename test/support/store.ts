@@ -7,7 +7,8 @@ import { createLog, type Log } from '#kernel/log.ts';
 import type { Delivery } from '#monitor/delivery.ts';
 import type { Incident } from '#monitor/incident.ts';
 import type { RoundRecord, Vote } from '#monitor/ports.ts';
-import { newRuleState, type RuleState } from '#monitor/rule.ts';
+import { newRuleState, type RuleState } from '#monitor/rule-state.ts';
+import { failing } from '#monitor/rules/failing.ts';
 import { openStore, type Store, type StoreOptions } from '#store/sqlite.ts';
 
 export const quiet: Log = createLog({ level: 'silent', pretty: false, fd: 2 });
@@ -79,6 +80,12 @@ export function incident(target: string, openedAt: number, more: Partial<Inciden
       },
     ],
     closingVotes: null,
+    closing: null,
+    wording: failing.wording,
+    timeline: [],
+    held: null,
+    told: [{ channel: 'email', recipient: 'ops@example.com' }],
+    acknowledged: null,
     ...more,
   };
 }

@@ -1,5 +1,6 @@
 import { defineCheck } from '../check.ts';
 import { Detail } from './answers.ts';
+import { lines } from './lines.ts';
 import { Spec } from './options.ts';
 import { longestMs, probe, systemServers } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
@@ -18,6 +19,9 @@ export const dns = defineCheck({
     probe: async (spec, context) => probe(spec, context, environment, systemServers),
     close: async () => {},
   }),
+  lines,
+  // Times to live count down by themselves.
+  answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   toRow,
   fromRow,
 });

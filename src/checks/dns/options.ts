@@ -52,7 +52,7 @@ export const Spec = z
       .describe("Name server to ask, which is then what is checked. Default: the node's own."),
     protocol: z.enum(['udp', 'tcp']).default('udp').describe('"udp" turns to TCP where the answer is truncated.'),
     recursion: z.boolean().default(true).describe('Whether to ask the name server to ask others.'),
-    expect: Expectation.optional(),
+    expect: Expectation.optional().describe('Records that the answer must have, as a zone file writes their data.'),
   })
   .superRefine((spec, context) => {
     if (isIP(spec.host) !== 0 && spec.record !== undefined && spec.record !== 'PTR') {

@@ -41,7 +41,14 @@ function headOf(message: IncomingMessage): Head {
   };
 }
 
+const commonNames: ReadonlyMap<string, string> = new Map([
+  ['user-agent', 'User-Agent'],
+  ['accept', 'Accept'],
+  ['accept-encoding', 'Accept-Encoding'],
+  ['authorization', 'Authorization'],
+]);
+
 // Names are case-insensitive (RFC 9110, section 5.1), but not to every old device.
 function titleCase(name: string): string {
-  return name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
+  return commonNames.get(name) ?? name.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }

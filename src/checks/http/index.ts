@@ -1,6 +1,7 @@
 import { defineCheck } from '../check.ts';
 import { loadHandshakeReader } from '../tcp-info.ts';
 import { Detail } from './detail.ts';
+import { lines } from './lines.ts';
 import { probe } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
 import { Spec } from './spec.ts';
@@ -26,6 +27,7 @@ export const http = defineCheck({
       close: async () => {},
     };
   },
+  lines,
   toRow,
   fromRow,
 });

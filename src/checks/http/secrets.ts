@@ -30,6 +30,7 @@ function secretsOf(spec: Spec): readonly string[] {
   for (const [name, value] of Object.entries(spec.headers)) {
     if (isSecretHeader(name)) secrets.push(value, ...value.split(/[\s=;,]+/));
   }
+  if (secrets.length === 0) return secrets;
   const spellings = secrets.flatMap((secret) => [
     secret,
     singleLine(secret, secret.length),

@@ -1,5 +1,6 @@
 import { defineCheck } from '../check.ts';
 import { Detail } from './attempt.ts';
+import { lines } from './lines.ts';
 import { startPing } from './prober.ts';
 import { fromRow, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
@@ -20,6 +21,7 @@ export const ping = defineCheck({
   deadlineMs,
   port: () => null,
   start: startPing,
+  lines,
   toRow,
   fromRow,
 });

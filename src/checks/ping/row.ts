@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Dialect } from '../check.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { type Attempt, AttemptStatus, type Detail } from './attempt.ts';
 import { summarize } from './summary.ts';
@@ -7,11 +8,14 @@ import { summarize } from './summary.ts';
 type RowAttempt = readonly [status: string, seconds: number, address?: string];
 type Row = readonly [readonly RowAttempt[] | readonly [null]];
 
-/** `[[attempt, ...]]` with the address on the first OK attempt only, or `[[null]]` for a name without an address (interface 2.7). */
-export function toRow(outcome: Outcome<Detail>): Row {
+/**
+ * `[[attempt, ...]]` with the address on the first OK attempt only, or `[[null]]` for a name without an address (interface
+ * 2.7). The public service puts the address on the first attempt whatever its status.
+ */
+export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): Row {
   if (outcome.detail === null) return [[null]];
   const { attempts } = outcome.detail;
-  const first = attempts.findIndex((attempt) => attempt.status === 'OK');
+  const first = dialect === 'interface' ? attempts.findIndex((attempt) => attempt.status === 'OK') : 0;
   return [
     attempts.map(({ status, seconds }, index) =>
       index === first && outcome.address !== null ? [status, seconds, outcome.address] : [status, seconds],

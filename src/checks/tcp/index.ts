@@ -1,6 +1,7 @@
 import { defineCheck } from '../check.ts';
 import { parseEndpoint, portOf } from '../endpoint.ts';
 import { loadHandshakeReader } from '../tcp-info.ts';
+import { lines } from './lines.ts';
 import { probe } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
 import { Detail, Spec } from './spec.ts';
@@ -26,6 +27,7 @@ export const tcp = defineCheck({
       close: async () => {},
     };
   },
+  lines,
   toRow,
   fromRow,
 });

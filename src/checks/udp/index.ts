@@ -1,5 +1,6 @@
 import { defineCheck } from '../check.ts';
 import { parseEndpoint, portOf } from '../endpoint.ts';
+import { lines } from './lines.ts';
 import { Detail, Spec } from './options.ts';
 import { probe } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
@@ -22,6 +23,7 @@ export const udp = defineCheck({
     probe: async (spec, context) => probe(spec, context, environment),
     close: async () => {},
   }),
+  lines,
   toRow,
   fromRow,
 });

@@ -5,12 +5,12 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { MemoryDeliveries } from '../../support/memory-deliveries.ts';
 import { smtpServer, template } from '../../support/mails.ts';
+import { alone } from '../../support/policies.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { startSmtp } from '../../support/smtp.ts';
 
 const hour = 3_600_000;
-const alone = { grouping: null, storm: { messages: 1_000, perMs: hour }, remindMs: [], zone: 'UTC' };
 const opened = delivery();
 const resolved = delivery({ id: 2, kind: 'resolved', createdAt: Date.parse('2026-01-01T12:09:42Z') });
 

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runProgram } from '#cli/program.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import { startWebServer } from '#web/server.ts';
+import { commandHere } from '../../support/command.ts';
 import { delivery } from '../../support/incidents.ts';
 import { silentLog } from '../../support/metrics.ts';
 import { startSmtp } from '../../support/smtp.ts';
@@ -20,19 +20,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 async function run(config: string, ...args: readonly string[]) {
   const path = join(folder, 'watchpost.yaml');
   writeFileSync(path, `${config}\ntargets: { shop: { check: tcp, host: "127.0.0.1:1" } }\n`);
-  let printed = '';
-  let failed = '';
-  const code = await runProgram([...args, '--config', path], {
-    env: {},
-    cwd: folder,
-    version: '1.2.3',
-    pid: process.pid,
-    stop: new AbortController().signal,
-    interactive: false,
-    print: (text) => void (printed += text),
-    printError: (text) => void (failed += text),
-  });
-  return { code, printed, failed };
+  const { code, out, err } = await commandHere([...args, '--config', path], { cwd: folder });
+  return { code, printed: out, failed: err };
 }
 
 const notify = 'notify: { ops: { email: { to: [ops@example.com] } }, boss: { email: { to: [boss@example.com] } } }';

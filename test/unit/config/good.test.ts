@@ -39,6 +39,7 @@ function expected(name: string): unknown {
 test.each([
   { name: 'one target and nothing else', file: 'minimal.yaml', result: 'minimal' },
   { name: 'every option', file: 'full.yaml', result: 'full' },
+  { name: 'a check service of somebody else', file: 'foreign-service.yaml', result: 'foreign-service' },
   { name: 'a folder of files', file: 'folder', result: 'folder' },
 ])('$name becomes the expected configuration', async ({ file, result }) => {
   const config = await loadConfig({ path: join(fixtures, 'good', file), env });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { decide, type Memory } from '#monitor/decide.ts';
 import { Rule } from '#monitor/rule.ts';
 import type { Target } from '#monitor/target.ts';
+import { ordinary } from '../../support/circumstances.ts';
 import { anySpec, votesOf } from '../../support/votes.ts';
 
 const shop: Target = {
@@ -15,6 +16,7 @@ const shop: Target = {
     { notify: 'ops', channel: 'email', recipient: 'boss@example.com', severities: ['critical'] },
   ],
   labels: {},
+  dependsOn: [],
 };
 const nothing: Memory = { states: new Map(), openIncidents: new Map() };
 
@@ -22,7 +24,7 @@ function play(lines: readonly string[], target = shop) {
   let memory = nothing;
   return lines.map((line, index) => {
     const dueAt = index * 60_000;
-    const decision = decide(target, memory, { dueAt, votes: votesOf(line), now: dueAt + 500 });
+    const decision = decide(target, memory, { dueAt, votes: votesOf(line), now: dueAt + 500 }, ordinary);
     ({ memory } = decision);
     return decision;
   });
@@ -74,7 +76,15 @@ test('the second good round closes it at the first, and the state is as if nothi
 test('unknown rounds neither open nor close anything', () => {
   const lost = 'de1:unknown us1:unknown jp1:unknown';
   const decisions = play([bad, lost, bad, lost, good, lost, good]);
-  expect(decisions.map(({ record }) => record.incidents.length)).toEqual([0, 0, 1, 0, 0, 0, 1]);
+  expect(decisions.map(({ record }) => record.deliveries.map(({ kind }) => kind))).toEqual([
+    [],
+    [],
+    ['opened', 'opened'],
+    [],
+    [],
+    [],
+    ['resolved', 'resolved'],
+  ]);
   expect(decisions[1]?.verdict).toMatchObject({ status: 'unknown', reason: 'no_votes', failing: null });
 });
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOutbox, type Outbox, type OutboxOptions, type Settled } from '#monitor/outbox.ts';
-import type { DeliveryPolicy } from '#monitor/policy.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { MemoryDeliveries } from '../../support/memory-deliveries.ts';
 import { memoryLog } from '../../support/memory-log.ts';
+import { alone } from '../../support/policies.ts';
 import {
   accepted,
   hang,
@@ -18,14 +18,6 @@ import { seededRandom } from '../../support/seeded-random.ts';
 const second = 1_000;
 const minute = 60 * second;
 const day = 24 * 60 * minute;
-
-/** Every incident has messages of its own, at once. */
-const alone: DeliveryPolicy = {
-  grouping: null,
-  storm: { messages: 1_000, perMs: minute },
-  remindMs: [],
-  zone: 'UTC',
-};
 
 let clock: FakeClock;
 let store: MemoryDeliveries;

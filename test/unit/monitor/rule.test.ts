@@ -1,14 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  defaultRules,
-  incidentIdOf,
-  newRuleState,
-  Rule,
-  type RuleState,
-  step,
-  type Transition,
-} from '#monitor/rule.ts';
+import { defaultRules, Rule } from '#monitor/rule.ts';
+import { incidentIdOf, newRuleState, type RuleState, step, type Transition } from '#monitor/rule-state.ts';
 import { tally, type Verdict } from '#monitor/verdict.ts';
 import { down, unknown, up, votes } from '../../support/votes.ts';
 
@@ -251,9 +244,12 @@ test('in a steady state, good or failing, the state stays the same object', () =
 
 test('the rule that is there unasked opens on two failing rounds in a row', () => {
   expect(Rule.parse(defaultRules.down)).toEqual({
-    failing: { kind: 'majority' },
+    kind: 'failing',
+    options: { kind: 'majority' },
+    threshold: { kind: 'majority' },
     rounds: { bad: 2, of: 2 },
     recover: 2,
+    confirm: true,
     severity: 'critical',
   });
 });

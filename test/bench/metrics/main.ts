@@ -1,8 +1,8 @@
 import { createLog } from '#kernel/log.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createMetrics } from '#metrics/metrics.ts';
-import { round, watched } from '../support/metrics.ts';
-import { nodeInfo, up } from '../support/votes.ts';
+import { round, watched } from '../../support/metrics.ts';
+import { nodeInfo, up } from '../../support/votes.ts';
 
 // What metrics cost at 1,000 targets on 5 nodes: a vote on the way in, and a scrape with the longest time it holds the event loop.
 const nodes = ['de1', 'de2', 'fr1', 'us1', 'br1'].map((name) => nodeInfo(name));

@@ -1,0 +1,20 @@
+import type { Outcome } from '../outcome.ts';
+import type { Detail } from './answers.ts';
+
+/** The records, who gave them, and what went wrong beside them. */
+export function lines({ detail }: Outcome<Detail>): readonly string[] {
+  if (detail === null) return [];
+  const { records, rcode, server, protocol, authoritative, truncated, problems } = detail;
+  const told = [
+    rcode,
+    server === null ? null : `from ${server}`,
+    protocol === null ? null : `over ${protocol.toUpperCase()}`,
+    authoritative === true ? 'authoritative' : null,
+    truncated === true ? 'too long for a datagram' : null,
+  ].filter((part) => part !== null);
+  return [
+    ...records.map(({ type, data, ttl }) => `${type.padEnd(12)} ${data}${ttl === null ? '' : `  (TTL ${ttl} s)`}`),
+    ...(told.length === 0 ? [] : [`answer       ${told.join(', ')}`]),
+    ...problems.map((problem) => `problem      ${problem}`),
+  ];
+}

@@ -1,0 +1,29 @@
+import { checkOf, type CheckSpec, type Policy } from '#checks/index.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { systemRandom } from '#kernel/random.ts';
+import { startAgent } from '#node/agent.ts';
+import { describeOutcome, exitCodeOf } from './outcome.ts';
+import type { World } from './world.ts';
+
+export interface HereOptions {
+  readonly json?: boolean;
+  readonly policy: Policy;
+}
+
+/** Runs one check in this very process, as a node would, and prints what it found. */
+export async function checkHere(spec: CheckSpec, { json, policy }: HereOptions, world: World): Promise<number> {
+  const here = { localAddress: {}, policy, allow: [], deny: [], knownAs: [], running: 1, queued: 1 };
+  const agent = await startAgent(here, systemClock, systemRandom);
+  try {
+    const command = { spec, policy, deadlineMs: checkOf(spec.type).deadlineMs(spec) };
+    const outcome = await agent.run(command, world.stop);
+    world.print(
+      json === true
+        ? `${JSON.stringify({ check: spec.type, host: spec.host, outcome }, null, 2)}\n`
+        : describeOutcome(spec, outcome),
+    );
+    return exitCodeOf(outcome.status);
+  } finally {
+    await agent.close();
+  }
+}

@@ -1,0 +1,90 @@
+import { type Command, Option } from 'commander';
+import { readFile } from 'node:fs/promises';
+import type { CheckSpec } from '#checks/index.ts';
+import { createClient } from '#client/client.ts';
+import { inexpressibleOptions } from '#config/foreign-service.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { createLog } from '#kernel/log.ts';
+import { systemRandom } from '#kernel/random.ts';
+import { Secret } from '#kernel/secret.ts';
+import type { NodeSelection } from '#monitor/ports.ts';
+import { countOf } from './arguments.ts';
+import { createLiveTable } from './live-table.ts';
+import { exitCodeOf } from './outcome.ts';
+import type { World } from './world.ts';
+
+export interface ThereOptions {
+  readonly json?: boolean;
+  readonly service?: string;
+  readonly tokenFile?: string;
+  readonly node?: readonly string[];
+  readonly maxNodes?: number;
+}
+
+/** Adds what says which service and which of its nodes. */
+export function addServiceOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--service <url>', 'have the nodes of this check service do it'))
+    .addOption(new Option('--token-file <path>', 'a file with the token for the service'))
+    .addOption(
+      new Option('--node <name>', 'only this node of the service, such as us1; may be repeated').argParser(
+        (word, before: readonly string[] | undefined) => [...(before ?? []), word],
+      ),
+    )
+    .addOption(new Option('--max-nodes <count>', 'no more nodes of the service than this').argParser(countOf));
+}
+
+/** Runs one check at the service and shows the results of its nodes as they come. */
+export async function checkThere(spec: CheckSpec, url: string, options: ThereOptions, world: World): Promise<number> {
+  const unheard = inexpressibleOptions(spec);
+  if (unheard.length > 0) {
+    const named = unheard.map((option) => `"${option}"`).join(', ');
+    throw new WatchpostError('usage', `the API of a check service takes the host only: leave out ${named}`);
+  }
+  if (!/^https?:\/\/[^/?#]/.test(url)) {
+    throw new WatchpostError('usage', '--service: expected its address, such as "https://check.example.com"');
+  }
+  const client = createClient({
+    url: url.replace(/\/+$/, ''),
+    token: await readToken(options.tokenFile),
+    budget: { count: 60, perMs: 60_000 },
+    version: world.version,
+    clock: systemClock,
+    random: systemRandom,
+    log: createLog({ level: 'silent', pretty: false, fd: 2 }),
+  });
+  try {
+    const table = options.json === true ? null : createLiveTable(spec, world);
+    const { votes, reportUrl } = await client.run(
+      { spec, nodes: selectionOf(options) },
+      world.stop,
+      table === null ? undefined : (progress) => table.show(progress),
+    );
+    if (table === null) {
+      world.print(`${JSON.stringify({ check: spec.type, host: spec.host, report: reportUrl, votes }, null, 2)}\n`);
+    } else {
+      table.finish({ reportUrl, nodes: votes });
+    }
+    const statuses = votes.map(({ outcome }) => outcome.status);
+    return exitCodeOf(
+      statuses.find((status) => status === 'down') ?? statuses.find((status) => status === 'up') ?? 'unknown',
+    );
+  } finally {
+    client.close();
+  }
+}
+
+function selectionOf({ node = [], maxNodes }: ThereOptions): NodeSelection {
+  if (node.length > 0) return { kind: 'named', names: node };
+  return maxNodes === undefined ? { kind: 'all' } : { kind: 'count', count: maxNodes, avoid: [] };
+}
+
+async function readToken(path: string | undefined): Promise<Secret | null> {
+  if (path === undefined) return null;
+  try {
+    return new Secret((await readFile(path, 'utf8')).trim());
+  } catch (error) {
+    throw new WatchpostError('usage', `--token-file: ${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

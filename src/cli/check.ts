@@ -1,0 +1,82 @@
+import { type Command, Option } from 'commander';
+import { type AnyCheck, checkOf, CheckSpec, checkTypeNames, type Policy } from '#checks/index.ts';
+import { judge } from '#config/explain.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { checkHere } from './check-here.ts';
+import { addServiceOptions, checkThere, type ThereOptions } from './check-there.ts';
+import { type Flag, flagsOf, optionsOf } from './flags.ts';
+import type { World } from './world.ts';
+
+interface Common extends ThereOptions {
+  readonly policy: Policy;
+}
+
+/** Adds `check` with one command for each check type, whose options are those of its spec. */
+export function addCheckCommands(program: Command, world: World, finish: (code: number) => void): void {
+  const check = program
+    .command('check')
+    .description('check one target now, from this machine or through a check service')
+    .addHelpText('after', '\nExit code: 0 up, 1 down, 3 unknown, 2 wrong usage.');
+  for (const type of checkTypeNames) addType(check, checkOf(type), world, finish);
+}
+
+function addType(parent: Command, check: AnyCheck, world: World, finish: (code: number) => void): void {
+  const flags = flagsOf(check.Spec).map((flag) => ({ flag, option: optionOf(flag) }));
+  const command = parent
+    .command(check.type)
+    .description(check.summary)
+    .argument('<host>', check.Spec.shape['host']?.description ?? 'what to check')
+    .optionsGroup('Options of the check:');
+  for (const { option } of flags) command.addOption(option);
+  command
+    .optionsGroup('Where and how:')
+    .option('--json', 'print everything that was found as JSON')
+    .addOption(
+      new Option('--policy <policy>', 'which addresses may be reached: all, or those of the internet only')
+        .choices(['private', 'public'])
+        .default('private'),
+    );
+  addServiceOptions(command).action(async (host: string, options: Common & Readonly<Record<string, unknown>>) => {
+    const given = flags.flatMap(({ flag, option }) => wordsOf(flag, options[option.attributeName()]));
+    const spec = specOf(check, host, given);
+    const { service } = options;
+    finish(
+      service === undefined ? await checkHere(spec, options, world) : await checkThere(spec, service, options, world),
+    );
+  });
+}
+
+function optionOf({ name, kind, description, default: preset }: Flag): Option {
+  const hint = preset === null ? description : `${description} (default: ${preset})`;
+  if (kind === 'on' || kind === 'off') return new Option(`--${name}`, hint);
+  return new Option(`--${name} <${kind === 'pair' ? 'name=value' : 'value'}>`, hint).argParser(collect);
+}
+
+const collect = (word: string, before: unknown): readonly string[] => [...(Array.isArray(before) ? before : []), word];
+
+// Commander hands a `--no-x` out as x, true where it was not given.
+function wordsOf(flag: Flag, value: unknown): { flag: Flag; words: readonly string[] }[] {
+  if (flag.kind === 'off') return value === false ? [{ flag, words: [] }] : [];
+  if (flag.kind === 'on') return value === true ? [{ flag, words: [] }] : [];
+  return Array.isArray(value) ? [{ flag, words: value.map(String) }] : [];
+}
+
+function specOf(check: AnyCheck, host: string, given: Parameters<typeof optionsOf>[0]): CheckSpec {
+  const { output, issues } = judge(CheckSpec, { type: check.type, host, ...optionsOf(given) });
+  if (output !== null) return output;
+  const complaints = issues.map((issue) => `${writtenAs(issue.path, given)}${sentenceOf(issue)}`);
+  throw new WatchpostError('usage', [...new Set(complaints)].join('\n'));
+}
+
+function writtenAs(path: readonly PropertyKey[], given: Parameters<typeof optionsOf>[0]): string {
+  if (path[0] === 'host') return 'host ';
+  const at = path.map(String);
+  const named = given.find(({ flag }) => flag.path.every((part, depth) => at[depth] === part));
+  return `--${named?.flag.name ?? at.join('-').replaceAll('_', '-')}: `;
+}
+
+function sentenceOf(issue: ReturnType<typeof judge>['issues'][number]): string {
+  if (issue.code !== 'invalid_union' || issue.message !== '') return issue.message;
+  const forms = issue.errors.flatMap(([first]) => (first === undefined ? [] : [sentenceOf(first)]));
+  return [...new Set(forms)].join(', or ');
+}

@@ -1,0 +1,84 @@
+import type { CheckSpec, Outcome } from '#checks/index.ts';
+import type { Progress } from '#client/client.ts';
+import { singleLine } from '#kernel/text.ts';
+import { formatSeconds } from '#kernel/units.ts';
+import { alignRows } from './table.ts';
+import type { World } from './world.ts';
+
+type Node = Progress['nodes'][number];
+
+export interface LiveTable {
+  show(progress: Progress): void;
+  /** Shows the last state and the count of the votes. */
+  finish(progress: Progress): void;
+}
+
+/** The nodes of a run: drawn anew as results come where a person looks on, otherwise a line for each when it is there. */
+export function createLiveTable(spec: CheckSpec, world: World): LiveTable {
+  const { interactive, columns, rows, print } = world;
+  const told = new Set<string>();
+  let drawn = 0;
+  let begun = false;
+
+  function begin({ reportUrl }: Progress): void {
+    if (begun) return;
+    begun = true;
+    print(`${spec.type} ${spec.host}\n${reportUrl === null ? '' : `report: ${reportUrl}\n`}\n`);
+  }
+
+  function draw({ nodes }: Progress): void {
+    const lines = alignRows(nodes.map(rowOf)).map((line) => singleCells(line, columns));
+    // Up to the first line of the table, and everything below it away.
+    print(`${drawn === 0 ? '' : `\u{1b}[${drawn}A\u{1b}[J`}${lines.map((line) => `${line}\n`).join('')}`);
+    drawn = lines.length;
+  }
+
+  function append({ nodes }: Progress): void {
+    for (const node of nodes) {
+      if (node.outcome === null || told.has(node.node.name)) continue;
+      told.add(node.node.name);
+      print(`${alignRows([rowOf(node)])[0] ?? ''}\n`);
+    }
+  }
+
+  const show = (progress: Progress) => {
+    begin(progress);
+    // What has left the screen cannot be drawn anew.
+    if (interactive && progress.nodes.length + headLines < rows) draw(progress);
+    else append(progress);
+  };
+  return {
+    show,
+    finish(progress) {
+      show(progress);
+      print(`\n${summaryOf(progress.nodes)}\n`);
+    },
+  };
+}
+
+const headLines = 6;
+
+function rowOf({ node: { name, country, city }, outcome }: Node): readonly string[] {
+  const place = [city, country].filter((part) => part !== '').join(', ') || 'unknown place';
+  return [name.padEnd(6), singleLine(place, 28).padEnd(28), ...resultOf(outcome)];
+}
+
+function resultOf(outcome: Outcome | null): readonly string[] {
+  if (outcome === null) return ['...'];
+  const took = outcome.seconds === null ? '' : formatSeconds(outcome.seconds);
+  const address = outcome.address === null ? '' : outcome.address;
+  return [outcome.status.padEnd(7), took.padEnd(9), outcome.status === 'up' ? address : outcome.failure.message];
+}
+
+function summaryOf(nodes: readonly Node[]): string {
+  const counts = (['up', 'down', 'unknown'] as const).map((status) => {
+    const count = nodes.filter(({ outcome }) => outcome?.status === status).length;
+    return `${count} ${status}`;
+  });
+  return counts.join(', ');
+}
+
+// A line that wraps would be two, and the next drawing would begin too low.
+function singleCells(line: string, columns: number): string {
+  return line.length < columns ? line : `${line.slice(0, Math.max(columns - 2, 1))}…`;
+}

@@ -1,0 +1,89 @@
+import { openChecking } from '#compose.ts';
+import type { Config } from '#config/config.ts';
+import { loadConfig } from '#config/load.ts';
+import { nearest } from '#config/problem.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { createLog, type LogLevel } from '#kernel/log.ts';
+import { systemRandom } from '#kernel/random.ts';
+import { formatSeconds } from '#kernel/units.ts';
+import type { Runner, Vote } from '#monitor/ports.ts';
+import { tally, type Verdict } from '#monitor/verdict.ts';
+import { exitCodeOf } from './outcome.ts';
+import { alignRows } from './table.ts';
+import type { World } from './world.ts';
+
+export interface OnceOptions {
+  readonly config: string;
+  readonly logLevel: LogLevel;
+  /** The one target to check, or true for all. */
+  readonly once: string | true;
+}
+
+type Target = Config['targets'][number];
+
+interface Round {
+  readonly target: Target;
+  readonly votes: readonly Vote[];
+  readonly verdict: Verdict;
+}
+
+/**
+ * One round of every target, or of the one that is named, as a table. Nothing is stored and nobody is told. Exit code 1
+ * where a target is down by its first rule, else 3 where one is unknown, else 0.
+ */
+export async function runOnce(options: OnceOptions, world: World): Promise<number> {
+  const config = await loadConfig({ path: options.config, env: world.env });
+  const targets = chosen(config.targets, options.once);
+  const checking = openChecking(config, {
+    clock: systemClock,
+    random: systemRandom,
+    log: createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 }),
+    version: world.version,
+    pid: world.pid,
+  });
+  try {
+    const rounds = await Promise.all(targets.map(async (target) => runRound(target, checking.runner, world.stop)));
+    world.print(`${tableOf(rounds).join('\n')}\n`);
+    const statuses = rounds.map(({ verdict: { failing, status } }) => (failing === true ? 'down' : status));
+    return exitCodeOf((['down', 'unknown'] as const).find((status) => statuses.some((one) => one === status)) ?? 'up');
+  } finally {
+    await checking.close();
+  }
+}
+
+function chosen(targets: readonly Target[], once: string | true): readonly Target[] {
+  if (once === true) return targets;
+  const found = targets.filter(({ name }) => name === once);
+  if (found.length > 0) return found;
+  const near = nearest(
+    once,
+    targets.map(({ name }) => name),
+  );
+  throw new WatchpostError(
+    'usage',
+    `no target "${once}" under targets${near === null ? '' : ` (did you mean "${near}"?)`}`,
+  );
+}
+
+async function runRound(target: Target, runner: Runner, signal: AbortSignal): Promise<Round> {
+  const { spec, nodes, rules } = target;
+  const { votes } = await runner.run({ spec, nodes }, signal);
+  const outage = rules.map(({ rule }) => rule).find(({ kind }) => kind === 'failing');
+  const threshold = outage?.kind === 'failing' ? outage.options : { kind: 'majority' as const };
+  return { target, votes, verdict: tally(votes, threshold, outage?.quorum) };
+}
+
+function tableOf(rounds: readonly Round[]): readonly string[] {
+  const rows = rounds.flatMap(({ target, votes, verdict }) =>
+    votes.map(({ node, outcome }, index) => [
+      index === 0 ? target.name : '',
+      index === 0 ? verdict.status : '',
+      node.name,
+      outcome.status,
+      outcome.seconds === null ? '-' : formatSeconds(outcome.seconds),
+      outcome.status === 'up' ? `${target.spec.type} ${target.spec.host}` : outcome.failure.message,
+    ]),
+  );
+  return alignRows([['target', 'verdict', 'node', 'saw', 'took', ''], ...rows]);
+}

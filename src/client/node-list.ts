@@ -1,0 +1,72 @@
+import { failure, type Failure } from '#checks/index.ts';
+import { type Clock, orAbort } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Directory } from './directory.ts';
+import type { Http } from './http.ts';
+
+export interface NodeListOptions {
+  readonly http: Http;
+  readonly directory: Directory;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends what goes on in the background. */
+  readonly closing: AbortSignal;
+}
+
+/** Keeps the directory up to date. */
+export interface NodeList {
+  /** Fetches it in the background where there is none yet or an old one; nothing where that goes on already. */
+  keep(): void;
+  /** The same, and waits where there is none yet. Rejects with the signal's reason only. */
+  ensure(signal: AbortSignal): Promise<void>;
+  /** A node turned up that is not in it. */
+  outdated(): void;
+}
+
+const freshMs = 3_600_000;
+const retryMs = 60_000;
+const timeoutMs = 15_000;
+
+export function createNodeList({ http, directory, clock, log, closing }: NodeListOptions): NodeList {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | null = null;
+
+  async function fetchList(): Promise<Failure | null> {
+    triedAt = clock.elapsed();
+    nextAt = triedAt + retryMs;
+    const reply = await http.get({ path: '/nodes/hosts', query: [], timeoutMs, signal: closing });
+    if (reply.kind === 'trouble') return reply.failure;
+    if (!directory.replace(reply.body)) {
+      return failure('service', 'service_answer', 'the check service answered with no list of nodes');
+    }
+    nextAt = clock.elapsed() + freshMs;
+    return null;
+  }
+
+  async function refresh(): Promise<void> {
+    try {
+      const trouble = await fetchList();
+      if (trouble !== null) log.warn({ reason: trouble.message }, 'list of nodes could not be fetched');
+    } catch (error) {
+      if (!closing.aborted) log.error({ err: error }, 'list of nodes could not be fetched');
+    } finally {
+      running = null;
+    }
+  }
+
+  function keep(): void {
+    if (clock.elapsed() >= nextAt) running ??= refresh();
+  }
+
+  return {
+    keep,
+    async ensure(signal) {
+      keep();
+      if (running !== null && directory.nodes().length === 0) await orAbort(running, signal);
+    },
+    outdated() {
+      nextAt = Math.min(nextAt, triedAt + retryMs);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { type Clock, sleep } from '#kernel/clock.ts';
+import { formatDuration } from '#kernel/units.ts';
+
+/** So many in any time of this length. */
+export interface Budget {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+export interface PaceOptions {
+  readonly budget: Budget;
+  readonly clock: Clock;
+}
+
+/** Keeps our starts below what the other side takes. */
+export interface Pace {
+  /**
+   * Resolves to null when it is this target's turn, or to the reason why there is none soon. Who was refused comes first the
+   * next time, so that too small a budget goes round.
+   */
+  turn(target: string, signal: AbortSignal): Promise<string | null>;
+  /** No turns for so long. */
+  pause(ms: number): void;
+}
+
+const patienceMs = 20_000;
+const forgetMs = 300_000;
+const pausedReason = 'the check service wants to be left alone for a while';
+
+export function createPace({ budget, clock }: PaceOptions): Pace {
+  // When the last turns are or will be, on the monotonic clock, in order: never more than the budget.
+  const turns: number[] = [];
+  // Who was refused, the longest ago first, and when it last asked: a part of the budget is kept for each.
+  const owed = new Map<string, number>();
+  let pausedUntil = 0;
+
+  function isSpokenFor(target: string, now: number): boolean {
+    for (const [other, since] of owed) if (since < now - forgetMs) owed.delete(other);
+    const first = [...owed.keys()].indexOf(target);
+    const before = first === -1 ? owed.size : first;
+    const taken = turns.filter((at) => at > now - budget.perMs).length;
+    return before > 0 && taken + before >= budget.count;
+  }
+
+  function take(target: string, now: number): number | null {
+    const free = turns.length < budget.count ? now : (turns[0] ?? now) + budget.perMs;
+    const at = Math.max(now, free, turns.at(-1) ?? now, pausedUntil);
+    if (at - now > patienceMs || isSpokenFor(target, now)) {
+      owed.set(target, now);
+      return null;
+    }
+    owed.delete(target);
+    turns.push(at);
+    if (turns.length > budget.count) turns.shift();
+    return at;
+  }
+
+  return {
+    async turn(target, signal) {
+      const now = clock.elapsed();
+      if (pausedUntil - now > patienceMs) return pausedReason;
+      const at = take(target, now);
+      if (at === null) return `the budget of ${budget.count} checks in ${formatDuration(budget.perMs)} is used up`;
+      if (at > now) await sleep(clock, at - now, signal);
+      return pausedUntil > clock.elapsed() ? pausedReason : null;
+    },
+    pause(ms) {
+      pausedUntil = Math.max(pausedUntil, clock.elapsed() + ms);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { checkOf, type CheckSpec } from '#checks/index.ts';
+import { Secret } from '#kernel/secret.ts';
+import { Rate } from '#kernel/units.ts';
+import { find, type Located, problemAt } from './located.ts';
+import type { Problem } from './problem.ts';
+
+const urlHint = 'expected the address of a check service, such as "https://check.example.com"';
+/** The form of `service` where somebody else's check service runs the checks. */
+export const ForeignService = z
+  .strictObject({
+    url: z
+      .string({ error: urlHint })
+      .max(2_000)
+      .refine(isServiceUrl, { error: urlHint })
+      .describe('The base URL of a check service that speaks the same API.'),
+    token: z.string().min(1).max(1_000).optional().describe('The token for it; better ${ENV} than the text itself.'),
+    token_file: z.string().min(1).max(4_096).optional().describe('A file that holds the token.'),
+    budget: Rate()
+      .default({ count: 60, perMs: 60_000 })
+      .describe('How many checks are started at the most; one on several nodes counts once.'),
+  })
+  .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
+    path: ['token_file'],
+    error: 'is one too many: token is set',
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  });
+export type ForeignService = z.output<typeof ForeignService>;
+
+export interface ConfiguredService {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: Secret | null;
+  /** How many checks may be started in any time of this length. */
+  readonly budget: { readonly count: number; readonly perMs: number };
+}
+
+/** Which of the two forms of `service` was written. */
+export function isForeign(service: object | undefined): service is ForeignService {
+  return service !== undefined && 'url' in service;
+}
+
+export function resolveForeignService({ url, token, budget }: ForeignService, filed: Secret | null): ConfiguredService {
+  return { url: url.replace(/\/+$/, ''), token: token === undefined ? filed : new Secret(token), budget };
+}
+
+/** Whether the file hands its checks to another service, right or wrong. */
+export function asksForeignService(root: Located): boolean {
+  return find(root, ['service', 'url']) !== null;
+}
+
+/** What cannot stand beside `service.url`. */
+export function foreignServiceProblems(root: Located): readonly Problem[] {
+  if (!asksForeignService(root)) return [];
+  const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
+  return [
+    ...(has('nodes')
+      ? [problemAt(root, ['nodes'], 'has no use beside service.url: the nodes are those of that service')]
+      : []),
+    ...(has('targets') ? [] : [problemAt(root, ['targets'], 'is missing: service.url is of use to targets only')]),
+  ];
+}
+
+/** A problem for each option of a target that somebody else's service cannot be told. */
+export function inexpressibleProblems(
+  target: { readonly name: string; readonly spec: CheckSpec },
+  root: Located,
+): readonly Problem[] {
+  const message = 'cannot be asked of the check service at service.url: its API takes the check type and the host only';
+  return inexpressibleOptions(target.spec).map((option) => problemAt(root, ['targets', target.name, option], message));
+}
+
+/** The options of a spec that the interface has no word for: all that differ from their defaults. */
+export function inexpressibleOptions(spec: CheckSpec): readonly string[] {
+  const plain: Readonly<Record<string, unknown>> = checkOf(spec.type).Spec.parse({ type: spec.type, host: spec.host });
+  return Object.entries(spec)
+    .filter(([option, value]) => !isDeepStrictEqual(value, plain[option]))
+    .map(([option]) => option);
+}
+
+function isServiceUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') return false;
+  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+}

@@ -1,0 +1,145 @@
+import type { ObservedRound } from './quarantine.ts';
+
+export type ConnectivityChange =
+  | { readonly kind: 'lost'; readonly since: number; readonly targets: readonly string[]; readonly sawDown: boolean }
+  | { readonly kind: 'back'; readonly at: number };
+
+/** Whether what is seen down may be our own doing. */
+export type Doubt = 'none' | 'unsure' | 'lost';
+
+/**
+ * Whether anything can be reached at all. One up vote, of any node on any target, is a sign of life. Targets that may fail
+ * together for a reason of their own, one machine or one router before them, are one witness. Our own connectivity is
+ * suspected when, since the last sign of life, all witnesses that were up before (ten are enough, two the least) failed on all
+ * their nodes, one of them twice. Where all nodes have nothing to say for three minutes, one witness is enough. It is back
+ * with up votes on two targets.
+ */
+export interface Connectivity {
+  readonly isLost: boolean;
+  /** True from the first round without an up vote until the next sign of life, and while it is lost. */
+  readonly isUncertain: boolean;
+  observe(round: ObservedRound, now: number): ConnectivityChange | null;
+  /** What to think of a target that fails everywhere at `now`. */
+  doubtAbout(target: string, now: number): Doubt;
+  /** Targets whose look at the world would help while it is uncertain, those to ask first at the beginning. */
+  witnesses(): readonly string[];
+  /** Takes connectivity for lost that was so before the program was started. */
+  restore(): void;
+  /** All targets there are from now on, with the witness that each belongs to; those in `failing` are known to fail. */
+  targetsChanged(targets: ReadonlyMap<string, string>, failing: ReadonlySet<string>): void;
+}
+
+const enoughWitnesses = 10;
+const secondLookMs = 3_000;
+const blindMs = 180_000;
+// Nobody's mail waits longer than this for other targets to be looked at.
+const longestDoubtMs = 120_000;
+
+interface Standing {
+  readonly witness: string;
+  /** Whether its last round had an up vote; taken for granted where there was none. */
+  hadUp: boolean;
+}
+
+interface Streak {
+  readonly firstAt: number;
+  readonly startedAt: number;
+  readonly rounds: Map<string, number>;
+  sawDown: boolean;
+}
+
+export function createConnectivity(): Connectivity {
+  const standings = new Map<string, Standing>();
+  let streak: Streak | null = null;
+  let isLost = false;
+  const backSince = new Set<string>();
+
+  const isLiving = (name: string) => standings.get(name)?.hadUp === true;
+  const witnessesOf = (names: Iterable<string>) => new Set([...names].map((name) => standings.get(name)?.witness));
+  const living = () => [...standings.keys()].filter((name) => isLiving(name) || streak?.rounds.has(name) === true);
+
+  function takeSign(target: string, at: number): ConnectivityChange | null {
+    const known = standings.get(target);
+    if (known !== undefined) known.hadUp = true;
+    if (!isLost) {
+      streak = null;
+      return null;
+    }
+    backSince.add(target);
+    if (backSince.size < Math.min(2, standings.size)) return null;
+    isLost = false;
+    streak = null;
+    backSince.clear();
+    return { kind: 'back', at };
+  }
+
+  function takeSilence({ target, dueAt, votes }: ObservedRound, now: number): ConnectivityChange | null {
+    const known = standings.get(target);
+    if (known === undefined) return null;
+    const isNews = known.hadUp || streak?.rounds.has(target) === true;
+    known.hadUp = false;
+    if (isLost || !isNews) return null;
+    streak ??= { firstAt: dueAt, startedAt: now, rounds: new Map(), sawDown: false };
+    streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
+    streak.sawDown ||= votes.some(({ outcome }) => outcome.status === 'down');
+    return isConvincing(streak, now) ? lose(streak) : null;
+  }
+
+  function isConvincing({ rounds, startedAt, sawDown }: Streak, now: number): boolean {
+    const failing = witnessesOf(rounds.keys()).size;
+    if (failing < Math.min(enoughWitnesses, witnessesOf(living()).size)) return false;
+    if (!sawDown) return now - startedAt >= blindMs;
+    const looks = [...rounds.values()].reduce((sum, count) => sum + count, 0);
+    return failing >= 2 && looks > rounds.size && now - startedAt >= secondLookMs;
+  }
+
+  function lose({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
+    isLost = true;
+    backSince.clear();
+    return { kind: 'lost', since: firstAt, targets: [...rounds.keys()], sawDown };
+  }
+
+  return {
+    get isLost() {
+      return isLost;
+    },
+    get isUncertain() {
+      return isLost || streak !== null;
+    },
+    observe(round, now) {
+      if (round.votes.some(({ outcome }) => outcome.status === 'up')) return takeSign(round.target, round.dueAt);
+      return takeSilence(round, now);
+    },
+    doubtAbout(target, now) {
+      if (isLost) return 'lost';
+      if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
+      return witnessesOf(living()).size < 2 ? 'none' : 'unsure';
+    },
+    witnesses() {
+      if (streak === null || isLost || witnessesOf(living()).size < 2) return [];
+      const seen = new Set(streak.rounds.keys());
+      const inOrder = [...living().filter((name) => !seen.has(name)), ...seen];
+      const one = new Map<string, string>();
+      for (const name of inOrder) {
+        const witness = standings.get(name)?.witness ?? '';
+        if (!one.has(witness)) one.set(witness, name);
+      }
+      return [...one.values()].slice(0, enoughWitnesses);
+    },
+    restore() {
+      isLost = true;
+    },
+    targetsChanged(targets, failing) {
+      for (const name of standings.keys()) {
+        if (targets.has(name)) continue;
+        standings.delete(name);
+        streak?.rounds.delete(name);
+      }
+      for (const [name, witness] of targets) {
+        const known = standings.get(name);
+        if (known?.witness !== witness) standings.set(name, { witness, hadUp: known?.hadUp ?? !failing.has(name) });
+      }
+      if (streak?.rounds.size === 0) streak = null;
+    },
+  };
+}

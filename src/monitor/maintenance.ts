@@ -1,0 +1,58 @@
+import { Cron } from 'croner';
+
+/** When nobody is told of anything that begins: again and again, or once. Times are milliseconds. */
+export type MaintenanceTime =
+  | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string; readonly durationMs: number }
+  | { readonly kind: 'once'; readonly from: number; readonly to: number };
+
+export interface Maintenance {
+  /** Names of targets, or all there are. */
+  readonly targets: 'all' | readonly string[];
+  readonly time: MaintenanceTime;
+}
+
+/** The end of a window that is open at a moment, in milliseconds since the epoch; null where none is. */
+export type WindowAt = (at: number) => number | null;
+
+/**
+ * When a maintenance window is open: from each tick of its pattern for its duration, both counted in real time, so that an hour
+ * is an hour on the days when clocks are changed too. A tick that falls into the hour that such a day leaves out comes at its
+ * end; one that falls into the hour that comes twice comes the first time.
+ */
+export function createWindow(time: MaintenanceTime): WindowAt {
+  if (time.kind === 'once') return (at) => (at >= time.from && at < time.to ? time.to : null);
+  const { pattern, timezone, durationMs } = time;
+  const cron = new Cron(pattern, { timezone, paused: true });
+  const tickAfter = (moment: number) => cron.nextRun(new Date(moment))?.getTime() ?? null;
+  // The answer holds for a while: until the window ends, or until the next one begins.
+  let known: { readonly from: number; readonly until: number; readonly end: number | null } | null = null;
+
+  return (at) => {
+    if (known !== null && at >= known.from && at < known.until) return known.end;
+    let end: number | null = null;
+    let tick = tickAfter(at - durationMs - 1_000);
+    while (tick !== null && tick <= at) {
+      if (tick + durationMs > at) end = tick + durationMs;
+      tick = tickAfter(tick);
+    }
+    known = { from: at, until: end ?? tick ?? Number.POSITIVE_INFINITY, end };
+    return end;
+  };
+}
+
+/** When each target's maintenance ends, for those in maintenance at a moment. */
+export function createMaintenanceAt(windows: readonly Maintenance[]): (target: string, at: number) => number | null {
+  const opened = windows.map(({ targets, time }) => ({
+    concerns: targets === 'all' ? null : new Set(targets),
+    windowAt: createWindow(time),
+  }));
+  return (target, at) => {
+    let latest: number | null = null;
+    for (const { concerns, windowAt } of opened) {
+      if (concerns !== null && !concerns.has(target)) continue;
+      const end = windowAt(at);
+      if (end !== null) latest = Math.max(latest ?? end, end);
+    }
+    return latest;
+  };
+}

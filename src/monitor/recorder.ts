@@ -1,0 +1,43 @@
+import type { Log } from '#kernel/log.ts';
+import type { MonitorStore, RoundRecord } from './ports.ts';
+
+export interface RecorderPorts {
+  readonly store: Pick<MonitorStore, 'record'>;
+  readonly log: Log;
+  /** Told of what was committed. */
+  readonly onRecorded: (record: RoundRecord) => void;
+  /** Called after deliveries were committed. */
+  readonly wakeOutbox: () => void;
+}
+
+/** Stores what rounds leave behind, and says what became of incidents. Never rejects. */
+export type Recorder = (record: RoundRecord) => Promise<void>;
+
+export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderPorts): Recorder {
+  return async (record) => {
+    const { target, dueAt, votes, states, incidents, deliveries } = record;
+    if (votes.length + states.length + incidents.length + deliveries.length === 0) return;
+    try {
+      if ((await store.record(record)) === 'duplicate') {
+        log.warn({ target, dueAt }, 'round was recorded before');
+        return;
+      }
+      logIncidents(record, log);
+      onRecorded(record);
+      if (deliveries.length > 0) wakeOutbox();
+    } catch (error) {
+      log.error({ err: error, target, dueAt }, 'round could not be stored');
+    }
+  };
+}
+
+function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): void {
+  for (const { id, target, cause, openedAt, endedAt, closing, held } of incidents) {
+    const about = { incident: id, target, cause };
+    const isTold = deliveries.some(({ incidentId }) => incidentId === id);
+    if (endedAt !== null) log.info({ ...about, closing }, 'incident closed');
+    else if (held !== null) log.warn({ ...about, held: held.why }, 'incident open, held back');
+    else if (openedAt === dueAt) log.warn(about, 'incident opened');
+    else if (isTold) log.warn(about, 'incident is told now');
+  }
+}

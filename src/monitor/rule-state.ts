@@ -1,0 +1,99 @@
+import type { Rounds, Rule } from './rule.ts';
+import type { Verdict } from './verdict.ts';
+
+interface SeenRound {
+  readonly at: number;
+  readonly failing: boolean;
+}
+
+/** What a rule remembers about a target. In a steady state it stays the same object, so nothing has to be written. */
+export interface RuleState {
+  readonly target: string;
+  readonly rule: string;
+  /** Rounds since the first failing one that may still open an incident. */
+  readonly window: readonly SeenRound[];
+  /** The incident that is open, or null. */
+  readonly incidentId: string | null;
+  /** Good rounds in a row since the incident opened. */
+  readonly good: number;
+  readonly goodSince: number | null;
+  /** What a rule keeps about each node, where its kind keeps anything. */
+  readonly noted: Readonly<Record<string, string>>;
+}
+
+export type Transition =
+  | { readonly kind: 'open'; readonly incidentId: string; readonly startedAt: number }
+  | { readonly kind: 'close'; readonly endedAt: number };
+
+export type StepReason = 'no_verdict' | 'good' | 'failing' | 'opened' | 'still_failing' | 'recovering' | 'closed';
+
+export interface Step {
+  readonly state: RuleState;
+  readonly transition: Transition | null;
+  readonly reason: StepReason;
+}
+
+export function newRuleState(target: string, rule: string): RuleState {
+  return { target, rule, window: [], incidentId: null, good: 0, goodSince: null, noted: {} };
+}
+
+/**
+ * What a round's verdict does to a rule. An incident opens with the round that completes `rounds`, back-dated to the first
+ * failing one; it closes with the round that completes `recover`, back-dated to the first good one.
+ */
+export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): Step {
+  if (verdict.failing === null) return { state, transition: null, reason: 'no_verdict' };
+  return state.incidentId === null
+    ? stepWhileGood(rule, state, verdict.failing, dueAt)
+    : stepWhileOpen(rule, state, verdict.failing, dueAt);
+}
+
+/** The name of the incident that a round opens: the same however often it is decided. */
+export function incidentIdOf(target: string, rule: string, dueAt: number): string {
+  return `${target}/${rule}/${dueAt}`;
+}
+
+function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
+  const window = failing || state.window.length > 0 ? trim([...state.window, { at: dueAt, failing }], rule.rounds) : [];
+  const bad = window.filter((round) => round.failing);
+  const first = bad[0];
+  if (failing && first !== undefined && bad.length >= rule.rounds.bad) {
+    const incidentId = incidentIdOf(state.target, state.rule, dueAt);
+    return {
+      state: { ...state, window: [], incidentId, good: 0, goodSince: null },
+      transition: { kind: 'open', incidentId, startedAt: first.at },
+      reason: 'opened',
+    };
+  }
+  if (window.length === 0 && state.window.length === 0) return { state, transition: null, reason: 'good' };
+  return { state: { ...state, window }, transition: null, reason: failing ? 'failing' : 'good' };
+}
+
+function stepWhileOpen(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
+  if (failing) {
+    const unchanged = state.good === 0;
+    return {
+      state: unchanged ? state : { ...state, good: 0, goodSince: null },
+      transition: null,
+      reason: 'still_failing',
+    };
+  }
+  const good = state.good + 1;
+  const goodSince = state.goodSince ?? dueAt;
+  if (good < rule.recover) return { state: { ...state, good, goodSince }, transition: null, reason: 'recovering' };
+  return {
+    state: { ...newRuleState(state.target, state.rule), noted: state.noted },
+    transition: { kind: 'close', endedAt: goodSince },
+    reason: 'closed',
+  };
+}
+
+// Keeps the last `of` rounds, starting at a failing one; where none is left, nothing is worth remembering.
+function trim(window: readonly SeenRound[], rounds: Rounds): readonly SeenRound[] {
+  const recent = window.slice(-rounds.of);
+  const first = recent.findIndex((round) => round.failing);
+  if (first === -1) return [];
+  const last = recent.at(-1);
+  if (rounds.bad === rounds.of && last?.failing === false) return [];
+  return recent.slice(first);
+}

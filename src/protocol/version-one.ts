@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { checkOf, checkTypeNames } from '#checks/index.ts';
+import { NodeId, RequestId } from './shapes.ts';
+
+// The shapes of /api/v1: the same checks with everything that is known. New keys may come; none goes or changes its meaning.
+
+/** A node and its place. */
+const ApiNode = z
+  .object({
+    id: NodeId,
+    name: z.string().describe('What stands before the first dot of the identifier; metrics use it.'),
+    country_code: z.string(),
+    country: z.string(),
+    city: z.string(),
+    asn: z.string(),
+    ip: z.string(),
+  })
+  .describe('A node and its place; what is unknown is empty.');
+
+const ApiCapability = z
+  .union([z.object({ able: z.literal(true) }), z.object({ able: z.literal(false), reason: z.string() })])
+  .describe('Whether the node can run a check type, and why not.');
+
+export const ApiNodeHealth = z
+  .object({
+    ...ApiNode.shape,
+    online: z.boolean(),
+    reason: z.string().nullable().describe('Why the node is not online.'),
+    running: z.int().min(0).describe('Checks that run on the node now.'),
+    queued: z.int().min(0).describe('Checks that wait for a place.'),
+    lag_seconds: z.number().min(0).describe('How late the node was at the worst in the last second.'),
+    capabilities: z.record(z.string(), ApiCapability),
+  })
+  .describe('A node, and how it is.');
+export type ApiNodeHealth = z.infer<typeof ApiNodeHealth>;
+
+export const ApiNodeList = z
+  .object({ nodes: z.array(ApiNodeHealth) })
+  .describe('All nodes, those that are offline too.');
+
+const forms = checkTypeNames.map((type) =>
+  z.object({
+    id: RequestId,
+    type: z.literal(type),
+    host: z.string(),
+    port: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    state: z.enum(['running', 'finished']),
+    report_url: z.url(),
+    results: z.array(
+      z.object({ node: ApiNode, outcome: checkOf(type).Outcome.nullable().describe('Null while the node works.') }),
+    ),
+  }),
+);
+
+/** A check with its outcomes so far. */
+export const ApiCheck = z.union(forms).describe('A check with its outcomes so far.');
+export type ApiCheck = z.infer<typeof ApiCheck>;
+
+export const ApiCheckRequest = z
+  .object({
+    type: z.enum(checkTypeNames),
+    host: z.string().min(1).max(2_048).describe('A name, an address, `name:port` or `scheme://name[:port][/path]`.'),
+    max_nodes: z
+      .int()
+      .min(0)
+      .max(1_000_000)
+      .optional()
+      .describe('The most nodes to ask; 0 or absent: as many as allowed.'),
+    node: z.array(z.string()).optional().describe('The nodes to ask, instead of max_nodes.'),
+  })
+  .describe('What to check, from where.');

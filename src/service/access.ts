@@ -1,0 +1,112 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import type { Policy } from '#checks/index.ts';
+
+/** Whether checks that are started over the API may reach private addresses: never, for callers on this machine, always. */
+export type AllowPrivate = false | 'loopback' | true;
+
+export interface AccessRules {
+  /** Whether anybody may start checks. */
+  readonly open: boolean;
+  readonly allowPrivate: AllowPrivate;
+  /** SHA-256 of each token. */
+  readonly tokens: readonly { readonly name: string; readonly hash: Buffer }[];
+}
+
+/** What a request tells of who sent it. Headers are those of the request, lower case; a header that is absent is undefined. */
+export interface Caller {
+  /** The client's address, behind trusted proxies the one that they tell. */
+  readonly ip: string;
+  /** The address of the connection itself. */
+  readonly peer: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export type Access =
+  | { readonly ok: true; readonly policy: Policy; /** Whose allowance pays. */ readonly client: string }
+  | { readonly ok: false; readonly error: 'unauthorized' | 'cross_site'; readonly message: string };
+
+/**
+ * Decides whether a caller may start a check, and what the check may reach.
+ *
+ * 1. Browsers that act for another site or ahead of time are refused; a person who follows a link is not.
+ * 2. A token that is sent must be right, and its name pays for the check.
+ * 3. Without one, everybody may start where `open` is set, and callers on this machine where no token is configured.
+ * 4. Private addresses are for whom `allowPrivate` says.
+ */
+export function judgeCaller(caller: Caller, rules: AccessRules): Access {
+  const objection = browserObjection(caller);
+  if (objection !== null) return { ok: false, error: 'cross_site', message: objection };
+  const local = isLocal(caller);
+  const policy: Policy =
+    rules.allowPrivate === true || (rules.allowPrivate === 'loopback' && local) ? 'private' : 'public';
+  const sent = tokenOf(caller);
+  if (sent !== null) {
+    const name = nameOfToken(sent, rules);
+    if (name === null) return { ok: false, error: 'unauthorized', message: 'the token is not known here' };
+    return { ok: true, policy, client: `token ${name}` };
+  }
+  if (rules.open || (local && rules.tokens.length === 0)) return { ok: true, policy, client: caller.ip };
+  const message =
+    rules.tokens.length > 0
+      ? 'starting a check needs a token: send the header "Authorization: Bearer <token>"'
+      : 'checks are started from this machine only: the operator can set service.open or service.tokens';
+  return { ok: false, error: 'unauthorized', message };
+}
+
+/**
+ * Whether the caller runs on this machine itself: a loopback connection to a loopback name, that no proxy has forwarded and
+ * that no other site's page has made. A page can call any name its own and point it to 127.0.0.1, hence the name.
+ */
+export function isLocal({ peer, headers }: Caller): boolean {
+  if (!isLoopback(peer) || forwarding.some((name) => headers[name] !== undefined)) return false;
+  const site = text(headers['sec-fetch-site']);
+  if (site === 'cross-site' || site === 'same-site') return false;
+  const host = text(headers['host']).replace(/:\d+$/, '').toLowerCase();
+  return host === 'localhost' || isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
+}
+
+const forwarding = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via'];
+
+function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:/i, '');
+  return address === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
+}
+
+function browserObjection({ headers }: Caller): string | null {
+  const purpose = `${text(headers['sec-purpose'])} ${text(headers['purpose'])} ${text(headers['x-moz'])}`;
+  if (/prefetch|prerender|preview/i.test(purpose)) return 'a check is not started ahead of time';
+  const site = text(headers['sec-fetch-site']);
+  if (site === '') return originObjection(headers);
+  if (site === 'same-origin' || site === 'none') return null;
+  const followed =
+    text(headers['sec-fetch-mode']) === 'navigate' &&
+    text(headers['sec-fetch-dest']) === 'document' &&
+    text(headers['sec-fetch-user']) === '?1';
+  return followed ? null : 'a page of another site must not start checks';
+}
+
+// For browsers that send no Sec-Fetch headers.
+function originObjection(headers: Caller['headers']): string | null {
+  const origin = text(headers['origin']);
+  if (origin === '') return null;
+  const host = text(headers['host']).toLowerCase();
+  return URL.parse(origin)?.host === host ? null : 'a page of another site must not start checks';
+}
+
+function tokenOf({ headers }: Caller): string | null {
+  const [, token] = /^bearer +(\S+) *$/i.exec(text(headers['authorization'])) ?? [];
+  return token ?? null;
+}
+
+// All are compared, each in the same time, so that the time tells nothing.
+function nameOfToken(sent: string, { tokens }: AccessRules): string | null {
+  const hash = createHash('sha256').update(sent).digest();
+  let found: string | null = null;
+  for (const { name, hash: known } of tokens) if (timingSafeEqual(hash, known)) found = name;
+  return found;
+}
+
+function text(header: string | string[] | undefined): string {
+  return Array.isArray(header) ? header.join(', ') : (header ?? '');
+}

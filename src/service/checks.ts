@@ -1,0 +1,144 @@
+import { type CheckSpec, failed, failure, type Failure, type NodeInfo, type Policy } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import { CheckRun, closedRun } from './check-run.ts';
+import type { NodeStatus, ServiceStore } from './ports.ts';
+import type { Runs } from './runs.ts';
+
+export interface StartRequest {
+  readonly spec: CheckSpec;
+  /** At least one. */
+  readonly nodes: readonly NodeInfo[];
+  readonly policy: Policy;
+}
+
+/** The life of the runs that are started over the API. */
+export interface Checks {
+  nodes(): readonly NodeStatus[];
+  /**
+   * 1. The run is stored; rejects with `store_failed` where it cannot be, with `service_busy` where too many run already.
+   * 2. Its nodes work, and each outcome is kept as it comes.
+   * 3. Every node has an outcome by the check's deadline: its own, or a fault of the node or the service.
+   */
+  start(request: StartRequest): Promise<CheckRun>;
+  /** A run by its identifier, from memory or from the store; null where there is none any more. */
+  find(id: string): CheckRun | null;
+  /** How many runs wait for outcomes. */
+  readonly open: number;
+  /** Takes no more runs and ends the open ones as faults of the service. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ChecksOptions {
+  readonly runs: Runs;
+  readonly store: ServiceStore;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The most runs that may wait for outcomes at the same time. */
+  readonly openLimit?: number;
+}
+
+/** 119 random bits. */
+const idLength = 20;
+const runIdPattern = /^[0-9A-Za-z]{20}$/;
+
+const defaultOpenLimit = 20_000;
+// Clients poll: what they ask for next stays in memory, up to so many outcomes.
+const recentOutcomes = 20_000;
+
+export function createChecks(options: ChecksOptions): Checks {
+  const { runs, store, clock, random, log, openLimit = defaultOpenLimit } = options;
+  const open = new Map<string, CheckRun>();
+  const recent = createRecent(recentOutcomes);
+  const closing = new AbortController();
+  const working = new Set<Promise<void>>();
+
+  async function work(run: CheckRun, nodes: readonly NodeInfo[], policy: Policy): Promise<void> {
+    const record = (node: NodeInfo, outcome: Parameters<CheckRun['record']>[1]) => {
+      const position = run.record(node, outcome);
+      if (position !== -1) store.addOutcome(run.id, position, outcome);
+    };
+    try {
+      await runs.runOn(nodes, { spec: run.spec, policy }, closing.signal, ({ node, outcome }) => record(node, outcome));
+    } catch (error) {
+      if (!closing.signal.aborted) log.error({ run: run.id, err: error }, 'run failed');
+      const reason = faultOf(error, closing.signal);
+      for (const { node, outcome } of run.entries) if (outcome === null) record(node, failed(reason));
+    }
+    open.delete(run.id);
+    recent.add(run);
+  }
+
+  return {
+    nodes: () => runs.nodes(),
+
+    async start({ spec, nodes, policy }) {
+      if (closing.signal.aborted) throw new WatchpostError('service_busy', 'the service is stopping');
+      if (open.size >= openLimit) throw new WatchpostError('service_busy', `${openLimit} checks are running already`);
+      const id = random.id(idLength);
+      const entries = nodes.map((node) => ({ node, outcome: null }));
+      const run = new CheckRun({ id, createdAt: clock.now(), spec, entries });
+      open.set(id, run);
+      try {
+        await store.addRun({ id, createdAt: run.createdAt, spec, nodes });
+      } catch (error) {
+        open.delete(id);
+        throw error;
+      }
+      const worked = work(run, nodes, policy);
+      working.add(worked);
+      void worked.finally(() => working.delete(worked));
+      return run;
+    },
+
+    find(id) {
+      if (!runIdPattern.test(id)) return null;
+      const known = open.get(id) ?? recent.find(id);
+      if (known !== null) return known;
+      const stored = store.findRun(id);
+      if (stored === null) return null;
+      const run = closedRun(stored);
+      recent.add(run);
+      return run;
+    },
+
+    get open() {
+      return open.size;
+    },
+
+    async close() {
+      closing.abort(new Error('the service is stopping'));
+      await Promise.all(working);
+    },
+  };
+}
+
+function faultOf(error: unknown, closing: AbortSignal): Failure {
+  if (closing.aborted) return failure('service', 'aborted', 'the service was stopped before this node had answered');
+  return failure('service', 'internal', `the service failed: ${messageOf(error)}`);
+}
+
+/** Finished runs, those that were asked for last; a run with many nodes takes the room of many. */
+function createRecent(limit: number) {
+  const runs = new Map<string, CheckRun>();
+  let outcomes = 0;
+  return {
+    add(run: CheckRun): void {
+      runs.set(run.id, run);
+      outcomes += run.entries.length;
+      for (const [id, oldest] of runs) {
+        if (outcomes <= limit) break;
+        runs.delete(id);
+        outcomes -= oldest.entries.length;
+      }
+    },
+    find(id: string): CheckRun | null {
+      const run = runs.get(id) ?? null;
+      if (run !== null && runs.delete(id)) runs.set(id, run);
+      return run;
+    },
+  };
+}

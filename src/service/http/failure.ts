@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { type ApiErrorCode, apiErrors, errorBody } from '#protocol/errors.ts';
+
+/** A call that fails by a code of the table. */
+export class ApiFailure extends Error {
+  override readonly name = 'ApiFailure';
+  readonly code: ApiErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ApiErrorCode,
+    message: string,
+    { status = apiErrors[code].status, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** Every call that fails answers with a body of the table. What is a fault of ours is logged, and the answer does not tell it. */
+export function answerFailures(app: FastifyInstance, log: Log): void {
+  app.setErrorHandler((error, request, reply) => {
+    const failure = failureOf(error);
+    if (failure === null) {
+      log.error({ method: request.method, url: request.url, err: error }, 'request failed');
+      return answer(reply, new ApiFailure('internal', 'something went wrong here; the log tells what'));
+    }
+    if (failure.status === 503) log.warn({ url: request.url, err: error }, failure.message);
+    return answer(reply, failure);
+  });
+}
+
+function answer(reply: FastifyReply, { code, status, message, headers }: ApiFailure) {
+  return reply
+    .code(status)
+    .headers({ ...headers, 'cache-control': 'no-store' })
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(code, message)));
+}
+
+function failureOf(error: unknown): ApiFailure | null {
+  if (error instanceof ApiFailure) return error;
+  if (error instanceof WatchpostError) {
+    if (error.code !== 'service_busy' && error.code !== 'store_failed') return null;
+    const message = error.code === 'service_busy' ? error.message : 'checks cannot be stored now; try again later';
+    return new ApiFailure('unavailable', message, { headers: { 'retry-after': '5' } });
+  }
+  const code = codes.get(systemCode(error) ?? '');
+  if (code !== undefined) return new ApiFailure(code, messageOf(error));
+  return isClientFault(error) ? new ApiFailure('bad_request', messageOf(error)) : null;
+}
+
+const codes: ReadonlyMap<string, ApiErrorCode> = new Map([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'too_large'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
+]);
+
+function isClientFault(error: unknown): boolean {
+  if (!(error instanceof Error) || !('statusCode' in error)) return false;
+  return typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500;
+}

@@ -1,0 +1,147 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkOf } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { nodeIdOf, toWire } from '#protocol/wire.ts';
+import type { CheckRun } from '../check-run.ts';
+import { ApiFailure } from './failure.ts';
+import { hasVersion } from './negotiate.ts';
+import { queryOf } from './parameters.ts';
+import type { ServiceOptions } from './settings.ts';
+
+/** The run that a request names, after the wait that it asks for. Throws `not_found`. */
+export async function runOf(
+  id: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { checks, clock }: ServiceOptions,
+) {
+  const run = checks.find(id);
+  if (run === null) throw new ApiFailure('not_found', 'there is no such check, or not any more');
+  const waitMs = run.done ? 0 : waitOf(request);
+  if (waitMs > 0) {
+    using gone = hungUp(reply);
+    const until = clock.elapsed() + waitMs;
+    while (!run.done && !gone.signal.aborted && clock.elapsed() < until) {
+      await change(run, run.finished, until - clock.elapsed(), clock, gone.signal);
+    }
+  }
+  return run;
+}
+
+/** Sends a version of a run: not again to whoever has it, and for good once the run is done. */
+export function sendVersion(request: FastifyRequest, reply: FastifyReply, run: CheckRun, text: () => string) {
+  const etag = `"${run.id}-${run.finished}"`;
+  reply.header('etag', etag).header('cache-control', run.done ? 'private, max-age=86400, immutable' : 'no-cache');
+  if (hasVersion(request, etag)) return reply.code(304).send();
+  return reply.type('application/json; charset=utf-8').send(text());
+}
+
+/** The texts of a run, made once for each of its versions. */
+export function createTexts({ nodeDomain, compatible }: Pick<ServiceOptions, 'nodeDomain' | 'compatible'>) {
+  const made = new WeakMap<CheckRun, { readonly finished: number; readonly plain: string }>();
+  const dialect = compatible ? 'check-host.net' : 'interface';
+
+  const row = (run: CheckRun, position: number): Record<string, unknown> => {
+    const entry = run.entries[position];
+    if (entry === undefined) return {};
+    const { node, outcome } = entry;
+    const value = outcome === null ? null : toWire(outcome, run.spec.type, dialect);
+    return { [nodeIdOf(node.name, nodeDomain)]: value };
+  };
+
+  const plain = (run: CheckRun): string => {
+    const known = made.get(run);
+    if (known?.finished === run.finished) return known.plain;
+    const text = JSON.stringify(Object.assign({}, ...run.entries.map((_, position) => row(run, position))));
+    made.set(run, { finished: run.finished, plain: text });
+    return text;
+  };
+
+  const extended = (run: CheckRun): string => {
+    const { spec, createdAt } = run;
+    const port = checkOf(spec.type).port(spec);
+    const head = {
+      command: spec.type,
+      created: Math.floor(createdAt / 1_000),
+      host: spec.host,
+      ...(port === null ? {} : { port }),
+    };
+    return `${JSON.stringify(head).slice(0, -1)},"results":${plain(run)}}`;
+  };
+
+  return { row, plain, extended };
+}
+
+export type Texts = ReturnType<typeof createTexts>;
+
+const beatMs = 10_000;
+
+/** Server-sent events: `result` for each node as it finishes, then `done`, after which the client need not come back. */
+export function sendEvents(request: FastifyRequest, reply: FastifyReply, run: CheckRun, texts: Texts, clock: Clock) {
+  if (request.headers['last-event-id'] === 'done') return reply.code(204).send();
+  const gone = hungUp(reply);
+
+  async function* events(): AsyncGenerator<string> {
+    const sent = new Set<number>();
+    try {
+      yield 'retry: 2000\n\n';
+      for (;;) {
+        const seen = run.finished;
+        for (const [position, { outcome }] of run.entries.entries()) {
+          if (outcome === null || sent.has(position)) continue;
+          sent.add(position);
+          yield `event: result\nid: ${position}\ndata: ${JSON.stringify(texts.row(run, position))}\n\n`;
+        }
+        if (run.done && seen === run.finished) break;
+        if (seen === run.finished && !(await change(run, seen, beatMs, clock, gone.signal)))
+          yield ': still working\n\n';
+        if (gone.signal.aborted) return;
+      }
+      yield `event: done\nid: done\ndata: {}\n\n`;
+    } finally {
+      gone[Symbol.dispose]();
+    }
+  }
+
+  return reply
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .type('text/event-stream; charset=utf-8')
+    .send(Readable.from(events()));
+}
+
+const longestWaitSeconds = 25;
+
+function waitOf(request: FastifyRequest): number {
+  const written = queryOf(request).get('wait') ?? '';
+  return /^\d{1,9}(?:\.\d{1,9})?$/.test(written) ? Math.min(Number(written), longestWaitSeconds) * 1_000 : 0;
+}
+
+/** Resolves to true at the next outcome, to false after `ms` or once the signal is aborted. */
+async function change(run: CheckRun, seen: number, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  if (run.finished !== seen) return true;
+  if (signal.aborted) return false;
+  return new Promise<boolean>((resolve) => {
+    const end = (changed: boolean) => {
+      listener[Symbol.dispose]();
+      timer[Symbol.dispose]();
+      signal.removeEventListener('abort', onAbort);
+      resolve(changed);
+    };
+    const onAbort = () => end(false);
+    const listener = run.onChange(() => end(true));
+    const timer = clock.after(ms, () => end(false));
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function hungUp(reply: FastifyReply): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const onClose = () => controller.abort(new Error('the client hung up'));
+  reply.raw.once('close', onClose);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]: () => void reply.raw.removeListener('close', onClose),
+  };
+}

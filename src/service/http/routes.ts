@@ -1,0 +1,121 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { CheckStarted } from '#protocol/shapes.ts';
+import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
+import { answerFailures, ApiFailure } from './failure.ts';
+import { baseUrlOf, wantsPage } from './negotiate.ts';
+import { acceptAnyBody, parametersOf } from './parameters.ts';
+import { reportHeaders, reportPage } from './report.ts';
+import { createTexts, runOf, sendEvents, sendVersion } from './results.ts';
+import type { ServiceOptions } from './settings.ts';
+import { startCheck } from './start.ts';
+import { addVersionOne } from './version-one.ts';
+
+interface ById {
+  readonly Params: { readonly id: string };
+}
+
+const both = ['GET', 'POST'];
+const json = 'application/json; charset=utf-8';
+
+/** The check service over HTTP: the interface, and `/api/v1/` with everything that is known besides. */
+export function checkService(options: ServiceOptions): FastifyPluginAsync {
+  const { checks, nodeDomain, compatible, clock, log, publicUrl } = options;
+  const texts = createTexts(options);
+
+  return async (app) => {
+    acceptAnyBody(app);
+    answerFailures(app, log);
+    app.addHook('preClose', async () => checks.close());
+
+    app.route<{ Params: { type: string } }>({
+      method: both,
+      url: '/check-:type',
+      exposeHeadRoute: false,
+      async handler(request, reply) {
+        const { run, headers } = await startCheck(request, request.params.type, await parametersOf(request), options);
+        const link = `${baseUrlOf(request, publicUrl)}/check-report/${run.id}`;
+        reply.headers({ ...headers, 'cache-control': 'no-store', vary: 'accept' });
+        if (wantsPage(request)) return reply.redirect(link, 303);
+        const started: CheckStarted = {
+          ok: 1,
+          request_id: run.id,
+          permanent_link: link,
+          nodes: Object.fromEntries(
+            run.entries.map(({ node }) => [nodeIdOf(node.name, nodeDomain), toDescriptor(node)]),
+          ),
+        };
+        return reply.type(json).send(JSON.stringify(started));
+      },
+    });
+    // Looking at a check must not start one.
+    app.head('/check-:type', async () => {
+      throw new ApiFailure('method_not_allowed', 'a check is started by GET or POST', {
+        headers: { allow: 'GET, POST' },
+      });
+    });
+
+    app.route<ById>({
+      method: both,
+      url: '/check-result/:id',
+      async handler(request, reply) {
+        const run = await runOf(request.params.id, request, reply, options);
+        return sendVersion(request, reply, run, () => texts.plain(run));
+      },
+    });
+
+    app.route<ById>({
+      method: both,
+      url: '/check-result-extended/:id',
+      async handler(request, reply) {
+        const run = await runOf(request.params.id, request, reply, options);
+        return sendVersion(request, reply, run, () => texts.extended(run));
+      },
+    });
+
+    app.get<ById>('/check-result/:id/events', { exposeHeadRoute: false }, async (request, reply) => {
+      const run = await runOf(request.params.id, request, reply, options);
+      return sendEvents(request, reply, run, texts, clock);
+    });
+
+    app.route<ById>({
+      method: both,
+      url: '/check-report/:id',
+      async handler(request, reply) {
+        const run = await runOf(request.params.id, request, reply, options);
+        reply.header('vary', 'accept');
+        if (wantsPage(request)) return reply.headers(reportHeaders).send(reportPage(run, nodeDomain));
+        return sendVersion(request, reply, run, () => texts.extended(run));
+      },
+    });
+
+    for (const path of ['/check-result', '/check-result-extended', '/check-report']) {
+      app.route({
+        method: both,
+        url: path,
+        handler: async () => {
+          throw new ApiFailure('not_found', `${path} needs the identifier of a check: ${path}/<request_id>`);
+        },
+      });
+    }
+
+    const online = () => checks.nodes().flatMap((node) => (node.online ? [node.info] : []));
+    const list = () => ({
+      nodes: Object.fromEntries(online().map((info) => [nodeIdOf(info.name, nodeDomain), toEntry(info)])),
+    });
+    const addresses = () => ({
+      nodes: online()
+        .map(({ ip }) => ip)
+        .filter((ip) => ip !== ''),
+    });
+    const nodesRoute = (url: string, answer: () => unknown) =>
+      app.route({ method: both, url, handler: async (_, reply) => reply.type(json).send(JSON.stringify(answer())) });
+    nodesRoute('/nodes/hosts', list);
+    nodesRoute('/nodes/ips', compatible ? addresses : list);
+
+    app.get('/robots.txt', (_, reply) => reply.type('text/plain; charset=utf-8').send(robots));
+    addVersionOne(app, options);
+  };
+}
+
+// A robot that follows a link to a start would start a check.
+const robots = 'User-agent: *\nDisallow: /check-\nDisallow: /api/\n';

@@ -1,0 +1,22 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { AccessRules } from '../access.ts';
+import type { Checks } from '../checks.ts';
+import type { Limits } from '../limits.ts';
+
+/** What the routes of the check service work with. */
+export interface ServiceOptions {
+  readonly checks: Checks;
+  readonly limits: Limits;
+  readonly access: AccessRules;
+  /** The last part of node identifiers. */
+  readonly nodeDomain: string;
+  /** The most nodes for one check. */
+  readonly maxNodes: number;
+  /** Without a slash at its end, or null: then each request tells. */
+  readonly publicUrl: string | null;
+  /** Whether to answer as the public service does where that differs from the interface. */
+  readonly compatible: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,130 @@
+import type { FastifyRequest } from 'fastify';
+import {
+  addressRules,
+  CheckSpec,
+  type CheckTypeName,
+  checkTypeNames,
+  judgeAddress,
+  parseEndpoint,
+} from '#checks/index.ts';
+import type { NodeInfo } from '#checks/index.ts';
+import { NodeId } from '#protocol/shapes.ts';
+import { nodeIdOf } from '#protocol/wire.ts';
+import { type Access, judgeCaller } from '../access.ts';
+import type { CheckRun } from '../check-run.ts';
+import type { Allowance } from '../limits.ts';
+import { selectNodes } from '../select.ts';
+import { ApiFailure } from './failure.ts';
+import type { Parameters } from './parameters.ts';
+import type { ServiceOptions } from './settings.ts';
+
+export interface Started {
+  readonly run: CheckRun;
+  /** What is left to the caller, as headers. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Starts a check for whoever sent the request, or throws an `ApiFailure`. */
+export async function startCheck(
+  request: FastifyRequest,
+  written: string,
+  parameters: Parameters,
+  options: ServiceOptions,
+): Promise<Started> {
+  const type = checkTypeNames.find((name) => name === written);
+  if (type === undefined) {
+    throw new ApiFailure(
+      'invalid_type',
+      `there is no check type "${written}": use one of ${checkTypeNames.join(', ')}`,
+    );
+  }
+  const access = admit(request, options);
+  const spec = readSpec(type, parameters);
+  const target = targetOf(spec, access);
+  const nodes = chooseNodes(type, parameters, options);
+  const allowance = options.limits.take({ client: access.client, target, nodes: nodes.map(({ name }) => name) });
+  const headers = headersOf(allowance);
+  if (!allowance.ok) throw limited(allowance, headers, options.compatible);
+  return { run: await options.checks.start({ spec, nodes, policy: access.policy }), headers };
+}
+
+type Admitted = Extract<Access, { ok: true }>;
+
+function admit(request: FastifyRequest, { access: rules }: ServiceOptions): Admitted {
+  const { ip, headers, socket } = request;
+  const access = judgeCaller({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
+  if (access.ok) return access;
+  const challenge = { 'www-authenticate': 'Bearer realm="checks"' };
+  throw new ApiFailure(access.error, access.message, access.error === 'unauthorized' ? { headers: challenge } : {});
+}
+
+function readSpec(type: CheckTypeName, parameters: Parameters): CheckSpec {
+  const host = parameters.one('host');
+  if (host === null) throw new ApiFailure('invalid_host', 'host is missing: name what is to be checked');
+  const read = CheckSpec.safeParse({ type, host });
+  if (read.success) return read.data;
+  throw new ApiFailure('invalid_host', `host ${read.error.issues[0]?.message ?? 'is no target'}`);
+}
+
+const noRules = addressRules([], []);
+
+// Names are judged by the nodes, which resolve them; an address can be refused at once.
+function targetOf({ host }: CheckSpec, { policy }: Admitted): string {
+  const endpoint = parseEndpoint(host);
+  const name = endpoint.ok ? endpoint.name : host;
+  const objection = judgeAddress(name, policy, noRules, []);
+  if (objection === null || objection === 'no_address') return name;
+  throw new ApiFailure('forbidden_target', `${name} may not be checked: ${reasons[policy]}`);
+}
+
+const reasons = {
+  public: 'only public addresses are',
+  private: 'it is neither a public nor a private address',
+} as const;
+
+function chooseNodes(type: CheckTypeName, parameters: Parameters, options: ServiceOptions): readonly NodeInfo[] {
+  const online = options.checks.nodes().filter((node) => node.online);
+  const named = parameters.all('node').map((text) => text.toLowerCase());
+  const wrong = named.find((text) => !NodeId.safeParse(text).success && !/^[a-z]{2}\d{1,9}$/.test(text));
+  if (wrong !== undefined)
+    throw new ApiFailure('invalid_node', `"${wrong}" is no node identifier such as "de1.node.${options.nodeDomain}"`);
+  if (named.length > 0) {
+    const chosen = online.filter(
+      ({ info: { name } }) => named.includes(name) || named.includes(nodeIdOf(name, options.nodeDomain)),
+    );
+    if (chosen.length === 0) throw new ApiFailure('no_nodes', 'none of these nodes is there');
+    return chosen.slice(0, options.maxNodes).map(({ info }) => info);
+  }
+  if (online.length === 0) {
+    throw new ApiFailure('no_nodes', 'no node is there now', { status: 503, headers: { 'retry-after': '1' } });
+  }
+  // A node that cannot run this type can only say so: others come first.
+  const able = online.filter(({ capabilities }) => capabilities[type]?.able !== false);
+  const count = countOf(parameters.one('max_nodes'), options.maxNodes);
+  const chosen = selectNodes(able.length > 0 ? able : online, { kind: 'count', count, avoid: [] });
+  return chosen.map(({ info }) => info);
+}
+
+function countOf(written: string | null, limit: number): number {
+  const count = written !== null && /^\d{1,15}$/.test(written) ? Number(written) : 0;
+  return count === 0 ? limit : Math.min(count, limit);
+}
+
+function headersOf({ limit, remaining, resetSeconds }: Allowance): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(resetSeconds),
+  };
+}
+
+function limited(
+  { hit, retryAfterSeconds }: Allowance,
+  headers: Record<string, string>,
+  compatible: boolean,
+): ApiFailure {
+  return new ApiFailure('limit_exceeded', `${hit} is used up: try again in ${retryAfterSeconds} seconds`, {
+    headers: { ...headers, 'retry-after': String(retryAfterSeconds) },
+    ...(compatible ? { status: 200 } : {}),
+  });
+}

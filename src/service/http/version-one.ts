@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { checkOf, type NodeInfo } from '#checks/index.ts';
+import type { ApiCheck, ApiNodeHealth } from '#protocol/version-one.ts';
+import { nodeIdOf } from '#protocol/wire.ts';
+import type { CheckRun } from '../check-run.ts';
+import type { NodeStatus } from '../ports.ts';
+import { baseUrlOf } from './negotiate.ts';
+import { openApiDocument } from './openapi.ts';
+import { parametersOf } from './parameters.ts';
+import { runOf, sendVersion } from './results.ts';
+import type { ServiceOptions } from './settings.ts';
+import { startCheck } from './start.ts';
+
+const json = 'application/json; charset=utf-8';
+
+/** `/api/v1/`: the same checks with whole outcomes and the health of nodes, and `/openapi.json`. */
+export function addVersionOne(app: FastifyInstance, options: ServiceOptions): void {
+  const { checks, nodeDomain, publicUrl } = options;
+
+  app.post('/api/v1/checks', async (request, reply) => {
+    const parameters = await parametersOf(request);
+    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, options);
+    const base = baseUrlOf(request, publicUrl);
+    reply.code(201).headers({ ...headers, location: `${base}/api/v1/checks/${run.id}` });
+    return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));
+  });
+
+  app.get<{ Params: { id: string } }>('/api/v1/checks/:id', async (request, reply) => {
+    const run = await runOf(request.params.id, request, reply, options);
+    const base = baseUrlOf(request, publicUrl);
+    return sendVersion(request, reply, run, () => JSON.stringify(checkFor(run, base, nodeDomain)));
+  });
+
+  app.get('/api/v1/nodes', async (_, reply) => {
+    const nodes = checks.nodes().map((node) => healthFor(node, nodeDomain));
+    return reply.type(json).send(JSON.stringify({ nodes }));
+  });
+
+  let document: string | null = null;
+  app.get('/openapi.json', async (_, reply) => reply.type(json).send((document ??= JSON.stringify(openApiDocument()))));
+}
+
+function checkFor({ id, spec, createdAt, entries, done }: CheckRun, base: string, nodeDomain: string): ApiCheck {
+  return {
+    id,
+    type: spec.type,
+    host: spec.host,
+    port: checkOf(spec.type).port(spec),
+    created_at: new Date(createdAt).toISOString(),
+    state: done ? 'finished' : 'running',
+    report_url: `${base}/check-report/${id}`,
+    results: entries.map(({ node, outcome }) => ({ node: nodeFor(node, nodeDomain), outcome })),
+  };
+}
+
+function nodeFor({ name, countryCode, country, city, asn, ip }: NodeInfo, nodeDomain: string) {
+  return { id: nodeIdOf(name, nodeDomain), name, country_code: countryCode, country, city, asn, ip };
+}
+
+function healthFor(
+  { info, online, reason, running, queued, lagSeconds, capabilities }: NodeStatus,
+  domain: string,
+): ApiNodeHealth {
+  const known = Object.entries(capabilities).flatMap(([type, capability]) =>
+    capability === undefined ? [] : [[type, capability]],
+  );
+  return {
+    ...nodeFor(info, domain),
+    online,
+    reason,
+    running,
+    queued,
+    lag_seconds: lagSeconds,
+    capabilities: Object.fromEntries(known),
+  };
+}

@@ -1,0 +1,125 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Clock } from '#kernel/clock.ts';
+
+/** So many in so long; also the most at once. */
+export interface Rate {
+  readonly count: number;
+  readonly perMs: number;
+}
+
+export interface RateLimits {
+  readonly per_client: Rate;
+  readonly per_target: Rate;
+  readonly per_node: Rate;
+  readonly overall: Rate;
+}
+
+export interface Charge {
+  /** Who asks: an address, or the name of a token. */
+  readonly client: string;
+  /** What is checked: a host name or an address. */
+  readonly target: string;
+  /** Each node costs one. */
+  readonly nodes: readonly string[];
+}
+
+export interface Allowance {
+  readonly ok: boolean;
+  /** How many nodes this client may ask at once, and how many it may ask now. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the client has its full allowance again. */
+  readonly resetSeconds: number;
+  /** Seconds until the same charge will pass, rounded up; 0 where it passed. */
+  readonly retryAfterSeconds: number;
+  /** Which limit was hit, in words; empty where none was. */
+  readonly hit: string;
+}
+
+export interface Limits {
+  /** Takes the whole charge from every limit, or nothing. */
+  take(charge: Charge): Allowance;
+}
+
+/** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. */
+export function createLimits(rates: RateLimits, clock: Clock): Limits {
+  const clients = createBuckets(rates.per_client, clock);
+  const targets = createBuckets(rates.per_target, clock);
+  const nodes = createBuckets(rates.per_node, clock);
+  const all = createBuckets(rates.overall, clock);
+
+  return {
+    take(charge) {
+      const cost = charge.nodes.length;
+      const client = networkOf(charge.client);
+      const due = [
+        { hit: 'your allowance', buckets: clients, key: client, cost },
+        { hit: 'the allowance of this target', buckets: targets, key: networkOf(charge.target), cost },
+        ...charge.nodes.map((node) => ({ hit: `the allowance of node ${node}`, buckets: nodes, key: node, cost: 1 })),
+        { hit: 'the allowance of the whole service', buckets: all, key: '', cost },
+      ];
+      const longest = due
+        .map((one) => ({ hit: one.hit, waitMs: one.buckets.waitMs(one.key, one.cost) }))
+        .reduce((worst, one) => (one.waitMs > worst.waitMs ? one : worst));
+      const ok = longest.waitMs === 0;
+      if (ok) for (const { buckets, key, cost: each } of due) buckets.take(key, each);
+      return {
+        ok,
+        limit: rates.per_client.count,
+        remaining: clients.left(client),
+        resetSeconds: Math.ceil(clients.fullInMs(client) / 1_000),
+        retryAfterSeconds: Math.ceil(longest.waitMs / 1_000),
+        hit: ok ? '' : longest.hit,
+      };
+    },
+  };
+}
+
+/** An IPv6 address by its /64, everything else as it is. */
+export function networkOf(text: string): string {
+  const mapped = /^::ffff:(.*)$/i.exec(text)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  if (!isIPv6(text)) return text;
+  const [head = '', tail] = (text.split('%')[0] ?? '').split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':'));
+  const front = groups(head);
+  // An IPv4 address at the end stands for two groups.
+  const back = groups(tail ?? '').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
+  const middle = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const full = [...front, ...Array.from({ length: middle }, () => '0'), ...back];
+  return `${full
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+const mostBuckets = 50_000;
+
+// The generic cell rate algorithm: a bucket is the one moment at which it will be full again, and a full one needs no memory.
+function createBuckets({ count, perMs }: Rate, clock: Clock) {
+  const fullAt = new Map<string, number>();
+  const eachMs = perMs / count;
+  const fullInMs = (key: string) => Math.max(0, (fullAt.get(key) ?? 0) - clock.elapsed());
+
+  return {
+    fullInMs,
+    left: (key: string) => Math.max(0, Math.floor((perMs - fullInMs(key)) / eachMs + 1e-9)),
+    /** How long until `cost` can be taken; what costs more than a whole bucket passes when the bucket is full. */
+    waitMs: (key: string, cost: number) => Math.max(0, fullInMs(key) + Math.min(cost, count) * eachMs - perMs - 1e-6),
+    take(key: string, cost: number): void {
+      const at = clock.elapsed() + fullInMs(key) + cost * eachMs;
+      fullAt.delete(key);
+      fullAt.set(key, at);
+      if (fullAt.size > mostBuckets) forget();
+    },
+  };
+
+  // First those that are full, then those that were used the longest ago.
+  function forget(): void {
+    for (const [key, at] of fullAt) if (at <= clock.elapsed()) fullAt.delete(key);
+    for (const key of fullAt.keys()) {
+      if (fullAt.size <= mostBuckets / 2) break;
+      fullAt.delete(key);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { asc, gt, lt } from 'drizzle-orm';
+import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { z } from 'zod';
+import type { MonitorStore } from '#monitor/ports.ts';
+import { parseJson } from './rows.ts';
+import { silences } from './schema.ts';
+
+type Silence = ReturnType<MonitorStore['silences']>[number];
+
+const Targets = z.union([z.literal('all'), z.array(z.string())]);
+const keptMs = 30 * 86_400_000;
+
+/** The silences that end after `now`, those that end first at the beginning. */
+export function readSilences(database: BetterSQLite3Database, now: number): readonly Silence[] {
+  const rows = database.select().from(silences).where(gt(silences.endsAt, now)).orderBy(asc(silences.endsAt)).all();
+  return rows.map(({ id, targets, why, startsAt, endsAt }) => ({
+    id,
+    targets: parseJson(Targets, targets, `silence ${id}`),
+    why,
+    from: startsAt,
+    until: endsAt,
+  }));
+}
+
+/** Stores a silence in place of the one of its id, and forgets those that ended a month before it. */
+export function writeSilence(database: BetterSQLite3Database, { id, targets, why, from, until }: Silence): void {
+  const row = { targets: JSON.stringify(targets), why, startsAt: from, endsAt: until };
+  database.transaction((work) => {
+    work
+      .insert(silences)
+      .values({ id, ...row })
+      .onConflictDoUpdate({ target: silences.id, set: row })
+      .run();
+    work
+      .delete(silences)
+      .where(lt(silences.endsAt, from - keptMs))
+      .run();
+  });
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { fakeNodes, places, startService, type TestServiceOptions } from '../../support/check-service.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { up } from '../../support/votes.ts';
+
+const answering = () => fakeNodes(places, () => up(0.01, { address: '127.0.0.1' }));
+const start = async (more: Partial<TestServiceOptions>) => startService({ transport: answering(), ...more });
+const rateHeaders = ({ headers }: Response) =>
+  ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'].map((name) => headers.get(name));
+
+test('starts say what is left, and one too many says when to come back; reads are free', async () => {
+  const clock = new FakeClock();
+  await using service = await start({ clock, rates: { per_client: { count: 4, perMs: 60_000 } } });
+  const first = await fetch(`${service.url}/check-tcp?host=127.0.0.1`);
+  expect(rateHeaders(first)).toEqual(['4', '1', '45', null]);
+  expect(first.headers.get('cache-control')).toBe('no-store');
+  const second = await fetch(`${service.url}/check-tcp?host=127.0.0.1`);
+  expect(rateHeaders(second)).toEqual(['4', '1', '45', '30']);
+  expect([second.status, await second.json()]).toEqual([429, expect.objectContaining({ error: 'limit_exceeded' })]);
+  const { request_id: id } = (await first.json()) as { request_id: string };
+  for (let index = 0; index < 20; index += 1) {
+    expect((await fetch(`${service.url}/check-result/${id}`)).status).toBe(200);
+  }
+  await clock.advance(30_000);
+  expect((await fetch(`${service.url}/check-tcp?host=127.0.0.1`)).status).toBe(200);
+});
+
+test('one target is protected from all clients, however it is written', async () => {
+  const clock = new FakeClock();
+  await using service = await start({ clock, rates: { per_target: { count: 6, perMs: 60_000 } } });
+  const statuses: number[] = [];
+  for (const path of [
+    '/check-tcp?host=127.0.0.1:80',
+    '/check-http?host=https://127.1/a',
+    '/check-ping?host=127.0.0.1',
+  ]) {
+    statuses.push((await fetch(`${service.url}${path}`)).status);
+  }
+  expect(statuses).toEqual([200, 200, 429]);
+  expect((await fetch(`${service.url}/check-ping?host=127.0.0.2`)).status).toBe(200);
+});
+
+test('behind a trusted proxy each client has its own allowance; without trust the proxy pays for all', async () => {
+  const clientsOf = async (trustProxy: readonly string[]) => {
+    const rates = { per_client: { count: 3, perMs: 60_000 } };
+    await using service = await start({ clock: new FakeClock(), rates, trustProxy, access: { open: true } });
+    const ask = async (client: string) =>
+      (await fetch(`${service.url}/check-tcp?host=192.88.98.1`, { headers: { 'x-forwarded-for': client } })).status;
+    return [await ask('198.51.100.1'), await ask('198.51.100.1'), await ask('198.51.100.2')];
+  };
+  expect(await clientsOf(['127.0.0.1'])).toEqual([200, 429, 200]);
+  expect(await clientsOf([])).toEqual([200, 429, 429]);
+});
+
+test('with tokens configured a start needs one, and reads need none', async () => {
+  const hash = createHash('sha256').update('secret').digest();
+  await using service = await start({ access: { tokens: [{ name: 'ci', hash }] } });
+  const ask = async (headers: Record<string, string>) => fetch(`${service.url}/check-tcp?host=127.0.0.1`, { headers });
+  const refused = await ask({});
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="checks"']);
+  expect(await refused.json()).toMatchObject({ ok: 0, error: 'unauthorized' });
+  expect((await ask({ authorization: 'Bearer wrong' })).status).toBe(401);
+  const started = await ask({ authorization: 'bearer secret' });
+  expect(started.status).toBe(200);
+  const { request_id: id } = (await started.json()) as { request_id: string };
+  expect((await fetch(`${service.url}/check-result/${id}`)).status).toBe(200);
+});
+
+test('private addresses are for callers on this machine: a proxy in front makes a stranger of everybody', async () => {
+  const transport = answering();
+  await using service = await start({ transport, access: { open: true } });
+  const ask = async (headers: Record<string, string>, host = '10.0.0.1') =>
+    (await fetch(`${service.url}/check-tcp?host=${host}`, { headers })).status;
+  expect(await ask({})).toBe(200);
+  expect(transport.commands.at(-1)?.command.policy).toBe('private');
+  expect(await ask({ 'x-forwarded-for': '127.0.0.1' })).toBe(403);
+  expect(await ask({ forwarded: 'for=127.0.0.1' })).toBe(403);
+  expect(await ask({ 'x-forwarded-for': '127.0.0.1' }, 'example.com')).toBe(200);
+  expect(transport.commands.at(-1)?.command.policy).toBe('public');
+  await using shut = await start({ transport, access: { open: true, allowPrivate: false } });
+  const refused = await fetch(`${shut.url}/check-http?host=http://127.0.0.1:80/`);
+  expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ error: 'forbidden_target' })]);
+});
+
+test.each([
+  '169.254.169.254',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '2130706433',
+  '0x7f.1',
+  '[64:ff9b::7f00:1]',
+  '127.1',
+  '0',
+  '[fd00::1]',
+])('%s is no target for a stranger', async (host) => {
+  const transport = answering();
+  await using service = await start({ transport, access: { open: true, allowPrivate: false } });
+  const refused = await fetch(`${service.url}/check-tcp?host=${encodeURIComponent(host)}`);
+  expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ error: 'forbidden_target' })]);
+  expect(transport.commands).toEqual([]);
+});
+
+test('a page of another site cannot start a check, and no answer lets one read', async () => {
+  const transport = answering();
+  await using service = await start({ transport, access: { open: true } });
+  const refused = await fetch(`${service.url}/check-tcp?host=127.0.0.1`, {
+    headers: { origin: 'https://evil.example' },
+  });
+  expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ error: 'cross_site' })]);
+  expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+  expect(refused.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  expect(transport.commands).toEqual([]);
+});
+
+test('a client that sends its request a byte at a time, or headers without end, is cut', async () => {
+  await using service = await start({ web: { headersMs: 200, requestMs: 300 } });
+  const { port } = new URL(service.url);
+  const slow = connect(Number(port), '127.0.0.1');
+  slow.write('GET /check-result/x HTTP/1.1\r\nHost: a\r\n');
+  const [data] = (await once(slow, 'data')) as [Buffer];
+  expect(data.toString()).toMatch(/^HTTP\/1\.1 408 /);
+  await once(slow, 'close');
+  const long = connect(Number(port), '127.0.0.1');
+  long.write(`GET /check-tcp?host=${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const [answer] = (await once(long, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 431 /);
+  long.destroy();
+});

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createProgram, eventually } from '../support/program.ts';
+import { tcpServer } from '../support/tcp-servers.ts';
+
+const config = `
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+service: {}
+nodes: { de1: {}, us1: {} }
+`;
+
+const get = async (url: string) => (await (await fetch(url)).json()) as Record<string, unknown>;
+
+test('a file with only "service" runs a check service, and a crash in the middle of a check ends it as a fault', async () => {
+  await using program = await createProgram();
+  // It takes connections and says nothing, so that an http check waits.
+  await using silent = await tcpServer(() => {});
+  let running = await program.start(config);
+  const ready = async () =>
+    expect(Object.keys((await get(`${running.url}/nodes/hosts`))['nodes'] as object)).toHaveLength(2);
+  await eventually(10_000, ready);
+  const open = await get(`${running.url}/check-http?host=127.0.0.1:${silent.port}`);
+  const path = `/check-result/${String(open['request_id'])}`;
+  const ids = ['de1', 'us1'].map((name) => `${name}.node.watchpost.internal`);
+  expect(Object.keys(open['nodes'] as object)).toEqual(ids);
+  expect(await get(running.url + path)).toEqual(Object.fromEntries(ids.map((id) => [id, null])));
+  await running.end('SIGKILL');
+  running = await program.start(config);
+  const message = 'the service was restarted before this node had answered';
+  expect(await get(running.url + path)).toEqual(Object.fromEntries(ids.map((id) => [id, [null, { message }]])));
+  await eventually(10_000, ready);
+  const later = await get(`${running.url}/check-tcp?host=127.0.0.1:${silent.port}&node=de1`);
+  const result = `${running.url}/check-result/${String(later['request_id'])}`;
+  const whole = await get(`${result}?wait=10`);
+  expect(whole).toEqual({ [ids[0] ?? '']: [{ time: expect.any(Number), address: '127.0.0.1' }] });
+  expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  running = await program.start(config);
+  expect(await get(`${running.url}/check-result/${String(later['request_id'])}`)).toEqual(whole);
+});

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { runProgram } from '#cli/program.ts';
+import type { World } from '#cli/world.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The real program, run to its end. */
+export async function command(args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, ['src/watchpost.js', ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return { code: child.exitCode, out, err };
+}
+
+/** The same in this process. */
+export async function commandHere(args: readonly string[], world: Partial<World> = {}): Promise<Ended> {
+  let [out, err] = ['', ''];
+  const code = await runProgram(args, {
+    env: {},
+    cwd: root,
+    version: '1.2.3',
+    pid: process.pid,
+    stop: new AbortController().signal,
+    interactive: false,
+    columns: 80,
+    rows: 24,
+    print: (text) => void (out += text),
+    printError: (text) => void (err += text),
+    ...world,
+  });
+  return { code, out, err };
+}

@@ -1,0 +1,106 @@
+import type { Delivery } from '#monitor/delivery.ts';
+import type { Incident } from '#monitor/incident.ts';
+import type {
+  DeliveryCount,
+  ListedDelivery,
+  MonitorStore,
+  RoundRecord,
+  StoredSuccess,
+  StoredTarget,
+  SummaryFacts,
+} from '#monitor/ports.ts';
+import type { RuleState } from '#monitor/rule-state.ts';
+import type { Silence } from '#monitor/silence.ts';
+import { MemoryDeliveries } from './memory-deliveries.ts';
+
+/** A `MonitorStore` in memory: what it gives back went through JSON, as what comes from a database does. */
+export class MemoryStore extends MemoryDeliveries implements MonitorStore {
+  readonly records: RoundRecord[] = [];
+  readonly deliveries: Delivery[] = [];
+  readonly incidents = new Map<string, Incident>();
+  readonly #silences = new Map<string, Silence>();
+  readonly #names = new Set<string>();
+  readonly #states = new Map<string, RuleState>();
+  readonly #told = new Set<string>();
+
+  load(): readonly StoredTarget[] {
+    const stored = new Map<string, { target: string; states: RuleState[]; openIncidents: Incident[] }>();
+    const entry = (target: string) => {
+      const known = stored.get(target) ?? { target, states: [], openIncidents: [] };
+      stored.set(target, known);
+      return known;
+    };
+    for (const state of this.#states.values()) entry(state.target).states.push(throughJson(state));
+    for (const incident of this.incidents.values()) {
+      if (incident.endedAt === null) entry(incident.target).openIncidents.push(throughJson(incident));
+    }
+    return [...stored.values()];
+  }
+
+  recentSuccesses(since: number, targets: ReadonlySet<string>): readonly StoredSuccess[] {
+    return this.records
+      .filter(({ target, dueAt }) => dueAt >= since && targets.has(target))
+      .flatMap(({ target, dueAt, votes }) =>
+        votes.flatMap(({ node, outcome }) =>
+          outcome.status === 'up' ? [{ target, dueAt, node: node.name, seconds: outcome.seconds }] : [],
+        ),
+      );
+  }
+
+  silences(now: number): readonly Silence[] {
+    return [...this.#silences.values()].filter(({ until }) => until > now);
+  }
+
+  saveSilence(silence: Silence): void {
+    this.#silences.set(silence.id, throughJson(silence));
+  }
+
+  async record(round: RoundRecord): Promise<'stored' | 'duplicate'> {
+    if (this.writeError !== null) throw this.writeError;
+    const name = `${round.target} ${round.dueAt}`;
+    if (round.votes.length > 0 && this.#names.has(name)) return 'duplicate';
+    if (round.votes.length > 0) this.#names.add(name);
+    this.records.push(round);
+    for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);
+    for (const incident of round.incidents) {
+      this.incidents.set(incident.id, incident);
+      this.add(incident);
+    }
+    for (const delivery of round.deliveries) this.#addDelivery(delivery);
+    return 'stored';
+  }
+
+  summarise(from: number, to: number): SummaryFacts {
+    return { from, to, targets: [], incidents: [...this.incidents.values()] };
+  }
+
+  listDeliveries(): readonly ListedDelivery[] {
+    return [];
+  }
+
+  retryDeliveries(): number {
+    return 0;
+  }
+
+  deliveryCounts(): readonly DeliveryCount[] {
+    const pending = this.deliveries.filter(({ id }) => this.states.get(id) === 'pending');
+    const oldestAt = pending.length === 0 ? null : Math.min(...pending.map(({ createdAt }) => createdAt));
+    return [{ channel: 'email', pending: pending.length, oldestAt }];
+  }
+
+  #addDelivery(delivery: Delivery): void {
+    const { incidentId, kind, number, channel, recipient } = delivery;
+    const once = JSON.stringify([incidentId, kind, number, channel, recipient]);
+    const incident = this.incidents.get(incidentId);
+    if (incident === undefined) throw new Error(`a delivery is about ${incidentId}, which was never stored`);
+    if (this.#told.has(once)) return;
+    this.#told.add(once);
+    const stored = { ...delivery, id: this.freeId() };
+    this.deliveries.push(stored);
+    this.add(incident, stored);
+  }
+}
+
+function throughJson<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value)) as Value;
+}

@@ -1,0 +1,233 @@
+import { expect } from 'vitest';
+import { CheckSpec, type NodeInfo, type Outcome } from '#checks/index.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import type { Maintenance } from '#monitor/maintenance.ts';
+import { type Monitor, type Plan, startMonitor } from '#monitor/monitor.ts';
+import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/outbox.ts';
+import type { NodeSelection, Runner, RunRequest, Vote } from '#monitor/ports.ts';
+import { Rule } from '#monitor/rule.ts';
+import type { NamedRule, Target } from '#monitor/target.ts';
+import { FakeClock } from './fake-clock.ts';
+import { type LogLine, memoryLog } from './memory-log.ts';
+import { MemoryStore } from './memory-store.ts';
+import { alone } from './policies.ts';
+import { RecordingChannel } from './recording-channel.ts';
+import { seededRandom } from './seeded-random.ts';
+import { down, nodeInfo, unknown, up } from './votes.ts';
+
+/**
+ * The whole monitor with a fake clock, an in-memory store, nodes that see what the test says, and a channel that keeps what it
+ * is given: a day in a second.
+ */
+
+/** What one node sees of one target: a sign, or what it answers. */
+export type Sight = Outcome | ((at: number) => Outcome);
+
+/**
+ * What the nodes see of a target, a sign for each node in their order: `u` up, `d` down, `x` unknown, `1` to `9` up after as many
+ * tenths of a second. One sign alone stands for all nodes.
+ */
+export type Signs = string;
+
+export interface Row {
+  /** Minutes since the start, at which what the row says begins to hold. */
+  readonly minute: number;
+  /** What the nodes see from now on, by target; `*` is every target that was not named in a row yet. */
+  readonly see?: Readonly<Record<string, Signs | Sight>>;
+  /** What else happens at this time. */
+  readonly also?: (scenario: Scenario) => void | Promise<void>;
+  /** What people must be told until the next row: `DOWN shop`, `RESOLVED shop`; once, however many recipients. */
+  readonly tell?: readonly string[];
+  /** The subjects of the mails that must have been accepted until the next row. Not compared where it is left out. */
+  readonly mails?: readonly string[];
+}
+
+export interface ScenarioOptions {
+  /** Names of the nodes. Default: de1, us1, jp1. */
+  readonly nodes?: readonly string[];
+  readonly targets: readonly Target[];
+  readonly maintenance?: readonly Maintenance[];
+  /** The wall time at the start. */
+  readonly start?: string;
+  readonly outbox?: Partial<OutboxOptions>;
+}
+
+export interface Scenario extends AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly store: MemoryStore;
+  readonly channel: RecordingChannel;
+  readonly log: readonly LogLine[];
+  readonly monitor: Monitor;
+  readonly runs: readonly { readonly at: number; readonly target: string; readonly nodes: readonly string[] }[];
+  see(target: string, what: Signs | Sight): void;
+  /** Plays the rows in order, each until the next one's minute, and compares what people were told. The last row is the end. */
+  play(rows: readonly Row[]): Promise<void>;
+  /** Ends the program and starts it again on what the store has. */
+  restart(plan?: Partial<Plan>): Promise<void>;
+  /** Has the running program watch by another plan. */
+  apply(plan: Partial<Plan>): Promise<void>;
+}
+
+const defaultRecipient = {
+  notify: 'ops',
+  channel: 'email',
+  recipient: 'ops@example.com',
+  severities: ['critical', 'warning', 'info'],
+} as const;
+
+/** A target that is checked every minute on all nodes with the rule `down`, changed as asked. */
+export function target(name: string, changes: Partial<Target> = {}): Target {
+  return {
+    name,
+    spec: CheckSpec.parse({ type: 'tcp', host: `${name}.example.com:443` }),
+    schedule: { kind: 'every', everyMs: 60_000 },
+    nodes: { kind: 'all' },
+    rules: [rule('down')],
+    recipients: [defaultRecipient],
+    labels: {},
+    dependsOn: [],
+    ...changes,
+  };
+}
+
+/** A rule as it is written in a configuration. */
+export function rule(name: string, written: Parameters<typeof Rule.parse>[0] = {}): NamedRule {
+  return { name, rule: Rule.parse(written) };
+}
+
+export async function startScenario(options: ScenarioOptions): Promise<Scenario> {
+  const clock = new FakeClock(options.start);
+  const startedAt = clock.now();
+  const store = new MemoryStore();
+  const channel = new RecordingChannel();
+  const log = memoryLog();
+  const nodes = (options.nodes ?? ['de1', 'us1', 'jp1']).map((name) => nodeInfo(name));
+  const sights = new Map<string, Signs | Sight>([['*', 'u']]);
+  const runs: { at: number; target: string; nodes: readonly string[] }[] = [];
+  const targets = new Map<string, string>();
+
+  async function run({ spec, nodes: selection }: RunRequest): Promise<{ votes: readonly Vote[]; reportUrl: null }> {
+    const name = targets.get(spec.host) ?? spec.host;
+    const chosen = choose(nodes, selection);
+    if (chosen.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
+    runs.push({ at: clock.now(), target: name, nodes: chosen.map((node) => node.name) });
+    const sight = sights.get(name) ?? sights.get('*') ?? 'u';
+    const votes = chosen.map((node) => ({ node, outcome: look(sight, nodes.indexOf(node), clock.now()) }));
+    return { votes, reportUrl: null };
+  }
+
+  let plan: Plan = { targets: options.targets, maintenance: options.maintenance ?? [] };
+  let running = launch();
+
+  function launch(): { monitor: Monitor; outbox: Outbox } {
+    const runner: Runner = { nodes: () => nodes, run };
+    const outbox = createOutbox({
+      store,
+      channels: [channel],
+      clock,
+      random: seededRandom(1),
+      log: log.log,
+      policyOf: () => alone,
+      linkTo: () => null,
+      ...options.outbox,
+    });
+    name(plan.targets);
+    const events = { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {} };
+    const wakeOutbox = () => outbox.wake();
+    const monitor = startMonitor(plan, { runner, store, clock, log: log.log, events, wakeOutbox });
+    outbox.start();
+    return { monitor, outbox };
+  }
+
+  function name(watched: readonly Target[]): void {
+    for (const { name, spec } of watched) targets.set(spec.host, name);
+  }
+
+  async function end(): Promise<void> {
+    const stopped = running.monitor.stop(0);
+    await clock.advance(0);
+    await stopped;
+    await running.outbox.stop();
+  }
+
+  const scenario: Scenario = {
+    clock,
+    store,
+    channel,
+    log: log.lines,
+    runs,
+    get monitor() {
+      return running.monitor;
+    },
+    see: (of, what) => void sights.set(of, what),
+    async play(rows) {
+      const seen: Row[] = [];
+      for (const [index, row] of rows.entries()) {
+        await clock.advance(Math.max(0, startedAt + row.minute * 60_000 - clock.now()));
+        const [told, mailed] = [store.deliveries.length, channel.attempts.length];
+        for (const [of, what] of Object.entries(row.see ?? {})) sights.set(of, what);
+        await row.also?.(scenario);
+        const next = rows[index + 1];
+        await clock.advance(next === undefined ? 0 : (next.minute - row.minute) * 60_000);
+        seen.push({
+          minute: row.minute,
+          tell: toldSince(store, told),
+          ...(row.mails === undefined ? {} : { mails: channel.subjects.slice(mailed) }),
+        });
+      }
+      expect(seen).toEqual(
+        rows.map(({ minute, tell = [], mails }) => ({
+          minute,
+          tell: [...tell].sort(),
+          ...(mails === undefined ? {} : { mails }),
+        })),
+      );
+    },
+    async restart(changes = {}) {
+      await end();
+      plan = { ...plan, ...changes };
+      running = launch();
+      await clock.advance(0);
+    },
+    async apply(changes) {
+      plan = { ...plan, ...changes };
+      name(plan.targets);
+      running.monitor.apply(plan);
+      await clock.advance(0);
+    },
+    [Symbol.asyncDispose]: end,
+  };
+  return scenario;
+}
+
+function toldSince(store: MemoryStore, from: number): readonly string[] {
+  const told = store.deliveries.slice(from).map(({ kind, incidentId }) => {
+    const incident = store.incidents.get(incidentId);
+    return `${kind === 'opened' ? incident?.wording.word : kind.toUpperCase()} ${incident?.target ?? incidentId}`;
+  });
+  return [...new Set(told)].sort();
+}
+
+function choose(nodes: readonly NodeInfo[], selection: NodeSelection): readonly NodeInfo[] {
+  switch (selection.kind) {
+    case 'all':
+      return nodes;
+    case 'named':
+      return nodes.filter((node) => selection.names.includes(node.name));
+    case 'count': {
+      const avoided = (node: NodeInfo) => selection.avoid.includes(node.name);
+      return [...nodes.filter((node) => !avoided(node)), ...nodes.filter(avoided)].slice(0, selection.count);
+    }
+  }
+}
+
+function look(sight: Signs | Sight, index: number, at: number): Outcome {
+  if (typeof sight === 'function') return sight(at);
+  if (typeof sight !== 'string') return sight;
+  const sign = sight.length === 1 ? sight : sight[index];
+  if (sign === 'u') return up();
+  if (sign === 'd') return down();
+  if (sign === 'x') return unknown();
+  if (sign !== undefined && /\d/.test(sign)) return up(Number(sign) / 10);
+  throw new Error(`"${sight}" says nothing about node ${index + 1}`);
+}

@@ -1,0 +1,312 @@
+import { expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
+import {
+  type Row,
+  rule,
+  type Scenario,
+  type ScenarioOptions,
+  startScenario,
+  target,
+} from '../../../support/scenario.ts';
+
+interface Case {
+  readonly name: string;
+  readonly with?: Partial<ScenarioOptions>;
+  readonly rows: readonly Row[];
+}
+
+const restart = async (scenario: Scenario) => scenario.restart();
+const shop = target('shop');
+const blog = target('blog');
+const boss = {
+  notify: 'boss',
+  channel: 'email',
+  recipient: 'boss@example.com',
+  severities: ['critical'],
+} as const;
+
+test.each<Case>([
+  {
+    name: 'a restart while all is well tells nobody',
+    rows: [{ minute: 0 }, { minute: 5, also: restart }, { minute: 10 }],
+  },
+  {
+    name: 'a restart between a failing round and the one that makes sure loses nothing',
+    with: { targets: [target('shop', { rules: [rule('down', { confirm: false })] })] },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' } },
+      { minute: 6, also: restart, tell: ['DOWN shop'] },
+      { minute: 8 },
+    ],
+  },
+  {
+    name: 'a restart in mid-incident neither tells it again nor forgets its end',
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, also: restart },
+      { minute: 20, also: restart },
+      { minute: 30, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
+      { minute: 40 },
+    ],
+  },
+  {
+    name: 'a restart in the middle of a recovery',
+    with: { targets: [target('shop', { rules: [rule('down', { recover: 3 })] })] },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, see: { shop: 'u' } },
+      { minute: 12, also: restart, tell: ['RESOLVED shop'] },
+      { minute: 15 },
+    ],
+  },
+  {
+    name: 'a restart while something is held back',
+    with: {
+      maintenance: [{ targets: 'all', time: { kind: 'once', from: 0, to: Date.parse('2026-01-01T00:30:00Z') } }],
+    },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' } },
+      { minute: 10, also: restart },
+      { minute: 29.9, tell: ['DOWN shop'] },
+      { minute: 32 },
+    ],
+  },
+  {
+    name: 'a restart while a node is suspected',
+    with: { targets: ['a', 'b', 'c'].map((name) => target(name)) },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { '*': 'udu' }, tell: ['SUSPECT node us1'] },
+      { minute: 20, also: restart },
+      { minute: 30, see: { '*': 'u' }, tell: ['RESOLVED node us1'] },
+      { minute: 40 },
+    ],
+  },
+  {
+    name: 'a restart knows how slow it was: the window is filled from the store',
+    with: {
+      targets: [
+        target('shop', {
+          rules: [
+            rule('slow', { latency: { above: '800ms', statistic: 'p50', window: '20m' }, rounds: 1, recover: 1 }),
+          ],
+        }),
+      ],
+    },
+    rows: [
+      { minute: 0, see: { shop: '1' } },
+      { minute: 20, see: { shop: '9' } },
+      { minute: 25, also: restart },
+      { minute: 29, tell: ['SLOW shop'] },
+      { minute: 32 },
+    ],
+  },
+  {
+    name: 'a reload that changes nothing disturbs nothing',
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, also: async (scenario) => scenario.apply({ targets: [target('shop')] }) },
+      { minute: 20, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
+      { minute: 30 },
+    ],
+  },
+  {
+    name: 'a reload in mid-incident that changes the target keeps the incident, and its end is told to whom its beginning was',
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      {
+        minute: 10,
+        also: async (scenario) => {
+          const schedule = { kind: 'every', everyMs: 30_000 } as const;
+          await scenario.apply({ targets: [target('shop', { schedule, recipients: [boss] })] });
+        },
+      },
+      { minute: 20, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
+      {
+        minute: 30,
+        also: ({ store }) => {
+          expect(store.deliveries.map(({ kind, recipient }) => `${kind} ${recipient}`)).toEqual([
+            'opened ops@example.com',
+            'resolved ops@example.com',
+          ]);
+        },
+      },
+    ],
+  },
+  {
+    name: 'a target that is added is watched, and others are not disturbed',
+    rows: [
+      { minute: 0 },
+      {
+        minute: 5,
+        see: { blog: 'd' },
+        also: async (scenario) => scenario.apply({ targets: [shop, blog] }),
+        tell: ['DOWN blog'],
+      },
+      { minute: 10 },
+    ],
+  },
+  {
+    name: 'a target that is removed in mid-incident is told not to be monitored any more',
+    with: { targets: [shop, blog] },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, also: async (scenario) => scenario.apply({ targets: [blog] }), tell: ['CLOSED shop'] },
+      { minute: 20, also: async (scenario) => scenario.apply({ targets: [blog, shop] }), tell: ['DOWN shop'] },
+      { minute: 30 },
+    ],
+  },
+  {
+    name: 'a target that is removed while its incident is held back is told to nobody',
+    with: {
+      targets: [shop, blog],
+      maintenance: [{ targets: 'all', time: { kind: 'once', from: 0, to: Date.parse('2027-01-01T00:00:00Z') } }],
+    },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' } },
+      { minute: 10, also: async (scenario) => scenario.apply({ targets: [blog] }) },
+      { minute: 20 },
+    ],
+  },
+  {
+    name: 'a target that is gone after a restart is told not to be monitored any more',
+    with: { targets: [shop, blog] },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, also: async (scenario) => scenario.restart({ targets: [blog] }), tell: ['CLOSED shop'] },
+      { minute: 20 },
+    ],
+  },
+  {
+    name: 'a rule that is removed in mid-incident closes it; the other rule goes on',
+    with: { targets: [target('shop', { rules: [rule('down'), rule('any', { failing: 'any', severity: 'info' })] })] },
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, also: async (scenario) => scenario.apply({ targets: [shop] }), tell: ['CLOSED shop'] },
+      { minute: 20, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
+      { minute: 30 },
+    ],
+  },
+  {
+    name: 'a rule that becomes one of another kind closes what it had open',
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      {
+        minute: 10,
+        also: async (scenario) =>
+          scenario.apply({ targets: [target('shop', { rules: [rule('down', { latency: { above: '1s' } })] })] }),
+        tell: ['CLOSED shop'],
+      },
+      { minute: 20 },
+    ],
+  },
+  {
+    name: 'a target that moves to another host in mid-incident keeps it',
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      {
+        minute: 10,
+        see: { shop: 'u' },
+        also: async (scenario) =>
+          scenario.apply({
+            targets: [target('shop', { spec: CheckSpec.parse({ type: 'tcp', host: 'new.example.com:443' }) })],
+          }),
+        tell: ['RESOLVED shop'],
+      },
+      { minute: 20 },
+    ],
+  },
+  {
+    name: 'a wall clock that is set forwards in mid-incident changes nothing that is told',
+    rows: [
+      { minute: 0 },
+      { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
+      { minute: 10, also: ({ clock }) => clock.step(86_400_000) },
+      { minute: 12 },
+    ],
+  },
+])('$name', async ({ rows, with: options }) => {
+  await using scenario = await startScenario({ targets: [shop], ...options });
+  await scenario.play(rows);
+  expect(scenario.log.filter(({ level }) => level >= 50)).toEqual([]);
+});
+
+test('a wall clock that is set back by a day in mid-incident changes nothing that is told', async () => {
+  await using scenario = await startScenario({ targets: [shop] });
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(300_000);
+  scenario.clock.step(-86_400_000);
+  await scenario.clock.advance(300_000);
+  scenario.see('shop', 'u');
+  await scenario.clock.advance(300_000);
+  expect(scenario.store.deliveries.map(({ kind }) => kind)).toEqual(['opened', 'resolved']);
+});
+
+// What is told, minute by minute, of a target that is down the whole night while a window of an hour opens at half past two.
+test.each([
+  {
+    zone: 'Europe/Berlin',
+    day: '2026-03-29',
+    opens: '01:00',
+    what: 'the hour is left out: the window opens at its end',
+  },
+  {
+    zone: 'Europe/Berlin',
+    day: '2026-10-25',
+    opens: '00:30',
+    what: 'the hour comes twice: the window opens the first time',
+  },
+  { zone: 'America/New_York', day: '2026-03-08', opens: '07:00', what: 'the hour is left out' },
+  {
+    zone: 'America/New_York',
+    day: '2026-11-01',
+    opens: '07:30',
+    what: 'half past two comes once, after the hour that comes twice',
+  },
+  {
+    zone: 'Australia/Lord_Howe',
+    day: '2026-10-03',
+    opens: '15:30',
+    what: 'half an hour is left out, half past two is its end',
+  },
+  {
+    zone: 'Australia/Lord_Howe',
+    day: '2026-04-04',
+    opens: '16:00',
+    what: 'half past two comes once, after the half hour that comes twice',
+  },
+  { zone: 'Europe/Berlin', day: '2026-06-01', opens: '00:30', what: 'an ordinary day' },
+])('a window at 02:30 in $zone on $day lasts an hour: $what', async ({ zone, day, opens }) => {
+  const time = { kind: 'cron', pattern: '30 2 * * *', timezone: zone, durationMs: 3_600_000 } as const;
+  const begins = Date.parse(`${day}T${opens}:00Z`);
+  const atTheStart = new Date(begins - 120_000).toISOString();
+  await using scenario = await startScenario({
+    start: atTheStart,
+    targets: [
+      target('shop', {
+        schedule: { kind: 'every', everyMs: 10_000 },
+        rules: [rule('down', { rounds: 1, recover: 1 })],
+      }),
+    ],
+    maintenance: [{ targets: 'all', time }],
+  });
+  await scenario.play([
+    { minute: 0, see: { shop: 'd' }, tell: ['DOWN shop'] },
+    { minute: 1, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
+    { minute: 2.1, see: { shop: 'd' } },
+    { minute: 61.9, tell: ['DOWN shop'] },
+    { minute: 62.3 },
+  ]);
+});

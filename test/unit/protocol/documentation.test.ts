@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { checkTypeNames } from '#checks/index.ts';
+import { apiErrors } from '#protocol/errors.ts';
+import { openApiDocument } from '#service/http/openapi.ts';
+
+const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+
+test('docs/api.md has the table of errors as the program has it', () => {
+  const rows = [...page.matchAll(/^\| (\d{3}) \| `(\w+)` \| (.*) \|$/gm)].map(([, status, code, meaning]) => [
+    code,
+    { status: Number(status), meaning },
+  ]);
+  expect(Object.fromEntries(rows)).toEqual(apiErrors);
+});
+
+test('docs/api.md names every path and check type', () => {
+  const paths = Object.keys(openApiDocument().paths).map((path) =>
+    path.replace(/\{.*\}.*/, '').replace(/^\/check-(?!result|report).*/, '/check-'),
+  );
+  expect(paths.filter((path) => !page.includes(path))).toEqual([]);
+  expect(checkTypeNames.filter((type) => !page.includes(`| ${type} |`))).toEqual([]);
+});

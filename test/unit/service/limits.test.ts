@@ -1,0 +1,105 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createLimits, networkOf, type RateLimits } from '#service/limits.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const plenty = { count: 1_000_000, perMs: 1_000 };
+const open: RateLimits = { per_client: plenty, per_target: plenty, per_node: plenty, overall: plenty };
+const minute = (count: number) => ({ count, perMs: 60_000 });
+const charge = { client: '192.0.2.1', target: 'example.com', nodes: ['de1'] };
+
+test('a client has its whole allowance at once, then as much as time gives back', async () => {
+  const clock = new FakeClock();
+  const limits = createLimits({ ...open, per_client: minute(3) }, clock);
+  expect(
+    [limits.take(charge), limits.take(charge), limits.take(charge)].map(({ ok, remaining }) => [ok, remaining]),
+  ).toEqual([
+    [true, 2],
+    [true, 1],
+    [true, 0],
+  ]);
+  expect(limits.take(charge)).toEqual({
+    ok: false,
+    limit: 3,
+    remaining: 0,
+    resetSeconds: 60,
+    retryAfterSeconds: 20,
+    hit: 'your allowance',
+  });
+  await clock.advance(19_999);
+  expect(limits.take(charge).ok).toBe(false);
+  await clock.advance(1);
+  expect(limits.take(charge)).toMatchObject({ ok: true, remaining: 0 });
+});
+
+test('each node costs one, and what costs more than everything passes when everything is there', () => {
+  const limits = createLimits({ ...open, per_client: minute(3) }, new FakeClock());
+  expect(limits.take({ ...charge, nodes: ['de1', 'us1'] })).toMatchObject({ ok: true, remaining: 1 });
+  expect(limits.take({ ...charge, nodes: ['de1', 'us1'] }).ok).toBe(false);
+  const five = ['a', 'b', 'c', 'd', 'e'];
+  expect(limits.take({ ...charge, client: '192.0.2.2', nodes: five })).toMatchObject({ ok: true, remaining: 0 });
+  expect(limits.take({ ...charge, client: '192.0.2.2' })).toMatchObject({ ok: false, retryAfterSeconds: 60 });
+});
+
+test.each<{ name: keyof RateLimits; other: Partial<typeof charge>; hit: string }>([
+  { name: 'per_target', other: { client: '192.0.2.9', nodes: ['us1'] }, hit: 'the allowance of this target' },
+  { name: 'per_node', other: { client: '192.0.2.9', target: 'example.net' }, hit: 'the allowance of node de1' },
+  {
+    name: 'overall',
+    other: { client: '192.0.2.9', target: 'example.net', nodes: ['us1'] },
+    hit: 'the allowance of the whole service',
+  },
+])('$name holds for all clients together', ({ name, other, hit }) => {
+  const limits = createLimits({ ...open, [name]: minute(1) }, new FakeClock());
+  expect(limits.take(charge).ok).toBe(true);
+  expect(limits.take({ ...charge, ...other })).toMatchObject({ ok: false, hit, retryAfterSeconds: 60 });
+});
+
+test('a charge that one limit refuses takes nothing from the others', () => {
+  const limits = createLimits({ ...open, per_client: minute(2), per_target: minute(1) }, new FakeClock());
+  limits.take(charge);
+  expect(limits.take(charge)).toMatchObject({ ok: false, remaining: 1 });
+  expect(limits.take({ ...charge, target: 'example.net' })).toMatchObject({ ok: true, remaining: 0 });
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['2001:0DB8:0001:0002::', '2001:db8:1:2::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['1:2::3:4:5', '1:2:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['example.com', 'example.com'],
+  ['token ci', 'token ci'],
+])('%s pays as %s', (written, network) => {
+  expect(networkOf(written)).toBe(network);
+});
+
+test('however many strangers come, the memory stays bounded and an allowance is never exceeded', () => {
+  const limits = createLimits({ ...open, per_client: minute(2) }, new FakeClock());
+  for (let index = 0; index < 120_000; index += 1) limits.take({ ...charge, client: `client ${index}` });
+  limits.take(charge);
+  limits.take(charge);
+  expect(limits.take(charge).ok).toBe(false);
+});
+
+test('no order of charges gives more than the allowance and what time gave back', async () => {
+  const step = fc.record({ waitMs: fc.integer({ min: 0, max: 5_000 }), cost: fc.integer({ min: 1, max: 4 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const clock = new FakeClock();
+      const limits = createLimits({ ...open, per_client: { count: 5, perMs: 10_000 } }, clock);
+      let taken = 0;
+      for (const { waitMs, cost } of steps) {
+        await clock.advance(waitMs);
+        const nodes = Array.from({ length: cost }, (_, index) => `n${index}`);
+        if (limits.take({ ...charge, nodes }).ok) taken += cost;
+      }
+      expect(taken).toBeLessThanOrEqual(5 + clock.elapsed() / 2_000 + 1e-6);
+    }),
+    { numRuns: 30 },
+  );
+});
