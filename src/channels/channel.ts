@@ -44,5 +44,6 @@ export interface ChannelType<Name extends string, Entry extends z.ZodType> {
   readonly Entry: Entry;
   /** Whom messages go to, each on their own: texts that are stored, shown and given to `send`, so without secrets. */
   recipientsOf(contact: Contact<z.output<Entry>>): readonly string[];
-  open(environment: ChannelEnvironment, contacts: readonly Contact<z.output<Entry>>[]): Channel;
+  /** `contacts` are those of the configuration in force, whenever it is called. */
+  open(environment: ChannelEnvironment, contacts: () => readonly Contact<z.output<Entry>>[]): Channel;
 }

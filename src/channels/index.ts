@@ -19,7 +19,7 @@ export interface AnyChannelType {
   readonly summary: string;
   readonly Entry: z.ZodType;
   recipientsOf(contact: Contact<unknown>): readonly string[];
-  open(environment: ChannelEnvironment, contacts: readonly Contact<unknown>[]): Channel;
+  open(environment: ChannelEnvironment, contacts: () => readonly Contact<unknown>[]): Channel;
 }
 
 // Sound because every entry was parsed by the schema of the very channel that it is handed to: both stand under its name.

@@ -30,12 +30,11 @@ export const webhook: ChannelType<'webhook', typeof Entry> = {
   Entry,
   recipientsOf: ({ notify }) => [notify],
   open({ clock, version }, contacts) {
-    const known = new Map(contacts.map((contact) => [contact.notify, contact]));
     const closing = new AbortController();
     return {
       name: 'webhook',
       async send(message, recipient, outer) {
-        const contact = known.get(recipient);
+        const contact = contacts().find(({ notify }) => notify === recipient);
         const secret = contact?.files['secret_file'];
         if (contact === undefined || secret === undefined) {
           return { kind: 'rejected', reason: `notify.${recipient} has no webhook any more` };

@@ -1,10 +1,14 @@
-import got from 'got';
+import got, { HTTPError } from 'got';
+import { z } from 'zod';
 import type { Config } from '#config/config.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 
 const answerMs = 15_000;
 
-/** A request to the daemon that runs with this configuration on this machine. Throws `daemon_unreachable`. */
+/**
+ * A request to the daemon that runs with this configuration on this machine. Throws `daemon_unreachable`, or `usage` with its
+ * own words where it refuses.
+ */
 export async function askDaemon(
   { http }: Pick<Config, 'http'>,
   path: string,
@@ -21,8 +25,25 @@ export async function askDaemon(
   try {
     return await got(url, body === undefined ? common : { ...common, method: 'POST', json: body }).json<unknown>();
   } catch (error) {
+    if (error instanceof HTTPError) throw refused(error);
     const remedy = 'is "watchpost run" running on this machine with the same configuration?';
     throw new WatchpostError('daemon_unreachable', `${url}: ${messageOf(error)}; ${remedy}`, { cause: error });
+  }
+}
+
+const Refusal = z.object({ message: z.string(), problems: z.array(z.string()).default([]) });
+
+function refused(error: HTTPError): WatchpostError {
+  const body = Refusal.safeParse(jsonOf(error.response.rawBody.toString()));
+  const words = body.success ? [body.data.message, ...body.data.problems].join('\n') : messageOf(error);
+  return new WatchpostError('usage', words, { cause: error });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

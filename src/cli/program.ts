@@ -4,6 +4,8 @@ import { logLevels } from '#kernel/log.ts';
 import { addAlertCommands } from './alerts.ts';
 import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
+import { addControlCommands } from './control.ts';
+import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
 import type { World } from './world.ts';
 
@@ -18,7 +20,7 @@ Examples:
 
 /**
  * Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. Commands that check
- * something give 0, 1 or 3 as it is up, down or unknown.
+ * something give 0, 1 or 3 as it is up, down or unknown; a node that was revoked gives 77.
  */
 export async function runProgram(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
@@ -61,6 +63,7 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     });
 
   addCheckCommands(program, world, finish);
+  addControlCommands(program, configOption, world, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config
@@ -80,5 +83,6 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .action((options) => finish(printSchema(options, world)));
 
   addAlertCommands(program, configOption, world, finish);
+  addNodeCommands(program, configOption, world, finish);
   return program;
 }

@@ -37,6 +37,7 @@ export interface Config {
   readonly foreignService: ConfiguredService | null;
   /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
+  readonly nats: NatsAccess | null;
   readonly smtp: SmtpServer | null;
   /** Who is told, in the order in which they were written. */
   readonly notify: readonly ConfiguredNotify[];
@@ -64,6 +65,17 @@ export interface ConfiguredNode {
   /** Source addresses to probe from, per family; absent means the system's choice. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
   readonly inFlight: number;
+}
+
+/** How the hub reaches nodes on other machines. */
+export interface NatsAccess {
+  readonly servers: readonly string[];
+  readonly seedFile: string;
+  /** PEM certificates to trust instead of the usual ones, or null. */
+  readonly ca: string | null;
+  /** The list of enrolled nodes. */
+  readonly nodesFile: string;
+  readonly absentAfterMs: number;
 }
 
 export interface ConfiguredTarget {
@@ -127,6 +139,7 @@ export function resolveConfig(
     },
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
+    nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
     smtp: file.smtp === undefined ? null : smtpServerOf(file.smtp, filesOf(files, 'smtp')),
     notify,
     contacts,
@@ -158,6 +171,16 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
     info: { name, countryCode, country, city, asn: node.asn ?? '', ip: node.ip ?? '' },
     localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
     inFlight: node.in_flight,
+  };
+}
+
+function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles, folder: string): NatsAccess {
+  return {
+    servers: nats.servers,
+    seedFile: resolve(folder, nats.seed_file),
+    ca: named['nats.ca_file']?.reveal() ?? null,
+    nodesFile: resolve(folder, nats.nodes_file),
+    absentAfterMs: nats.absent_after,
   };
 }
 

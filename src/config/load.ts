@@ -1,15 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig } from './config.ts';
 import type { ReadFiles } from './delivery.ts';
 import type { Environment } from './environment.ts';
+import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
+import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
 
 export interface LoadOptions {
@@ -30,7 +33,8 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
   const merged = merge(read.map(({ root }) => root));
-  const judged = judgeConfig(merged.root);
+  const enrolled = await enrolledNames(merged.root, folder, problems);
+  const judged = judgeConfig(merged.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems);
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
@@ -47,15 +51,15 @@ const faults: Readonly<Record<string, (text: string) => string | null>> = {
 };
 const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
 
-// Every key of these sections that ends in `_file`, wherever it stands in them, and every template.
+// Every key of these sections that ends in `_file`, wherever it stands in them, and a few others.
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const templates = [['templates', 'mail']].filter((path) => find(root, path) !== null);
+  const others = [
+    ['templates', 'mail'],
+    ['nats', 'ca_file'],
+  ].filter((path) => find(root, path) !== null);
   const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
-  for (const path of [
-    ...['smtp', 'notify', 'service'].flatMap((section) => filesUnder(root, [section])),
-    ...templates,
-  ]) {
+  for (const path of [...['smtp', 'notify', 'service'].flatMap((section) => filesUnder(root, [section])), ...others]) {
     const text = await readNamedFile(root, path, folder, problems);
     const written = find(root, path)?.value;
     if (text === null || typeof written !== 'string') continue;
@@ -93,4 +97,15 @@ function filesUnder(root: Located, path: Path): readonly Path[] {
 // As sha256sum writes it: the hash, blanks, a name.
 function firstWord(text: string): string {
   return text.trim().split(/\s/)[0] ?? '';
+}
+
+async function enrolledNames(root: Located, folder: string, problems: Problem[]): Promise<readonly string[]> {
+  const file = Nats.shape.nodes_file.safeParse(find(root, ['nats', 'nodes_file'])?.value);
+  if (find(root, ['nats']) === null || !file.success) return [];
+  try {
+    return Object.keys(await readEnrolled(resolve(folder, file.data)));
+  } catch (error) {
+    problems.push(problemAt(root, ['nats', 'nodes_file'], messageOf(error)));
+    return [];
+  }
 }

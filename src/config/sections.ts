@@ -8,7 +8,7 @@ export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
   error: 'a name has 1 to 63 of a-z, 0-9, "-" and "_", and begins with a letter or a digit',
 });
 
-const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
+export const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
   error: 'a node is named by two small letters and a number, such as "de1"',
 });
 
@@ -55,7 +55,7 @@ export const Http = z.strictObject({
     .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
 });
 
-const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
+export const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
   error: 'expected an IP address, such as "192.0.2.10"',
 });
 
@@ -63,7 +63,8 @@ const countryHint = 'expected a country code of two small letters, such as "de"'
 const asnHint = 'expected the number of a network, such as "AS64500"';
 const placeHint = 'expected [country code, country, city], such as [de, Germany, Berlin]';
 
-const Node = z.strictObject({
+/** What the operator says about where a node is. */
+export const placeKeys = {
   location: z
     .tuple([z.string().regex(/^[a-z]{2}$/, { error: countryHint }), NodeInfo.shape.country, NodeInfo.shape.city], {
       error: placeHint,
@@ -76,24 +77,56 @@ const Node = z.strictObject({
     .optional()
     .describe('The number of the network that the node is in, such as AS64500. Default: unknown.'),
   ip: Address.optional().describe('The public address of the node, to be shown. Default: unknown.'),
-  local_address: z
-    .union([Address, z.array(Address).min(1).max(2)], {
-      error: 'expected an IP address of this machine, or a list of one IPv4 and one IPv6 address',
-    })
-    .refine((written) => new Set([written].flat().map(isIP)).size === [written].flat().length, {
-      error: 'expected at most one address of each family',
-    })
-    .optional()
-    .describe(
-      'The address of this machine to send checks from, or a list of an IPv4 and an IPv6 one. Default: the system chooses.',
-    ),
+};
+
+/** Addresses of this machine to send checks from. */
+export const LocalAddress = z
+  .union([Address, z.array(Address).min(1).max(2)], {
+    error: 'expected an IP address of this machine, or a list of one IPv4 and one IPv6 address',
+  })
+  .refine((written) => new Set([written].flat().map(isIP)).size === [written].flat().length, {
+    error: 'expected at most one address of each family',
+  });
+
+const Node = z.strictObject({
+  ...placeKeys,
+  local_address: LocalAddress.optional().describe(
+    'The address of this machine to send checks from, or a list of an IPv4 and an IPv6 one. Default: the system chooses.',
+  ),
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks the node runs at the same time.'),
 });
 
-export const Nodes = z
-  .record(NodeName, Node)
-  .refine((nodes) => Object.keys(nodes).length > 0, { error: 'needs at least one node, such as "zz1: {}"' })
-  .default({ zz1: { in_flight: 500 } });
+export const Nodes = z.record(NodeName, Node).default({ zz1: { in_flight: 500 } });
+
+const Path = z.string().min(1).max(4_096);
+
+const natsHint = 'expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one';
+
+/** The servers of one NATS. */
+export const NatsServers = z
+  .array(
+    z.string({ error: natsHint }).refine((text) => isUrl(text, ['tls:', 'nats:', 'wss:', 'ws:']), { error: natsHint }),
+    { error: 'expected a list of servers, such as [tls://nats.example.com:4222]' },
+  )
+  .min(1)
+  .max(16)
+  .refine((servers) => new Set(servers.map((server) => /^wss?:/.test(server))).size < 2, {
+    error: 'expected either WebSocket servers (wss, ws) or others, not both',
+  });
+
+export const Nats = z.strictObject({
+  servers: NatsServers.describe(
+    'The NATS servers: tls://host:4222 (or nats:// without TLS), or wss://host (ws://) over WebSocket.',
+  ),
+  seed_file: Path.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
+  ca_file: Path.optional().describe('A file of PEM certificates to trust for these servers instead of the usual ones.'),
+  nodes_file: Path.default('nodes.json').describe(
+    'The list of enrolled nodes, which "watchpost nodes" keeps. What nats-server includes is beside it, as .conf.',
+  ),
+  absent_after: Duration({ min: '10s', max: '7d' })
+    .default(300_000)
+    .describe('How long a node may be away before the log says so as an error.'),
+});
 
 export const Retention = z.strictObject({
   checks: Duration({ min: '1h', max: '3650d' })

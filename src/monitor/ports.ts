@@ -9,6 +9,9 @@ import type { Story } from './story.ts';
 export type { ListedDelivery } from './delivery.ts';
 export type { Story, StoryCell, StoryTable } from './story.ts';
 
+export type { Incident } from './incident.ts';
+export type { Silence } from './silence.ts';
+
 /** Which nodes a run asks for. */
 export type NodeSelection =
   | { readonly kind: 'all' }
@@ -18,6 +21,8 @@ export type NodeSelection =
 export interface RunRequest {
   readonly spec: CheckSpec;
   readonly nodes: NodeSelection;
+  /** The round that this run is for. */
+  readonly round?: { readonly target: string; readonly dueAt: number } | undefined;
 }
 
 /** What one node answered in a run. */
@@ -53,6 +58,15 @@ export interface RoundRecord {
   readonly incidents: readonly Incident[];
   /** New deliveries, whose ids are of no account. */
   readonly deliveries: readonly Delivery[];
+}
+
+/** A vote that came when its round was over. */
+export interface LateVote {
+  readonly target: string;
+  readonly dueAt: number;
+  readonly vote: Vote;
+  /** When it came. */
+  readonly at: number;
 }
 
 /** What is kept about a configured target when the program starts. */

@@ -170,7 +170,8 @@ async function collectVotes(
 ): Promise<readonly Vote[]> {
   using limit = deadline(clock, roundLimitMs, signal);
   try {
-    const { votes } = await runner.run({ spec: target.spec, nodes }, limit.signal);
+    const round = { target: target.name, dueAt };
+    const { votes } = await runner.run({ spec: target.spec, nodes, round }, limit.signal);
     return votes;
   } catch (error) {
     if (!signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'round could not be run');

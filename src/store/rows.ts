@@ -137,7 +137,7 @@ export function failureText(outcome: Outcome): string | null {
 }
 
 export function resultOf(
-  row: Omit<typeof results.$inferSelect, 'targetId' | 'nodeId'> & { node: string },
+  row: Omit<typeof results.$inferSelect, 'targetId' | 'nodeId' | 'lateAt'> & { node: string },
 ): StoredResult {
   const { dueAt, node, durationUs } = row;
   const place = `the result of ${new Date(dueAt).toISOString()} at ${node}`;

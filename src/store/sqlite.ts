@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { MonitorStore } from '#monitor/ports.ts';
+import type { LateVote, MonitorStore } from '#monitor/ports.ts';
 import type { ServiceStore } from '#service/ports.ts';
 import {
   readChannels,
@@ -36,6 +36,11 @@ export interface Store extends MonitorStore, AsyncDisposable {
   readonly checks: ServiceStore;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
+  /**
+   * Stores a vote that came when its round was over, resolved once it is committed. It changes the history only, and there
+   * nothing but a missing or an unknown vote.
+   */
+  recordLate(late: LateVote): Promise<'stored' | 'duplicate'>;
   /**
    * Deletes the results that were due before `before`, oldest first, in one short transaction of about `limit` rows, and gives
    * space back to the filesystem where much of the file is free. Returns how many it deleted; 0 says there is nothing left.
@@ -75,6 +80,7 @@ export function openStore(options: StoreOptions): Store {
 
   function write(work: Work): WorkResult {
     if (work.kind === 'round') return writer.writeRound(work.round);
+    if (work.kind === 'late') return writer.writeLate(work.late);
     work.settlements.forEach((settlement) => writer.writeSettlement(settlement));
     return 'settled';
   }
@@ -121,6 +127,10 @@ export function openStore(options: StoreOptions): Store {
       const result = await queue.add(round);
       for (const { channel } of round.deliveries) channels.add(channel);
       return result === 'duplicate' ? 'duplicate' : 'stored';
+    },
+
+    async recordLate(late) {
+      return (await queue.addLate(late)) === 'duplicate' ? 'duplicate' : 'stored';
     },
 
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
-import type { RoundRecord } from '#monitor/ports.ts';
+import type { LateVote, RoundRecord } from '#monitor/ports.ts';
 import { failureText, incidentRow, stateText, statusNumber, toMicroseconds } from './rows.ts';
 import type { Incident, RuleState, Delivery, Settlement } from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
@@ -8,6 +8,8 @@ import { deliveries, incidents, nodes, results, ruleStates, targets } from './sc
 export interface Writer {
   /** Writes a whole round, or nothing where one of its name is there. */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';
+  /** Writes a vote whose round is over: where it has none from this node, or only the word that there was no answer. */
+  writeLate(late: LateVote): 'stored' | 'duplicate';
   /** Settles a delivery, unless it was settled before; a reminder that it asks for is written with it. */
   writeSettlement(settlement: Settlement): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
@@ -82,6 +84,30 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       incidents.forEach(writeIncident);
       deliveries.forEach(writeDelivery);
       return 'stored';
+    },
+
+    writeLate({ target, dueAt, vote: { node, outcome }, at }) {
+      const change = {
+        status: statusNumber(outcome.status),
+        durationUs: toMicroseconds(outcome.seconds),
+        failure: failureText(outcome),
+        lateAt: at,
+      };
+      const { changes } = database
+        .insert(results)
+        .values({
+          dueAt,
+          targetId: idOf(targetIds, target, 'target'),
+          nodeId: idOf(nodeIds, node.name, 'node'),
+          ...change,
+        })
+        .onConflictDoUpdate({
+          target: [results.dueAt, results.targetId, results.nodeId],
+          set: change,
+          setWhere: sql`${results.status} = ${statusNumber('unknown')} AND ${results.lateAt} IS NULL`,
+        })
+        .run();
+      return changes === 0 ? 'duplicate' : 'stored';
     },
 
     writeSettlement(settlement) {

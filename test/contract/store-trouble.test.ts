@@ -162,6 +162,7 @@ describe('two programs on one database', () => {
     const reader = new Database(path, { readonly: true });
     expect(reader.prepare('SELECT * FROM history').all()).toEqual([
       {
+        late_at: null,
         due_at: '2026-01-01T00:00:00.007Z',
         target: 'shop',
         node: 'de1',

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { failed, failure } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Store, StoreOptions } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -74,6 +75,30 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(await store.record({ ...again, votes: [vote('us1')] })).toBe('duplicate');
       expect(store.recentResults('shop', start).map(({ node }) => node)).toEqual(['de1']);
       expect(store.dueDeliveries(start, 10).map((due) => due.delivery.recipient)).toEqual(['ops@example.com']);
+    }));
+
+  test('a late vote fills a gap or replaces one that only said that there was no answer, once, and moves nothing else', () =>
+    withStore(async (store, clock) => {
+      const record = async (work: Promise<unknown>) => {
+        await clock.advance(1_000);
+        return work;
+      };
+      const silent = failed(failure('node', 'no_answer', 'the node did not answer'));
+      const states = [state('shop')];
+      await record(store.record(round('shop', start, { votes: [vote('de1'), vote('us1', silent)], states })));
+      const before = store.load();
+      const late = (node: string, outcome = up(0.5), dueAt = start) =>
+        record(store.recordLate({ target: 'shop', dueAt, vote: vote(node, outcome), at: start + 60_000 }));
+      expect(await late('us1')).toBe('stored');
+      expect(await late('us1', down())).toBe('duplicate');
+      expect(await late('de1', down())).toBe('duplicate');
+      expect(await late('jp1', down(), start + 5_000)).toBe('stored');
+      expect(store.recentResults('shop', start)).toMatchObject([
+        { node: 'de1', status: 'up', seconds: 0.012345 },
+        { node: 'us1', status: 'up', seconds: 0.5, failure: null },
+        { node: 'jp1', status: 'down', dueAt: start + 5_000 },
+      ]);
+      expect(store.load()).toEqual(before);
     }));
 
   test('finds a duplicate among rounds that still wait', () =>

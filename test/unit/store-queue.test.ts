@@ -29,6 +29,7 @@ function setUp(limit = 100) {
 }
 
 function nameOf(work: Work): string {
+  if (work.kind === 'late') return work.late.target;
   return work.kind === 'round' ? work.round.target : `settles ${work.settlements.length}`;
 }
 

@@ -57,7 +57,7 @@ function open(url: string) {
   const files = { secret_file: new Secret(secret) };
   const entry = webhook.Entry.parse({ url, secret_file: 'x' });
   const clock = new FakeClock('2026-01-01T12:01:30Z');
-  return webhook.open({ ...shared, clock, log }, [{ notify: 'ops', entry, files }]);
+  return webhook.open({ ...shared, clock, log }, () => [{ notify: 'ops', entry, files }]);
 }
 
 async function send(url: string, message: Message = opened, signal = AbortSignal.timeout(5_000), recipient = 'ops') {

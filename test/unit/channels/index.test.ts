@@ -22,7 +22,7 @@ describe('THE list of channels', () => {
     'opens $name under its own name',
     async ({ type }) => {
       for (const smtp of [null, smtpServer({ url: 'smtp://127.0.0.1' })]) {
-        const channel = type.open({ ...environment(), smtp }, []);
+        const channel = type.open({ ...environment(), smtp }, () => []);
         expect(channel.name).toBe(type.name);
         await channel.close();
       }
@@ -37,7 +37,7 @@ function environment(log = memoryLog().log) {
 
 test('says where mails go while there is no mail server', () => {
   const logged = memoryLog();
-  channels[0].open(environment(logged.log), []);
+  channels[0].open(environment(logged.log), () => []);
   expect(logged.lines.map(({ msg }) => msg)).toEqual([
     'there is no smtp in the configuration: mails are written to /data/mail',
   ]);

@@ -6,6 +6,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { startHeartbeat } from '#monitor/heartbeat.ts';
+import type { Address } from '#monitor/lanes.ts';
 import type { Outbox } from '#monitor/outbox.ts';
 import { type DeliveryPolicy, plainPolicy } from '#monitor/policy.ts';
 import type { Channel, MonitorStore } from '#monitor/ports.ts';
@@ -19,8 +20,15 @@ export interface ChannelsEnvironment {
   readonly version: string;
 }
 
-/** Opens every channel. Throws `config_invalid` where the template of mails cannot be used. */
-export function openChannels(config: Config, environment: ChannelsEnvironment): readonly Channel[] {
+/**
+ * Opens every channel; whom they reach is what the configuration in force says at the time. Throws `config_invalid` where the
+ * template of mails cannot be used.
+ */
+export function openChannels(
+  config: Config,
+  inForce: () => Config,
+  environment: ChannelsEnvironment,
+): readonly Channel[] {
   const shared = {
     ...environment,
     smtp: config.smtp,
@@ -28,18 +36,26 @@ export function openChannels(config: Config, environment: ChannelsEnvironment): 
     mailFolder: join(dirname(config.data), 'mail'),
     hostname: hostname(),
   };
-  return channelTypes.map((type) => type.open(shared, config.contacts[type.name] ?? []));
+  return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? []));
 }
 
 /** How each recipient wants to be told: as the first entry under `notify` says that names them. */
-export function policiesOf({ notify }: Config): (address: { channel: string; recipient: string }) => DeliveryPolicy {
-  const policies = new Map<string, DeliveryPolicy>();
-  const keyOf = (address: { channel: string; recipient: string }) => `${address.channel} ${address.recipient}`;
-  for (const { addresses, policy } of notify.toReversed()) {
-    for (const address of addresses) policies.set(keyOf(address), policy);
-  }
-  return (address) => policies.get(keyOf(address)) ?? plainPolicy;
+export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Address) => DeliveryPolicy {
+  const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
+  return (address) => {
+    const { notify } = inForce();
+    const policies = known.get(notify) ?? policiesByAddress(notify);
+    known.set(notify, policies);
+    return policies.get(keyOf(address)) ?? plainPolicy;
+  };
 }
+
+function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, DeliveryPolicy> {
+  const entries = notify.flatMap(({ addresses, policy }) => addresses.map((one) => [keyOf(one), policy] as const));
+  return new Map(entries.toReversed());
+}
+
+const keyOf = ({ channel, recipient }: Address) => `${channel} ${recipient}`;
 
 export interface WatchingOver extends ChannelsEnvironment {
   readonly random: Random;
