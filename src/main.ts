@@ -20,6 +20,7 @@ const world: World = {
   version: versionOf(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
   pid: process.pid,
   stop: stop.signal,
+  onHangup: (action) => void process.on('SIGHUP', action),
   interactive: process.stdout.isTTY,
   hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   columns: process.stdout.columns || 80,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { startNodeProcess } from '#compose-node.ts';
+import { startNodeProcess } from '#compose/node.ts';
 import { loadNodeConfig } from '#config/node.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';

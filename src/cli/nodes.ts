@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { createUser, fromSeed } from '@nats-io/nkeys';
-import { hubAccount, readSeed } from '#compose-nats.ts';
+import { hubAccount, readSeed } from '#compose/nats.ts';
 import type { NatsAccess } from '#config/config.ts';
 import {
   type Enrolled,

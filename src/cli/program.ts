@@ -3,6 +3,7 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
 import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
+import { addControlCommands } from './control.ts';
 import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
 import type { World } from './world.ts';
@@ -61,6 +62,7 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     });
 
   addCheckCommands(program, world, finish);
+  addControlCommands(program, configOption, world, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config

@@ -9,6 +9,8 @@ const catalogue = {
   store_unwritable: { exitCode: 1 },
   store_corrupt: { exitCode: 1 },
   store_failed: { exitCode: 1 },
+  daemon_unreachable: { exitCode: 1 },
+  starting: { exitCode: 1 },
   listen_failed: { exitCode: 1 },
   node_busy: { exitCode: 1 },
   node_gone: { exitCode: 1 },

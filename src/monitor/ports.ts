@@ -4,6 +4,9 @@ import type { Incident } from './incident.ts';
 import type { RuleState } from './rule-state.ts';
 import type { Silence } from './silence.ts';
 
+export type { Incident } from './incident.ts';
+export type { Silence } from './silence.ts';
+
 /** Which nodes a run asks for. */
 export type NodeSelection =
   | { readonly kind: 'all' }

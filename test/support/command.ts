@@ -32,6 +32,7 @@ export async function commandHere(args: readonly string[], world: Partial<World>
     version: '1.2.3',
     pid: process.pid,
     stop: new AbortController().signal,
+    onHangup: () => {},
     interactive: false,
     hangUp: () => {},
     columns: 80,

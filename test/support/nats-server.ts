@@ -24,7 +24,7 @@ export interface Keys {
   readonly key: string;
 }
 
-export function makeKeys(): Keys {
+function makeKeys(): Keys {
   const pair = createUser();
   return { seed: new Secret(new TextDecoder().decode(pair.getSeed())), key: pair.getPublicKey() };
 }

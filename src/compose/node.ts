@@ -1,4 +1,4 @@
-import { parseSeed, readSeed } from '#compose-nats.ts';
+import { parseSeed, readSeed } from '#compose/nats.ts';
 import type { NodeConfig } from '#config/node.ts';
 import { type Clock, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';

@@ -1,0 +1,39 @@
+import { percentile } from '../tools/table.ts';
+
+export interface Spread {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((one, other) => one - other);
+  return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99), max: sorted.at(-1) ?? Number.NaN };
+}
+
+/** How many milliseconds after each due time the target was connected to; due times without an arrival are `missing`. */
+export function latenessOf(
+  dueAt: readonly number[],
+  arrivals: readonly number[],
+  intervalMs: number,
+): { readonly late: readonly number[]; readonly missing: number } {
+  const late: number[] = [];
+  let next = 0;
+  for (const due of dueAt) {
+    // The server's clock is the same, but its fraction of a millisecond may be cut off on our side.
+    while (next < arrivals.length && (arrivals[next] ?? 0) < due - 1) next += 1;
+    const arrival = arrivals[next];
+    if (arrival === undefined || arrival >= due + intervalMs / 2) continue;
+    late.push(arrival - due);
+    next += 1;
+  }
+  return { late, missing: dueAt.length - late.length };
+}
+
+/** For programs that do not tell when a check was due: how far each arrival is behind the earliest of its target's rhythm. */
+export function unevennessOf(arrivals: readonly number[], intervalMs: number): readonly number[] {
+  const [first = 0] = arrivals;
+  const offsets = arrivals.map((at) => at - first - Math.round((at - first) / intervalMs) * intervalMs);
+  const earliest = Math.min(...offsets);
+  return offsets.map((offset) => offset - earliest);
+}
