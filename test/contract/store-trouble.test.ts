@@ -15,7 +15,17 @@ import Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { WatchpostError } from '#kernel/errors.ts';
-import { deliveries, incidents, nodes, results, ruleStates, runResults, runs, targets } from '#store/schema.ts';
+import {
+  deliveries,
+  incidents,
+  nodes,
+  results,
+  ruleStates,
+  runResults,
+  runs,
+  silences,
+  targets,
+} from '#store/schema.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
 
@@ -262,6 +272,7 @@ describe('the file', () => {
       deliveries,
       runs,
       run_results: runResults,
+      silences,
     };
     for (const [name, table] of Object.entries(tables)) {
       const columns = Object.values(getTableColumns(table)).map((column) => [column.name, column.notNull]);
@@ -273,7 +284,11 @@ describe('the file', () => {
     );
     expect(forms.all()).toEqual(
       expect.arrayContaining([
-        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs'].map((name) => ({ name, wr: 0, strict: 1 })),
+        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs', 'silences'].map((name) => ({
+          name,
+          wr: 0,
+          strict: 1,
+        })),
         ...['results', 'rule_states', 'run_results'].map((name) => ({ name, wr: 1, strict: 1 })),
       ]),
     );
