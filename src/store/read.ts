@@ -1,7 +1,18 @@
-import { and, asc, eq, exists, gte, isNotNull, isNull, lte, min, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/sqlite-core';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { DeliveryCount, PendingDelivery, StoredSuccess, StoredTarget } from '#monitor/ports.ts';
+import {
+  type BetterSQLite3Database,
+  alias,
+  and,
+  asc,
+  eq,
+  exists,
+  gte,
+  isNotNull,
+  isNull,
+  lte,
+  min,
+  sql,
+} from './drizzle.ts';
 import { deliveryOf, incidentOf, resultOf, stateOf, statusNumber } from './rows.ts';
 import type { Incident, RuleState, Settlement, StoredResult } from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';

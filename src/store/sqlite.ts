@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { LateVote, MonitorStore } from '#monitor/ports.ts';
 import type { ServiceStore } from '#service/ports.ts';
+import { asc, lt } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';

@@ -317,3 +317,27 @@ describe('the file', () => {
     expect(statSync(path).size).toBeLessThan(full * 0.4);
   });
 });
+
+test('an incident and a state that say less than today are read with what they meant', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.db');
+  const before = openAt(path, clock);
+  await before.record(opening('shop', start));
+  await before.close();
+  const newer = ['wording', 'closing', 'timeline', 'held', 'told', 'acknowledged']
+    .map((key) => `'$.${key}'`)
+    .join(', ');
+  edit(
+    path,
+    `UPDATE incidents SET story = json_remove(story, ${newer}); UPDATE rule_states SET state = json_remove(state, '$.noted')`,
+  );
+  await using store = openAt(path, clock);
+  expect(store.load()).toMatchObject([
+    {
+      states: [{ noted: {} }],
+      openIncidents: [
+        { wording: { word: 'DOWN' }, closing: null, timeline: [], held: null, told: null, acknowledged: null },
+      ],
+    },
+  ]);
+});
