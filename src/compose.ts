@@ -1,7 +1,5 @@
-import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
-import { type ChannelEnvironment, channels } from '#channels/index.ts';
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
+import { openChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
 import { controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
@@ -9,12 +7,14 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { createOutbox, type Outbox } from '#monitor/outbox.ts';
+import { silenceAt } from '#monitor/silence.ts';
 import { createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits } from '#service/limits.ts';
 import { keepRuns } from '#service/retention.ts';
 import type { Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
+import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
@@ -49,27 +49,27 @@ export async function startDaemon(
   const checking = await openChecking(config, environment, store);
   started.defer(async () => checking.close());
 
-  const open = channels.map((channel) =>
-    channel.open({ log, smtp: smtpOf(config), mailFolder: join(dirname(config.data), 'mail'), hostname: hostname() }),
-  );
-  for (const channel of open) started.defer(async () => channel.close());
+  let watching: Watching | null = null;
+  const inForce = () => watching?.reloader.inForce ?? config;
+  const channels = openChannels(config, inForce, { clock, log, version });
+  for (const channel of channels) started.defer(async () => channel.close());
   const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
 
   const outbox = createOutbox({
     store,
-    channels: open,
+    channels,
     clock,
     random,
     log,
-    zone: 'UTC',
+    policyOf: policiesOf(inForce),
+    isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
     linkTo: () => null,
     onSettled: ({ channel, outcome, delayMs }) =>
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
   started.defer(async () => outbox.stop());
-  let watching: Watching | null = null;
   const health: Health = {
     pulses: [
       { name: 'schedule', ageMs: () => watching?.monitor.overdueMs() ?? 0, limitMs: 240_000 },
@@ -79,6 +79,7 @@ export async function startDaemon(
     notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
   };
   const controls = controlsOf(() => watching ?? notYet(), { clock, random });
+  const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
   const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
   const { trustProxy } = config.http;
   const web = started.use(
@@ -88,7 +89,7 @@ export async function startDaemon(
       log,
       metrics,
       health,
-      plugins: [...plugins, controls],
+      plugins: [...plugins, controls, desk],
       trustProxy,
     }),
   );
@@ -98,6 +99,7 @@ export async function startDaemon(
   watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox, stored });
   started.use(watching.reloader);
   outbox.start();
+  started.defer(startRegulars(config, { clock, random, log, version, store, outbox, channels, pulses: health.pulses }));
   return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
 }
 
@@ -168,18 +170,6 @@ function sourcesOf(checking: Checking, store: Store): MetricsSources {
     nodes: () => checking.nodes(),
     deliveries: () => store.deliveryCounts(),
     store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
-  };
-}
-
-function smtpOf({ smtp }: Config): ChannelEnvironment['smtp'] {
-  if (smtp === null) return null;
-  const { host, port, secure, signIn, from, ca } = smtp;
-  return {
-    url: `${secure ? 'smtps' : 'smtp'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    from,
-    require_tls: false,
-    ...(signIn === null ? {} : { username: signIn.username, password: signIn.password.reveal() }),
-    ...(ca === null ? {} : { ca }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
+import { addAlertCommands } from './alerts.ts';
 import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
 import { addControlCommands } from './control.ts';
@@ -78,7 +79,10 @@ function createProgram(world: World, finish: (code: number) => void): Command {
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
-    .action(() => finish(printSchema(world)));
+    .option('--webhook', 'that of the body of a webhook instead')
+    .action((options) => finish(printSchema(options, world)));
+
+  addAlertCommands(program, configOption, world, finish);
   addNodeCommands(program, configOption, world, finish);
   return program;
 }

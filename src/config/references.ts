@@ -22,6 +22,9 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
     return here === null ? [] : listProblems(here, path, 'targets', targets);
   });
   const places: readonly Path[] = [['defaults'], ...namesUnder(root, 'targets').map((name) => ['targets', name])];
+  const summary = find(root, ['summary', 'notify']);
+  const inSummary =
+    summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? []);
   const clashes = enrolled.filter((name) => nodes.includes(name));
   const twice = clashes.map((name) =>
     problemAtKey(root, ['nodes', name], 'is the name of an enrolled node too; rename one of them'),
@@ -33,7 +36,7 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
-  return [...twice, ...named, ...dependencyProblems(root, targets), ...maintenance];
+  return [...twice, ...named, ...dependencyProblems(root, targets), ...maintenance, ...inSummary];
 }
 
 // One problem for each circle, at the target in it that was written first.

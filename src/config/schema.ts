@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
+import { Smtp } from '#channels/index.ts';
+import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
 import { ForeignService } from './foreign-service.ts';
 import { MaintenanceList } from './maintenance.ts';
 import { OwnService } from './own-service.ts';
-import { Http, Name, Nats, Nodes, Notify, Retention, Smtp } from './sections.ts';
+import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -38,6 +40,9 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
+    summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
+    templates: Templates.prefault({}).describe('Templates that replace those of Watchpost.'),
     maintenance: MaintenanceList,
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, NodeInfo } from '#checks/index.ts';
 import { Duration } from '#kernel/units.ts';
-import { Severity } from '#monitor/rule.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
@@ -121,72 +120,12 @@ export const Nats = z.strictObject({
   ),
   seed_file: Path.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
   ca_file: Path.optional().describe('A file of PEM certificates to trust for these servers instead of the usual ones.'),
-  nodes_file: Path.default('nodes.json').describe(
+  nodes_file: Path.default('nodes/nodes.json').describe(
     'The list of enrolled nodes, which "watchpost nodes" keeps. What nats-server includes is beside it, as .conf.',
   ),
   absent_after: Duration({ min: '10s', max: '7d' })
     .default(300_000)
     .describe('How long a node may be away before the log says so as an error.'),
-});
-
-const smtpHint = 'expected smtp://host, smtp://host:port, smtps://host or smtps://host:port';
-// The pattern of browsers: it takes `root@localhost` too.
-const MailAddress = z.email({
-  pattern: z.regexes.html5Email,
-  error: 'expected a mail address, such as "ops@example.com"',
-});
-const mailbox = /^(?:[^<>@\r\n]+ )?<([^<>\s]+)>$/;
-
-export const Smtp = z
-  .strictObject({
-    url: z
-      .string({ error: smtpHint })
-      .refine((text) => isUrl(text, ['smtp:', 'smtps:']), {
-        error: `${smtpHint}; the user and the password have keys of their own`,
-      })
-      .describe('The mail server: smtp://host (port 587, STARTTLS) or smtps://host (port 465, TLS from the start).'),
-    username: z.string().min(1).max(256).optional().describe('User to sign in as. Default: no sign-in.'),
-    password: z.string().min(1).max(1_024).optional().describe('Its password; better ${ENV} than the text itself.'),
-    password_file: Path.optional().describe('A file that holds the password; one line end at its end does not count.'),
-    from: z
-      .string()
-      .max(320)
-      .refine((text) => MailAddress.safeParse(mailbox.exec(text)?.[1] ?? text).success, {
-        error: 'expected a sender, such as "alerts@example.com" or "Watchpost <alerts@example.com>"',
-      })
-      .describe('The sender of all mails.'),
-    ca_file: Path.optional().describe('A file of PEM certificates to trust for this server instead of the usual ones.'),
-  })
-  .superRefine(
-    ({ username, password, password_file }, context) => {
-      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      const has = password !== undefined || password_file !== undefined;
-      if (password !== undefined && password_file !== undefined)
-        say('password_file', 'is one too many: password is set');
-      if (username === undefined && has) say('username', 'is missing: a password needs one');
-      if (username !== undefined && !has)
-        say('password', 'is missing: set password or password_file, or drop username');
-    },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
-
-export const Notify = z.strictObject({
-  email: z
-    .strictObject({
-      to: z
-        .array(MailAddress, {
-          error: 'expected a list of mail addresses, such as [ops@example.com]',
-        })
-        .min(1)
-        .max(50)
-        .describe('Who gets a mail of their own.'),
-    })
-    .describe('Mails to these people.'),
-  severities: z
-    .array(Severity)
-    .min(1)
-    .default([...Severity.options])
-    .describe('Which incidents they hear of, by the severity of the rule.'),
 });
 
 export const Retention = z.strictObject({

@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, real, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, real, sql, sqliteTable, sqliteView, text, uniqueIndex } from './drizzle.ts';
 
 // Times are whole milliseconds since the epoch. `docs/storage.md` describes the tables for operators.
 
@@ -90,12 +89,17 @@ export const deliveries = sqliteTable(
     attempts: integer('attempts').notNull(),
     lastError: text('last_error'),
     settledAt: integer('settled_at'),
+    /** The id of the message that told it or, while it is pending, may have. */
+    message: text('message'),
   },
   (table) => [
     uniqueIndex('deliveries_once').on(table.incidentId, table.kind, table.number, table.channel, table.recipient),
     index('deliveries_pending')
       .on(table.nextAttemptAt)
       .where(sql`state = 'pending'`),
+    index('deliveries_settled')
+      .on(table.settledAt)
+      .where(sql`state = 'sent'`),
   ],
 );
 

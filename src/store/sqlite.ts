@@ -1,25 +1,27 @@
 import { statSync } from 'node:fs';
-import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { LateVote, MonitorStore } from '#monitor/ports.ts';
 import type { ServiceStore } from '#service/ports.ts';
-import { storeError } from './errors.ts';
-import { openDatabase, type OpenOptions } from './open.ts';
-import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
 import {
   readChannels,
   readCounts,
+  readDeliveries,
   readDue,
   readNextDeliveryAt,
-  readResults,
-  readSuccesses,
-  readTargets,
-} from './read.ts';
+  readSentMessages,
+  retryDeliveries,
+} from './deliveries.ts';
+import { asc, lt } from './drizzle.ts';
+import { storeError } from './errors.ts';
+import { openDatabase, type OpenOptions } from './open.ts';
+import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
+import { readResults, readSuccesses, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
 import { createRunStore } from './runs.ts';
 import { results } from './schema.ts';
 import { readSilences, writeSilence } from './silences.ts';
+import { readSummary } from './summary.ts';
 import { createWriter } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {
@@ -132,9 +134,14 @@ export function openStore(options: StoreOptions): Store {
     },
 
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),
-    nextDeliveryAt: () => guard(() => readNextDeliveryAt(database, queue.waitingSettlements())),
+    nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
+    claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
     settle: (settlements) => queue.settle(settlements),
-    deliveryCounts: () => guard(() => readCounts(database, channels)),
+    sentMessages: (since) => guard(() => readSentMessages(database, since)),
+    deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
+    summarise: (from, to) => guard(() => readSummary(database, from, to)),
+    listDeliveries: (options) => guard(() => readDeliveries(database, options)),
+    retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
     recentSuccesses: (since, wanted) => guard(() => readSuccesses(database, since, wanted)),
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>

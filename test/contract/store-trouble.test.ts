@@ -209,11 +209,11 @@ describe('two programs on one database', () => {
     const intruder = new Database(path);
     intruder.exec('BEGIN IMMEDIATE');
     store.settle([
-      { id: a!, state: 'sent', at: start },
-      { id: b!, state: 'pending', nextAttemptAt: start + 60_000, error: '451' },
+      { id: a!, state: 'sent', at: start, message: 'm', remindAt: null },
+      { id: b!, state: 'pending', nextAttemptAt: start + 60_000, error: '451', message: null },
     ]);
     expect(store.dueDeliveries(start + 59_999, 10)).toEqual([]);
-    expect(store.nextDeliveryAt()).toBe(start + 60_000);
+    expect(store.nextDeliveryAt(start)).toBe(start + 60_000);
     const waiting = [store.record(round('blog', start)), store.record(opening('blog', start + 1))];
     expect(store.health()).toMatchObject({
       lastError: 'database is locked',

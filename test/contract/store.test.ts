@@ -161,15 +161,19 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(await Promise.all([steady, changed])).toEqual(['stored', 'stored']);
     }));
 
-  test('gives what waits in the same thread together with what is due, and nothing of other threads', () =>
+  test('gives what waits for the same recipient together with what is due, and nothing of other recipients', () =>
     withStore(async (store, clock) => {
       const [shop, web] = [incident('shop', start), incident('web', start)];
       await store.record(round('shop', start, { incidents: [shop], deliveries: [delivery(shop)] }));
-      const second = store.record(round('web', start, { incidents: [web], deliveries: [delivery(web)] }));
+      const second = store.record(
+        round('web', start, { incidents: [web], deliveries: [delivery(web, { recipient: 'web@example.com' })] }),
+      );
       await clock.advance(50);
       await second;
       for (const due of store.dueDeliveries(start, 10)) {
-        store.settle([{ id: due.delivery.id, state: 'pending', nextAttemptAt: start + 60_000, error: 'busy' }]);
+        store.settle([
+          { id: due.delivery.id, state: 'pending', nextAttemptAt: start + 60_000, error: 'busy', message: null },
+        ]);
       }
       expect(store.dueDeliveries(start + 1_000, 10)).toEqual([]);
       const ended = { ...shop, endedAt: start + 500 };
@@ -263,7 +267,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       const recipients = (now: number, limit: number) =>
         store.dueDeliveries(now, limit).map((due) => due.delivery.recipient);
       expect(recipients(start + 6, 10)).toEqual([]);
-      expect(store.nextDeliveryAt()).toBe(start + 7);
+      expect(store.nextDeliveryAt(start)).toBe(start + 7);
       expect(recipients(start + 8, 10)).toEqual(['2@example.com', '3@example.com']);
       expect(recipients(start + 9, 2)).toEqual(['1@example.com', '2@example.com']);
     }));
@@ -273,22 +277,22 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
       const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
       store.settle([
-        { id: a!, state: 'sent', at: start },
+        { id: a!, state: 'sent', at: start, message: 'm', remindAt: null },
         { id: b!, state: 'dead', at: start, error: '550 no such user' },
-        { id: c!, state: 'pending', nextAttemptAt: start + 60_000, error: '451 try later' },
+        { id: c!, state: 'pending', nextAttemptAt: start + 60_000, error: '451 try later', message: null },
       ]);
       store.settle([
-        { id: a!, state: 'pending', nextAttemptAt: start, error: 'late answer' },
-        { id: b!, state: 'merged', at: start },
+        { id: a!, state: 'pending', nextAttemptAt: start, error: 'late answer', message: null },
+        { id: b!, state: 'merged', at: start, message: 'm' },
       ]);
       const after = await reopen();
       expect(after.dueDeliveries(start + 59_999, 10)).toEqual([]);
-      expect(after.nextDeliveryAt()).toBe(start + 60_000);
+      expect(after.nextDeliveryAt(start)).toBe(start + 60_000);
       expect(after.dueDeliveries(start + 60_000, 10).map((due) => due.delivery)).toEqual([
         expect.objectContaining({ id: c, attempts: 1, lastError: '451 try later', nextAttemptAt: start + 60_000 }),
       ]);
-      after.settle([{ id: c!, state: 'merged', at: start }]);
-      expect(after.nextDeliveryAt()).toBeNull();
+      after.settle([{ id: c!, state: 'merged', at: start, message: 'm' }]);
+      expect(after.nextDeliveryAt(start)).toBeNull();
     }));
 
   test('counts pending deliveries of every channel, the idle ones too', () =>
@@ -299,7 +303,9 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await store.record(opening('blog', start + 1));
       expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 3, oldestAt: start }]);
       store.settle(
-        store.dueDeliveries(start + 1, 10).map((due) => ({ id: due.delivery.id, state: 'sent', at: start })),
+        store
+          .dueDeliveries(start + 1, 10)
+          .map((due) => ({ id: due.delivery.id, state: 'sent', at: start, message: 'm', remindAt: null })),
       );
       const idle = [{ channel: 'email', pending: 0, oldestAt: null }];
       expect(store.deliveryCounts()).toEqual(idle);

@@ -24,7 +24,7 @@ export interface Keys {
   readonly key: string;
 }
 
-function makeKeys(): Keys {
+export function makeKeys(): Keys {
   const pair = createUser();
   return { seed: new Secret(new TextDecoder().decode(pair.getSeed())), key: pair.getPublicKey() };
 }

@@ -1,5 +1,5 @@
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -53,6 +53,7 @@ export interface RemoteNode {
 }
 
 const longestHelloMs = 500;
+const goodbyeMs = 3_000;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   const { name, local, spool, times = connectionTimes, clock, random, log } = options;
@@ -65,6 +66,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   let told: string | null = null;
   let strangerSince: number | null = null;
   let stopping = false;
+  let stopped: Promise<void> | null = null;
   let nextReport: Disposable | null = null;
 
   const delivery = createDelivery({
@@ -204,6 +206,27 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     return typeof agreed === 'string' ? no(`the hub is ${agreed}`) : commands.take(command);
   }
 
+  async function end(graceMs: number): Promise<void> {
+    stopping = true;
+    nextReport?.[Symbol.dispose]();
+    commandsOpen?.unsubscribe();
+    commandsOpen = null;
+    await commands.drain(graceMs);
+    using limit = deadline(clock, goodbyeMs);
+    try {
+      await orAbort(sayGoodbye(), limit.signal);
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'the hub did not hear that the node ends');
+    }
+    delivery.close();
+    await connection.close();
+  }
+
+  async function sayGoodbye(): Promise<void> {
+    await report('leaving');
+    await connection.current?.flush();
+  }
+
   return {
     process,
     get welcome() {
@@ -211,15 +234,8 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     },
     revoked,
     async stop(graceMs) {
-      stopping = true;
-      nextReport?.[Symbol.dispose]();
-      commandsOpen?.unsubscribe();
-      commandsOpen = null;
-      await commands.drain(graceMs);
-      await report('leaving');
-      await connection.current?.flush();
-      delivery.close();
-      await connection.close();
+      stopped ??= end(graceMs);
+      await stopped;
     },
   };
 }
