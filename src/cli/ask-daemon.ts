@@ -34,7 +34,7 @@ export async function askDaemon(
 const Refusal = z.object({ message: z.string(), problems: z.array(z.string()).default([]) });
 
 function refused(error: HTTPError): WatchpostError {
-  const body = Refusal.safeParse(jsonOf(error.response.rawBody.toString()));
+  const body = Refusal.safeParse(jsonOf(Buffer.from(error.response.rawBody).toString()));
   const words = body.success ? [body.data.message, ...body.data.problems].join('\n') : messageOf(error);
   return new WatchpostError('usage', words, { cause: error });
 }

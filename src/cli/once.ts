@@ -1,4 +1,4 @@
-import { openChecking } from '#compose.ts';
+import { openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { nearest } from '#config/problem.ts';

@@ -32,7 +32,8 @@ const bytesOfResult = 24;
 const minutesOfMonth = 60 * 24 * 30;
 const seriesOfPair = 15;
 const reasonsOfPair = 2;
-const seriesOfTarget = 7;
+const seriesOfTarget = 8;
+const seriesOfRule = 2;
 const seriesOfNode = 3;
 const seriesOfProgram = 100;
 
@@ -126,7 +127,7 @@ function seriesOf(config: Config, planned: readonly Planned[]): number {
   const ofTargets = planned.map(({ target, nodeCount }) => {
     const { phases, facts } = checkOf(target.spec.type);
     const pair = seriesOfPair + reasonsOfPair + phases.length + facts.length;
-    return pair * (nodeCount ?? 1) + seriesOfTarget + target.rules.length;
+    return pair * (nodeCount ?? 1) + seriesOfTarget + seriesOfRule * target.rules.length;
   });
   return sum(ofTargets) + seriesOfNode * config.nodes.length + seriesOfProgram;
 }

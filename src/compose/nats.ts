@@ -75,7 +75,7 @@ interface Round {
 /** The name of the run for a round. */
 export const formatRound = ({ target, dueAt }: Round) => `${target}/${dueAt}`;
 
-export function parseRound(name: string): Round | null {
+function parseRound(name: string): Round | null {
   const [, target, dueAt] = /^(.+)\/(\d{1,15})$/.exec(name) ?? [];
   return target === undefined ? null : { target, dueAt: Number(dueAt) };
 }

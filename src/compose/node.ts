@@ -53,7 +53,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeEnvi
         },
       },
     ],
-    entry: new URL('./node/thread.ts', import.meta.url),
+    entry: new URL('../node/thread.ts', import.meta.url),
     clock,
     log,
   });
@@ -61,6 +61,13 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeEnvi
   const isReady = () => local.nodes().every(({ online }) => online);
   for (const end = clock.elapsed() + selfTestMs; !isReady() && clock.elapsed() < end;) {
     await sleep(clock, 20, new AbortController().signal);
+  }
+  if (!isReady()) {
+    const reason = local.nodes()[0]?.reason ?? 'no answer';
+    throw new WatchpostError(
+      'internal',
+      `the node could not try out what it can do within ${selfTestMs} ms: ${reason}`,
+    );
   }
   log.info({ node: name, capabilities: local.nodes()[0]?.capabilities }, 'node is ready');
 

@@ -1,4 +1,5 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { NodeInfo } from '#checks/index.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
@@ -42,6 +43,7 @@ export async function writeEnrolled(path: string, nodes: Enrolled): Promise<void
 /** Replaces a file in one step, so that nobody ever reads half of it. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   try {
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   } catch (error) {

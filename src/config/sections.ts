@@ -120,7 +120,7 @@ export const Nats = z.strictObject({
   ),
   seed_file: Path.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
   ca_file: Path.optional().describe('A file of PEM certificates to trust for these servers instead of the usual ones.'),
-  nodes_file: Path.default('nodes.json').describe(
+  nodes_file: Path.default('nodes/nodes.json').describe(
     'The list of enrolled nodes, which "watchpost nodes" keeps. What nats-server includes is beside it, as .conf.',
   ),
   absent_after: Duration({ min: '10s', max: '7d' })

@@ -47,8 +47,8 @@ export interface Watch {
 
 // No check takes as long: what is beyond it is a hang of ours.
 const roundLimitMs = 180_000;
-/** The pause before a round that makes sure of the last one. */
-export const confirmAfterMs = 5_000;
+// The pause before a round that makes sure of the last one.
+const confirmAfterMs = 5_000;
 const shortestGapMs = 3_000;
 
 /**

@@ -1,6 +1,4 @@
-import { and, asc, desc, eq, gt, gte, inArray, lte, min, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/sqlite-core';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { alias, and, asc, type BetterSQLite3Database, desc, eq, gt, gte, inArray, lte, min, sql } from './drizzle.ts';
 import type { DeliveryCount, ListedDelivery, PendingDelivery, SentMessage } from '#monitor/ports.ts';
 import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf } from './rows.ts';
 import type { Settlement } from './rows.ts';

@@ -1,8 +1,7 @@
+import { drizzle, migrate } from './drizzle.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 

@@ -1,10 +1,9 @@
 import { mkdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { type BetterSQLite3Database, drizzle } from './drizzle.ts';
 import { corruptMessage, storeError, unwritableMessage } from './errors.ts';
 import { lockDatabase } from './lock.ts';
 import { migrateDatabase } from './migrate.ts';

@@ -1,6 +1,5 @@
-import { and, asc, eq, gte, isNotNull, isNull } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { StoredSuccess, StoredTarget } from '#monitor/ports.ts';
+import { and, asc, type BetterSQLite3Database, eq, gte, isNotNull, isNull } from './drizzle.ts';
 import { incidentOf, resultOf, stateOf, statusNumber } from './rows.ts';
 import type { Incident, RuleState, StoredResult } from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';

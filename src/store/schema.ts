@@ -1,5 +1,4 @@
-import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, real, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, real, sql, sqliteTable, sqliteView, text, uniqueIndex } from './drizzle.ts';
 
 // Times are whole milliseconds since the epoch. `docs/storage.md` describes the tables for operators.
 

@@ -1,7 +1,6 @@
-import { asc, gt, lt } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { z } from 'zod';
 import type { MonitorStore } from '#monitor/ports.ts';
+import { type BetterSQLite3Database, asc, gt, lt } from './drizzle.ts';
 import { parseJson } from './rows.ts';
 import { silences } from './schema.ts';
 

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { asc, lt } from 'drizzle-orm';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { LateVote, MonitorStore } from '#monitor/ports.ts';
@@ -13,6 +12,7 @@ import {
   readSentMessages,
   retryDeliveries,
 } from './deliveries.ts';
+import { asc, lt } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';

@@ -1,5 +1,4 @@
-import { and, asc, eq, gte, gt, isNull, lt, or, sql } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { and, asc, type BetterSQLite3Database, eq, gt, gte, isNull, lt, or, sql } from './drizzle.ts';
 import type { SummaryFacts } from '#monitor/ports.ts';
 import { incidentOf } from './rows.ts';
 import { incidents, results, targets } from './schema.ts';

@@ -1,6 +1,5 @@
-import { and, eq, sql } from 'drizzle-orm';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import type { LateVote, RoundRecord } from '#monitor/ports.ts';
+import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import { failureText, incidentRow, stateText, statusNumber, toMicroseconds } from './rows.ts';
 import type { Incident, RuleState, Delivery, Settlement } from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';

@@ -15,7 +15,17 @@ import Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { WatchpostError } from '#kernel/errors.ts';
-import { deliveries, incidents, nodes, results, ruleStates, runResults, runs, targets } from '#store/schema.ts';
+import {
+  deliveries,
+  incidents,
+  nodes,
+  results,
+  ruleStates,
+  runResults,
+  runs,
+  silences,
+  targets,
+} from '#store/schema.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
 
@@ -262,6 +272,7 @@ describe('the file', () => {
       deliveries,
       runs,
       run_results: runResults,
+      silences,
     };
     for (const [name, table] of Object.entries(tables)) {
       const columns = Object.values(getTableColumns(table)).map((column) => [column.name, column.notNull]);
@@ -273,7 +284,11 @@ describe('the file', () => {
     );
     expect(forms.all()).toEqual(
       expect.arrayContaining([
-        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs'].map((name) => ({ name, wr: 0, strict: 1 })),
+        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs', 'silences'].map((name) => ({
+          name,
+          wr: 0,
+          strict: 1,
+        })),
         ...['results', 'rule_states', 'run_results'].map((name) => ({ name, wr: 1, strict: 1 })),
       ]),
     );
@@ -301,4 +316,28 @@ describe('the file', () => {
     await again.close();
     expect(statSync(path).size).toBeLessThan(full * 0.4);
   });
+});
+
+test('an incident and a state that say less than today are read with what they meant', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.db');
+  const before = openAt(path, clock);
+  await before.record(opening('shop', start));
+  await before.close();
+  const newer = ['wording', 'closing', 'timeline', 'held', 'told', 'acknowledged']
+    .map((key) => `'$.${key}'`)
+    .join(', ');
+  edit(
+    path,
+    `UPDATE incidents SET story = json_remove(story, ${newer}); UPDATE rule_states SET state = json_remove(state, '$.noted')`,
+  );
+  await using store = openAt(path, clock);
+  expect(store.load()).toMatchObject([
+    {
+      states: [{ noted: {} }],
+      openIncidents: [
+        { wording: { word: 'DOWN' }, closing: null, timeline: [], held: null, told: null, acknowledged: null },
+      ],
+    },
+  ]);
 });

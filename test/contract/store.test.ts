@@ -337,6 +337,66 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(store.recentResults('shop', 0).map(({ dueAt }) => dueAt)).toEqual([start + 400 - 3_600_000, start]);
     }));
 
+  test('gives back the good results of the targets that are asked for, of all of them in one look', () =>
+    withStore(async (store, clock) => {
+      const votes = [vote('de1', up(0.25)), vote('us1', down()), vote('jp1', up(0.5))];
+      const recorded = ['shop', 'blog', 'wiki'].map((name, index) =>
+        store.record(round(name, start + index, { votes })),
+      );
+      const late = store.record(round('shop', start + 10));
+      await clock.advance(1_000);
+      await Promise.all([...recorded, late]);
+      const found = [...store.recentSuccesses(start + 1, new Set(['shop', 'blog']))];
+      expect(found.map(({ target, node, dueAt, seconds }) => [target, node, dueAt - start, seconds])).toEqual([
+        ['blog', 'de1', 1, 0.25],
+        ['blog', 'jp1', 1, 0.5],
+        ['shop', 'de1', 10, 0.012345],
+      ]);
+    }));
+
+  test('keeps silences, each under its id, until they end', () =>
+    withStore(async (store, _clock, reopen) => {
+      const night = { id: 'a', targets: 'all', why: 'night', from: start, until: start + 1_000 } as const;
+      const move = { id: 'b', targets: ['shop', 'blog'], why: 'it moves', from: start, until: start + 500 };
+      store.saveSilence(night);
+      store.saveSilence(move);
+      const after = await reopen();
+      expect(after.silences(start)).toEqual([move, night]);
+      expect(after.silences(start + 500)).toEqual([night]);
+      after.saveSilence({ ...night, until: start + 100 });
+      expect(after.silences(start + 99)).toEqual([{ ...night, until: start + 100 }, move]);
+      after.saveSilence({ ...night, id: 'c', from: start + 40 * 86_400_000, until: start + 41 * 86_400_000 });
+      expect(after.silences(0).map(({ id }) => id)).toEqual(['c']);
+    }));
+
+  test('stores a change without a round, whatever stands at its time', () =>
+    withStore(async (store, clock) => {
+      expect(await store.record(opening('shop', start))).toBe('stored');
+      await clock.advance(50);
+      const closed = incident('shop', start, { endedAt: start, closing: 'unwatched' });
+      const change = round('shop', start, {
+        votes: [],
+        incidents: [closed],
+        deliveries: [delivery(closed, { kind: 'closed' })],
+      });
+      expect(await store.record(change)).toBe('stored');
+      expect(store.load()).toMatchObject([{ openIncidents: [] }]);
+      expect(store.dueDeliveries(start, 10).map((due) => due.delivery.kind)).toEqual(['opened', 'closed']);
+    }));
+
+  test('gives back everything that an incident and a state say', () =>
+    withStore(async (store, _clock, reopen) => {
+      const told = incident('shop', start, {
+        timeline: [{ at: start, status: 'partial', up: 1, down: 1, unknown: 1 }],
+        held: { by: 'maintenance', why: 'maintenance until then' },
+        told: null,
+        acknowledged: { at: start, why: 'we know' },
+      });
+      const kept = state('shop', { incidentId: told.id, noted: { de1: 'A 192.0.2.1' } });
+      await store.record(round('shop', start, { states: [kept], incidents: [told] }));
+      expect((await reopen()).load()).toEqual([{ target: 'shop', states: [kept], openIncidents: [told] }]);
+    }));
+
   test('prunes old results in bounded pieces of whole rounds', () =>
     withStore(async (store, _clock, reopen) => {
       const votes = [vote('de1'), vote('us1')];

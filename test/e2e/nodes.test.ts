@@ -86,7 +86,7 @@ test.skipIf(obstacle !== null)(
     }
     writeFileSync(
       join(folder, 'nats.conf'),
-      `listen: "0.0.0.0:4222"\nping_interval: "2s"\nping_max: 2\nauthorization { include "nodes.conf" }\n`,
+      `listen: "0.0.0.0:4222"\nping_interval: "2s"\nping_max: 2\nauthorization { include "nodes/nodes.conf" }\n`,
     );
     network.at('nats').start(['nats-server', '--config', join(folder, 'nats.conf'), '--log', join(folder, 'nats.log')]);
     const serve = `require('net').createServer((s) => s.on('error', () => {}).end()).listen(7000, '0.0.0.0')`;

@@ -1,13 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { issue, issueAuthority } from '../support/certificates.ts';
-import { natsObstacle } from '../support/nats-server.ts';
+import { permissionsFile } from '#transport/nats/permissions.ts';
+import { makeKeys, natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
 
 // Everything as operators run it: nats-server with TLS, the hub and the nodes are processes of their own.
@@ -74,7 +75,7 @@ test.skipIf(obstacle !== null)(
       file('nats.conf'),
       `listen: "127.0.0.1:${port}"\npid_file: "${file('nats.pid')}"\n` +
         `tls { cert_file: "${file('server.pem')}", key_file: "${file('server.key')}" }\n` +
-        'authorization { include "nodes.conf" }\n',
+        'authorization { include "nodes/nodes.conf" }\n',
     );
     const config = ['--config', file('watchpost.yaml')];
     const url = `http://127.0.0.1:${httpPort}`;
@@ -105,9 +106,9 @@ test.skipIf(obstacle !== null)(
       );
       expect(code).toBe(0);
       seeds.set(name, /SU[A-Z2-7]{56}/.exec(out)?.[0] ?? '');
-      expect(readFileSync(file('nodes.json'), 'utf8') + readFileSync(file('nodes.conf'), 'utf8')).not.toContain(
-        seeds.get(name),
-      );
+      expect(
+        readFileSync(file('nodes/nodes.json'), 'utf8') + readFileSync(file('nodes/nodes.conf'), 'utf8'),
+      ).not.toContain(seeds.get(name));
     }
     expect(await cli('nodes', 'add', 'us1', ...reload)).toMatchObject({
       code: 2,
@@ -176,6 +177,23 @@ test.skipIf(obstacle !== null)(
   },
   60_000,
 );
+
+test.skipIf(obstacle !== null)('nats-server takes config/nats.conf', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-conf-'));
+  const { cert, key } = await issue({ names: ['localhost'] });
+  mkdirSync(join(folder, 'nodes'));
+  writeFileSync(join(folder, 'nats.pem'), cert);
+  writeFileSync(join(folder, 'nats.key'), key);
+  writeFileSync(
+    join(folder, 'nodes/nodes.conf'),
+    permissionsFile(makeKeys().key, [{ name: 'us1', key: makeKeys().key }]),
+  );
+  const shipped = readFileSync(join(root, 'config/nats.conf'), 'utf8');
+  writeFileSync(join(folder, 'nats.conf'), shipped.replaceAll('/run/secrets', folder));
+  const { stderr } = await promisify(execFile)('nats-server', ['-t', '--config', join(folder, 'nats.conf')]);
+  rmSync(folder, { recursive: true });
+  expect(stderr).toContain('configuration file');
+});
 
 test('a node says everything that is wrong with its settings', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-node-'));

@@ -22,7 +22,7 @@ import { nodeInfo } from './votes.ts';
 export const quiet = pino({ level: 'silent' });
 
 /** Quick enough for tests, otherwise like the real ones. */
-export const quickTimes: ConnectionTimes = {
+const quickTimes: ConnectionTimes = {
   pingEveryMs: 200,
   connectMs: 1_000,
   firstRetryMs: 20,

@@ -1,5 +1,5 @@
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import type { Clock } from '#kernel/clock.ts';
+import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -53,6 +53,7 @@ export interface RemoteNode {
 }
 
 const longestHelloMs = 500;
+const goodbyeMs = 3_000;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   const { name, local, spool, times = connectionTimes, clock, random, log } = options;
@@ -65,6 +66,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   let told: string | null = null;
   let strangerSince: number | null = null;
   let stopping = false;
+  let stopped: Promise<void> | null = null;
   let nextReport: Disposable | null = null;
 
   const delivery = createDelivery({
@@ -165,7 +167,9 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       // Only now may the hub send commands.
       if (phase === 'joining' && commandsOpen !== null) await report('serving');
     } catch (error) {
-      if (up === connection.current) hubLost(`the hub does not answer: ${messageOf(error)}`);
+      if (up !== connection.current) return;
+      hubLost(`the hub does not answer: ${messageOf(error)}`);
+      if (isDenied(error)) notWanted('the NATS server does not let this key use this name');
     }
   }
 
@@ -183,7 +187,11 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     commandsOpen = null;
     hubLost(`the hub does not use this node: ${reason ?? state}`);
     if (state !== 'stranger') return;
-    refused(reason ?? state, clock.elapsed() - (strangerSince ??= clock.elapsed()));
+    notWanted(reason ?? state);
+  }
+
+  function notWanted(reason: string): void {
+    refused(reason, clock.elapsed() - (strangerSince ??= clock.elapsed()));
   }
 
   function hearCommand(message: Msg): void {
@@ -198,6 +206,27 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     return typeof agreed === 'string' ? no(`the hub is ${agreed}`) : commands.take(command);
   }
 
+  async function end(graceMs: number): Promise<void> {
+    stopping = true;
+    nextReport?.[Symbol.dispose]();
+    commandsOpen?.unsubscribe();
+    commandsOpen = null;
+    await commands.drain(graceMs);
+    using limit = deadline(clock, goodbyeMs);
+    try {
+      await orAbort(sayGoodbye(), limit.signal);
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'the hub did not hear that the node ends');
+    }
+    delivery.close();
+    await connection.close();
+  }
+
+  async function sayGoodbye(): Promise<void> {
+    await report('leaving');
+    await connection.current?.flush();
+  }
+
   return {
     process,
     get welcome() {
@@ -205,15 +234,13 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     },
     revoked,
     async stop(graceMs) {
-      stopping = true;
-      nextReport?.[Symbol.dispose]();
-      commandsOpen?.unsubscribe();
-      commandsOpen = null;
-      await commands.drain(graceMs);
-      await report('leaving');
-      await connection.current?.flush();
-      delivery.close();
-      await connection.close();
+      stopped ??= end(graceMs);
+      await stopped;
     },
   };
+}
+
+function isDenied(error: unknown): boolean {
+  if (error instanceof errors.PermissionViolationError) return true;
+  return error instanceof Error && error.cause instanceof errors.PermissionViolationError;
 }

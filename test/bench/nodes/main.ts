@@ -61,14 +61,14 @@ async function measure(count: number, rate: number | null): Promise<Figures> {
     if (outcome.status === 'up') latencies.push(performance.now() - began);
     else failed += 1;
   };
-  let stop = false;
+  const stop = new AbortController();
   const inFlight = new Set<Promise<void>>();
   const flood = async (name: string) => {
-    while (!stop) await runOnce(name);
+    while (!stop.signal.aborted) await runOnce(name);
   };
   const paced = async (perSecond: number) => {
     const began = performance.now();
-    for (let sent = 0; !stop;) {
+    for (let sent = 0; !stop.signal.aborted;) {
       for (const due = ((performance.now() - began) / 1_000) * perSecond; sent < due; sent += 1) {
         const running = runOnce(names[sent % count] ?? '');
         inFlight.add(running);
@@ -88,7 +88,7 @@ async function measure(count: number, rate: number | null): Promise<Figures> {
   counting = false;
   const { user, system } = process.cpuUsage(cpu);
   const tookSeconds = (performance.now() - began) / 1_000;
-  stop = true;
+  stop.abort();
   await Promise.all([...work, ...inFlight]);
   child.disconnect();
   await once(child, 'exit');
