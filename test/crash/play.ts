@@ -36,13 +36,15 @@ export async function play({ kills, seed, report }: PlayOptions): Promise<Played
   const targets = await Promise.all(
     Array.from({ length: targetCount }, async () => started.use(await startSwitched())),
   );
-  // Now and then it takes a mail and is gone before it can say so, or takes none and asks for patience.
+  let running: ChildProcess | null = null;
+  // Now and then it takes no mail and asks for patience; it takes one and is gone; or the program is, before it hears the answer.
   const sink: SmtpSink = started.use(
     await startSmtp({
       judge() {
         const fate = random.next();
         if (fate < 0.1) return Object.assign(new Error('greylisted'), { responseCode: 451 });
-        if (fate < 0.25) setImmediate(() => void sink.stop());
+        if (fate < 0.2) setImmediate(() => void sink.stop());
+        if (fate > 0.75) running?.kill('SIGKILL');
         return null;
       },
     }),
@@ -55,12 +57,14 @@ export async function play({ kills, seed, report }: PlayOptions): Promise<Played
 
   while (counts.killed < kills) {
     const child = launch(config);
+    running = child;
     await Promise.race([sleep(random.next() * longestLifeMs), once(child, 'exit')]);
     if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
     await kill(child, 'SIGKILL');
     counts.killed += 1;
     if (counts.killed % 10 === 0) report(`${counts.killed} kills, ${sink.received.length} mails`);
   }
+  running = null;
   weather.abort();
   await changing;
   for (const target of targets) await target.turn(true);
