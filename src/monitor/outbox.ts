@@ -172,7 +172,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         if (plan.message === null) ledger.claim(message.id, deliveries);
         const attempt = { clock, log, attemptMs: options.attemptMs ?? 60_000, signal: stopping.signal };
         const receipt = await attemptToSend(channel, message, address.recipient, attempt);
-        conclude({ address, policy, parts: plan.parts, deliveries, message }, receipt);
+        conclude({ address, policy, parts: plan.parts, deliveries, message, isRepeat: plan.message !== null }, receipt);
       }
     } finally {
       lanes.release(address);
@@ -190,7 +190,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  function conclude({ address, policy, parts, deliveries, message }: Sending, receipt: Receipt): void {
+  function conclude({ address, policy, parts, deliveries, message, isRepeat }: Sending, receipt: Receipt): void {
     const { id, kind } = message;
     switch (receipt.kind) {
       case 'delivered': {
@@ -206,7 +206,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
         // An attempt that we broke off ourselves says nothing about the other side: it stays due.
         if (stopping.signal.aborted) return;
         if (!refusedSince.has(address.channel)) refusedSince.set(address.channel, clock.elapsed());
-        const chosen = receipt.isUncertain === true ? id : null;
+        // That a repeat did not arrive says nothing about the first.
+        const chosen = isRepeat || receipt.isUncertain === true ? id : null;
         return tryLater(deliveries, { reason: receipt.reason, askedMs: receipt.afterMs, message: chosen });
       }
     }
@@ -259,6 +260,8 @@ interface Sending {
   readonly parts: Parts;
   readonly deliveries: readonly Delivery[];
   readonly message: Message;
+  /** Whether it may have arrived before. */
+  readonly isRepeat: boolean;
 }
 
 const allOf = ({ sent, merged }: Parts[number]) => [sent, ...merged];

@@ -24,7 +24,7 @@ export interface SmtpSink extends AsyncDisposable {
   mails(count: number): Promise<readonly ReceivedMail[]>;
   /** Refuses connections from now on; what was received stays. */
   stop(): Promise<void>;
-  /** Listens again, on the same port. */
+  /** Listens again, on the same port; does nothing where it does already. */
   start(): Promise<void>;
 }
 
@@ -59,6 +59,7 @@ export async function startSmtp({ judge, ...options }: SmtpSinkOptions = {}): Pr
   }
 
   async function start(): Promise<void> {
+    if (server !== null) return;
     const next = new SMTPServer({
       authOptional: true,
       disableReverseLookup: true,

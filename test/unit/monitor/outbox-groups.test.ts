@@ -174,6 +174,20 @@ describe('a mail that may have arrived', () => {
     expect([...store.states.values()]).toEqual(['sent', 'sent']);
   });
 
+  test('is repeated with its id even where a repeat is known not to have arrived', async () => {
+    const answers = [lost, refusedForNow, refusedForNow];
+    email.answer = () => answers.shift() ?? accepted;
+    outbox.start();
+    const shop = down('shop');
+    tell(shop, 'opened');
+    await clock.advance(minute);
+    tell(over(shop), 'resolved');
+    await clock.advance(30 * minute);
+    const told = email.attempts.map(({ message }) => message);
+    expect(told.map(({ kind }) => kind)).toEqual(['opened', 'opened', 'opened', 'opened', 'resolved']);
+    expect(new Set(told.slice(0, 4).map(({ id }) => id)).size).toBe(1);
+  });
+
   test('is no obstacle where it is known not to have arrived: one mail tells the whole story', async () => {
     email.answer = () => refusedForNow;
     outbox.start();
