@@ -5,15 +5,17 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Channel, Message } from '#monitor/ports.ts';
 import { mailOf } from './mail.ts';
+import type { MailTemplate } from './template.ts';
 
 export interface EmlOptions {
   readonly folder: string;
+  readonly template: MailTemplate;
   readonly hostname: string;
   readonly log: Log;
 }
 
 /** Writes each mail into a folder as an `.eml` file that mail programs open: for trying out, without a mail server. */
-export function createEmlChannel({ folder, hostname, log }: EmlOptions): Channel {
+export function createEmlChannel({ folder, template, hostname, log }: EmlOptions): Channel {
   const from = `Watchpost <watchpost@${hostname}>`;
   const transport = createTransport({ streamTransport: true, buffer: true });
   return {
@@ -22,7 +24,7 @@ export function createEmlChannel({ folder, hostname, log }: EmlOptions): Channel
       const path = join(folder, fileNameOf(message));
       const unfinished = `${path}.tmp`;
       try {
-        const sent = await transport.sendMail(mailOf(message, from, recipient));
+        const sent = await transport.sendMail({ ...mailOf(message, template, from, recipient), newline: 'windows' });
         await mkdir(folder, { recursive: true });
         await writeFile(unfinished, sent.message, { signal, flush: true, mode: 0o640 });
         await rename(unfinished, path);
@@ -39,7 +41,7 @@ export function createEmlChannel({ folder, hostname, log }: EmlOptions): Channel
 }
 
 // Sorts by time and tells what it is about; the id makes a repeat the same file.
-function fileNameOf({ at, subject, id }: Message): string {
+function fileNameOf({ at, story: { subject }, id }: Message): string {
   const time = new Date(at).toISOString().replaceAll(/[-:]/g, '').replace('.', '');
   const slug = subject
     .toLowerCase()

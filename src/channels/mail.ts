@@ -2,35 +2,36 @@ import addressparser from 'nodemailer/lib/addressparser';
 import type { SendMailOptions } from 'nodemailer';
 import { singleLine } from '#kernel/text.ts';
 import type { Message } from '#monitor/ports.ts';
+import type { MailTemplate } from './template.ts';
 
 /** A message as a mail: multipart of text and HTML, with the headers that thread it and keep auto-responders quiet. */
-export function mailOf(message: Message, from: string, recipient: string): SendMailOptions {
+export function mailOf(message: Message, template: MailTemplate, from: string, recipient: string): SendMailOptions {
+  const { subject, text, html } = template.render(message);
   const domain = domainOf(from);
   const idOf = (id: string) => `<${id}@${domain}>`;
   const parent = message.references.at(-1);
-  const [incident] = message.incidents;
+  const targets = [...new Set(message.incidents.map(({ target }) => target))];
+  const [severity] = message.incidents.map((incident) => incident.severity);
   return {
     from,
     to: { name: '', address: recipient },
     envelope: { from: addressOf(from), to: [recipient] },
-    subject: singleLine(message.subject, 500),
+    subject: singleLine(subject, 500),
     messageId: idOf(message.id),
     ...(parent === undefined ? {} : { inReplyTo: idOf(parent), references: message.references.map(idOf) }),
     date: new Date(message.at),
-    text: message.text,
-    html: message.html,
+    text,
+    html,
     headers: {
       // RFC 3834, 5: nothing may answer this automatically.
       'Auto-Submitted': 'auto-generated',
       'List-Id': `Watchpost incidents <watchpost.${domain}>`,
       'X-Watchpost-Kind': message.kind,
-      ...(incident === undefined
-        ? {}
-        : { 'X-Watchpost-Target': singleLine(incident.target), 'X-Watchpost-Severity': incident.severity }),
+      ...(targets.length === 0 ? {} : { 'X-Watchpost-Target': singleLine(targets.join(', '), 500) }),
+      ...(severity === undefined ? {} : { 'X-Watchpost-Severity': severity }),
     },
     xMailer: false,
     encoding: 'quoted-printable',
-    newline: 'windows',
     baseBoundary: message.id,
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -8,19 +8,28 @@ const messageCommands = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 // Replies in the 500s that say something about the session or the settings, which people repair: RFC 4954, 6 and RFC 3207, 4.
 const repairable = new Set([503, 530, 534, 535, 538]);
 
+export interface Failed {
+  readonly signal: AbortSignal;
+  /** How the server is called in the reason. */
+  readonly server: string;
+  /** Whether the whole mail was written, so that the server may have taken it although nothing said so. */
+  readonly isHandedOver: boolean;
+}
+
 /**
  * What a failed SMTP session means. Only a permanent refusal of this very message, sender or recipient is final; whatever
  * somebody can repair, a password or a certificate included, is tried again.
  */
-export function receiptOf(error: unknown, signal: AbortSignal, server: string): Receipt {
-  if (signal.aborted) return { kind: 'retry', reason: abortedReason(signal, server) };
-  const code = systemCode(error) ?? '';
+export function receiptOf(error: unknown, { signal, server, isHandedOver }: Failed): Receipt {
   const { status, command } = replyOf(error);
   const said = singleLine(messageOf(error));
   const isAboutMessage = command !== null && messageCommands.has(command);
   const isFinal = status !== null && status >= 500 && !repairable.has(status);
-  if (isAboutMessage && isFinal) return { kind: 'rejected', reason: `${server}: ${said}` };
-  return { kind: 'retry', reason: `${server}: ${explain(code, error, said)}` };
+  if (!signal.aborted && isAboutMessage && isFinal) return { kind: 'rejected', reason: `${server}: ${said}` };
+  const reason = signal.aborted
+    ? abortedReason(signal, server)
+    : `${server}: ${explain(systemCode(error) ?? '', error, said)}`;
+  return { kind: 'retry', reason, ...(isHandedOver && status === null ? { isUncertain: true } : {}) };
 }
 
 function abortedReason(signal: AbortSignal, server: string): string {

@@ -1,10 +1,13 @@
 import { createTransport } from 'nodemailer';
+import type SMTPTransport from 'nodemailer/lib/smtp-transport';
+import { Readable } from 'node:stream';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { singleLine } from '#kernel/text.ts';
 import type { Channel } from '#monitor/ports.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';
 import { MailAddress, type SmtpServer } from './smtp-server.ts';
+import type { MailTemplate } from './template.ts';
 
 /** The longest that each phase of a session may take, in milliseconds; the whole is up to the signal given to `send`. */
 export interface SmtpTimeouts {
@@ -20,27 +23,30 @@ const patient: SmtpTimeouts = { dnsMs: 10_000, connectMs: 20_000, greetingMs: 15
 
 export interface SmtpOptions {
   readonly server: SmtpServer;
+  readonly template: MailTemplate;
   /** What this machine greets the server with. */
   readonly hostname: string;
   readonly timeouts?: SmtpTimeouts;
 }
 
-/** Sends each mail over a connection of its own, which is closed before `send` resolves. */
-export function createSmtpChannel({ server, hostname, timeouts = patient }: SmtpOptions): Channel {
-  const { hostname: host, port, protocol } = new URL(server.url);
-  const isSecure = protocol === 'smtps:';
-  const hasLogin = server.username !== undefined && server.password !== undefined;
-  const shownAs = port === '' ? host : `${host}:${port}`;
+/** Sends each mail over a connection of its own, which is closed before `send` resolves, or over one of a pool. */
+export function createSmtpChannel({ server, template, hostname, timeouts = patient }: SmtpOptions): Channel {
+  const { host, port, secure, signIn, dkim, pool } = server;
+  const shownAs = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const closing = new AbortController();
-  const ca = server.ca === undefined ? {} : { ca: [...getCACertificates(), server.ca] };
-  const transport = createTransport({
-    host: host.replaceAll(/[[\]]/g, ''),
-    port: port === '' ? (isSecure ? 465 : 587) : Number(port),
-    secure: isSecure,
+  const handedOver = new Set<string>();
+  const ca = server.ca === null ? {} : { ca: [...getCACertificates(), server.ca] };
+  const settings: SMTPTransport.Options = {
+    host,
+    port,
+    secure,
     // A login never travels in the clear. Without one, TLS is used where the server offers it, and is verified then too.
-    requireTLS: !isSecure && (hasLogin || server.require_tls),
+    requireTLS: !secure && (signIn !== null || server.requireTls),
     tls: { secureContext: createSecureContext({ minVersion: 'TLSv1.2', ...ca }) },
-    ...(hasLogin ? { auth: { user: server.username, pass: server.password }, forceAuth: true } : {}),
+    ...(signIn === null ? {} : { auth: { user: signIn.username, pass: signIn.password.reveal() }, forceAuth: true }),
+    ...(dkim === null
+      ? {}
+      : { dkim: { domainName: dkim.domain, keySelector: dkim.selector, privateKey: dkim.key.reveal() } }),
     name: hostname,
     dnsTimeout: timeouts.dnsMs,
     connectionTimeout: timeouts.connectMs,
@@ -49,6 +55,12 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
     // A server that never closes its side must not keep the connection.
     socketCloseTimeout: 0,
     maxResponseSize: 65_536,
+  };
+  const transport = pool === null ? createTransport(settings) : createTransport({ ...settings, ...pooled(pool) });
+  transport.use('stream', (mail, done) => {
+    const id = String(mail.data.messageId);
+    mail.message.processFunc((body) => readWhole(body, () => handedOver.add(id)));
+    done();
   });
 
   return {
@@ -58,11 +70,14 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
         return { kind: 'rejected', reason: `"${singleLine(recipient)}" is not a mail address` };
       }
       const signal = AbortSignal.any([outer, closing.signal]);
+      const mail = mailOf(message, template, server.from, recipient);
       try {
-        const sent = await transport.sendMail({ ...mailOf(message, server.from, recipient), signal });
+        const sent = await transport.sendMail({ ...mail, signal });
         return { kind: 'delivered', response: singleLine(sent.response) };
       } catch (error) {
-        return receiptOf(error, signal, shownAs);
+        return receiptOf(error, { signal, server: shownAs, isHandedOver: handedOver.has(String(mail.messageId)) });
+      } finally {
+        handedOver.delete(String(mail.messageId));
       }
     },
     async close() {
@@ -70,4 +85,18 @@ export function createSmtpChannel({ server, hostname, timeouts = patient }: Smtp
       transport.close();
     },
   };
+}
+
+// Nothing of it is read before the server has asked for the mail, and `onEnd` is called once everything was.
+function readWhole(body: Readable, onEnd: () => void): Readable {
+  async function* pass(): AsyncGenerator {
+    yield* body;
+    onEnd();
+  }
+  return Readable.from(pass(), { objectMode: false });
+}
+
+// What failed is tried again by the outbox, which knows about it; the pool must not do so behind its back.
+function pooled({ connections, messages }: NonNullable<SmtpServer['pool']>) {
+  return { pool: true, maxConnections: connections, maxMessages: messages, maxRequeues: 0 } as const;
 }

@@ -59,10 +59,10 @@ export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, 
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
   start(environment: NodeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
-  /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
-  lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];
   /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
+  /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
+  lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];
   /** A node's result as section 2.7 shapes it. Node and service faults never get here. */
   toRow(outcome: Outcome<z.output<DetailSchema>>, dialect?: Dialect): unknown;
   /** The outcome that a row tells; null where the row cannot be read. */

@@ -119,9 +119,13 @@ export function formatHost(name: string): string {
  * `normalise`, which may refuse with a message. The recorded form must normalise to itself.
  */
 export function Host(normalise: (endpoint: Endpoint) => string | { readonly message: string }) {
+  // Zod asks twice for each text: to refine it, then to overwrite it.
+  let last: { readonly text: string; readonly host: string | { readonly message: string } } | null = null;
   const read = (text: string): string | { readonly message: string } => {
+    if (last?.text === text) return last.host;
     const parsed = parseEndpoint(text);
-    return parsed.ok ? normalise(parsed) : parsed;
+    last = { text, host: parsed.ok ? normalise(parsed) : parsed };
+    return last.host;
   };
   return z
     .string({ error: 'expected a host name, an address, "name:port" or "scheme://name:port"' })

@@ -44,8 +44,8 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
-  lines(outcome: Outcome): readonly string[];
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
+  lines(outcome: Outcome): readonly string[];
   toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }

@@ -1,3 +1,4 @@
+import { webhookJsonSchema } from '#channels/index.ts';
 import { loadConfig } from '#config/load.ts';
 import { configJsonSchema } from '#config/schema.ts';
 import { summaryOf } from './plan.ts';
@@ -9,7 +10,8 @@ export async function checkConfig(options: { readonly config: string }, world: W
   return 0;
 }
 
-export function printSchema(world: World): number {
-  world.print(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+export function printSchema({ webhook }: { readonly webhook?: boolean }, world: World): number {
+  const schema = webhook === true ? webhookJsonSchema() : configJsonSchema();
+  world.print(`${JSON.stringify(schema, null, 2)}\n`);
   return 0;
 }

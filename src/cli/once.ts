@@ -1,4 +1,4 @@
-import { openChecking } from '#compose.ts';
+import { openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { nearest } from '#config/problem.ts';
@@ -8,6 +8,7 @@ import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Runner, Vote } from '#monitor/ports.ts';
+import { isOutage } from '#monitor/rules/index.ts';
 import { tally, type Verdict } from '#monitor/verdict.ts';
 import { exitCodeOf } from './outcome.ts';
 import { alignRows } from './table.ts';
@@ -35,13 +36,14 @@ interface Round {
 export async function runOnce(options: OnceOptions, world: World): Promise<number> {
   const config = await loadConfig({ path: options.config, env: world.env });
   const targets = chosen(config.targets, options.once);
-  const checking = openChecking(config, {
+  const environment = {
     clock: systemClock,
     random: systemRandom,
     log: createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 }),
     version: world.version,
     pid: world.pid,
-  });
+  };
+  const checking = await openChecking(config, environment, null);
   try {
     const rounds = await Promise.all(targets.map(async (target) => runRound(target, checking.runner, world.stop)));
     world.print(`${tableOf(rounds).join('\n')}\n`);
@@ -69,9 +71,8 @@ function chosen(targets: readonly Target[], once: string | true): readonly Targe
 async function runRound(target: Target, runner: Runner, signal: AbortSignal): Promise<Round> {
   const { spec, nodes, rules } = target;
   const { votes } = await runner.run({ spec, nodes }, signal);
-  const outage = rules.map(({ rule }) => rule).find(({ kind }) => kind === 'failing');
-  const threshold = outage?.kind === 'failing' ? outage.options : { kind: 'majority' as const };
-  return { target, votes, verdict: tally(votes, threshold, outage?.quorum) };
+  const rule = rules.find((named) => isOutage(named.rule))?.rule;
+  return { target, votes, verdict: tally(votes, rule?.threshold ?? { kind: 'majority' }, rule?.quorum) };
 }
 
 function tableOf(rounds: readonly Round[]): readonly string[] {

@@ -32,12 +32,13 @@ const bytesOfResult = 24;
 const minutesOfMonth = 60 * 24 * 30;
 const seriesOfPair = 15;
 const reasonsOfPair = 2;
-const seriesOfTarget = 7;
+const seriesOfTarget = 8;
+const seriesOfRule = 2;
 const seriesOfNode = 3;
 const seriesOfProgram = 100;
 
 /** The plan as lines of text; `now` is where cron patterns are counted from. */
-export function planOf(config: Config, now: number): readonly string[] {
+function planOf(config: Config, now: number): readonly string[] {
   const planned = config.targets.map((target) => plan(target, config, now));
   const known = planned.every(({ nodeCount }) => nodeCount !== null);
   const checks = sum(planned.map(checksOf));
@@ -126,7 +127,7 @@ function seriesOf(config: Config, planned: readonly Planned[]): number {
   const ofTargets = planned.map(({ target, nodeCount }) => {
     const { phases, facts } = checkOf(target.spec.type);
     const pair = seriesOfPair + reasonsOfPair + phases.length + facts.length;
-    return pair * (nodeCount ?? 1) + seriesOfTarget + target.rules.length;
+    return pair * (nodeCount ?? 1) + seriesOfTarget + seriesOfRule * target.rules.length;
   });
   return sum(ofTargets) + seriesOfNode * config.nodes.length + seriesOfProgram;
 }

@@ -1,18 +1,26 @@
 import { Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
+import { addAlertCommands } from './alerts.ts';
 import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
-import { runOnce } from './once.ts';
+import { addControlCommands } from './control.ts';
+import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
-import { run } from './run.ts';
 import type { World } from './world.ts';
 
 const defaultConfig = '/config/watchpost.yaml';
 
+const examples = `
+Examples:
+  watchpost check http https://example.com
+  watchpost check ping example.com --service https://check.example.com
+  watchpost config check --config watchpost.yaml
+  watchpost run --config watchpost.yaml`;
+
 /**
  * Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. Commands that check
- * something give 0, 1 or 3 as it is up, down or unknown.
+ * something give 0, 1 or 3 as it is up, down or unknown; a node that was revoked gives 77.
  */
 export async function runProgram(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
@@ -38,7 +46,8 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .version(world.version)
     .exitOverride()
     .showSuggestionAfterError()
-    .configureOutput({ writeOut: world.print, writeErr: world.printError });
+    .configureOutput({ writeOut: world.print, writeErr: world.printError })
+    .addHelpText('after', examples);
   const configOption = new Option('-c, --config <path>', 'configuration file or folder').default(defaultConfig);
 
   program
@@ -47,11 +56,14 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .addOption(configOption)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'))
     .option('--once [target]', 'check every target, or this one, once, and print what came of it')
-    .action(async ({ once, ...options }) =>
-      finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world)),
-    );
+    .action(async ({ once, ...options }) => {
+      // Only these two need the daemon's parts, which take longer to load than a check takes.
+      const { run, runOnce } = await import('./daemon.ts');
+      finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world));
+    });
 
   addCheckCommands(program, world, finish);
+  addControlCommands(program, configOption, world, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config
@@ -67,6 +79,10 @@ function createProgram(world: World, finish: (code: number) => void): Command {
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
-    .action(() => finish(printSchema(world)));
+    .option('--webhook', 'that of the body of a webhook instead')
+    .action((options) => finish(printSchema(options, world)));
+
+  addAlertCommands(program, configOption, world, finish);
+  addNodeCommands(program, configOption, world, finish);
   return program;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { startDaemon } from '#compose.ts';
+import { fingerprintOf } from '#config/changes.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
@@ -11,15 +12,17 @@ export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   world: World,
 ): Promise<number> {
-  const config = await loadConfig({ path: options.config, env: world.env });
+  const source = {
+    load: async () => loadConfig({ path: options.config, env: world.env }),
+    fingerprint: async () => fingerprintOf(options.config),
+  };
+  const config = await source.load();
   const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });
-  const daemon = await startDaemon(config, {
-    clock: systemClock,
-    random: systemRandom,
-    log,
-    version: world.version,
-    pid: world.pid,
-  });
+  const environment = { clock: systemClock, random: systemRandom, log, version: world.version, pid: world.pid };
+  const daemon = await startDaemon(config, environment, source);
+  world.onHangup(
+    () => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
+  );
   const where =
     config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
   log.info({ targets: config.targets.length, ...where }, 'watching');

@@ -6,8 +6,12 @@ export interface World {
   readonly pid: number;
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
+  /** From now on SIGHUP calls `action` instead of ending the process. */
+  readonly onHangup: (action: () => void) => void;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
+  /** Sends SIGHUP to another process. Throws where there is none. */
+  readonly hangUp: (pid: number) => void;
   /** How many characters fit in a line of the terminal, and how many lines on it. */
   readonly columns: number;
   readonly rows: number;

@@ -1,8 +1,19 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { type Contact, type SmtpServer, smtpServerOf } from '#channels/index.ts';
 import type { CheckSpec, NodeInfo } from '#checks/index.ts';
-import { Secret } from '#kernel/secret.ts';
+import type { Secret } from '#kernel/secret.ts';
 import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import {
+  type ConfiguredNotify,
+  type ConfiguredSummary,
+  filesOf,
+  type ReadFiles,
+  resolveContacts,
+  resolveNotify,
+  resolveSummary,
+  resolveTemplate,
+} from './delivery.ts';
 import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
@@ -26,7 +37,15 @@ export interface Config {
   readonly foreignService: ConfiguredService | null;
   /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
+  readonly nats: NatsAccess | null;
   readonly smtp: SmtpServer | null;
+  /** Who is told, in the order in which they were written. */
+  readonly notify: readonly ConfiguredNotify[];
+  /** What every channel knows about those whom it reaches, by the channel's name. */
+  readonly contacts: Readonly<Record<string, readonly Contact<unknown>[]>>;
+  readonly heartbeat: { readonly url: Secret; readonly everyMs: number } | null;
+  readonly summary: ConfiguredSummary | null;
+  readonly mailTemplate: { readonly path: string; readonly text: string } | null;
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
   readonly maintenance: readonly ConfiguredMaintenance[];
@@ -48,15 +67,15 @@ export interface ConfiguredNode {
   readonly inFlight: number;
 }
 
-export interface SmtpServer {
-  readonly host: string;
-  readonly port: number;
-  /** True for TLS from the first byte, false for STARTTLS. */
-  readonly secure: boolean;
-  readonly signIn: { readonly username: string; readonly password: Secret } | null;
-  readonly from: string;
+/** How the hub reaches nodes on other machines. */
+export interface NatsAccess {
+  readonly servers: readonly string[];
+  readonly seedFile: string;
   /** PEM certificates to trust instead of the usual ones, or null. */
   readonly ca: string | null;
+  /** The list of enrolled nodes. */
+  readonly nodesFile: string;
+  readonly absentAfterMs: number;
 }
 
 export interface ConfiguredTarget {
@@ -102,15 +121,6 @@ export interface JudgedTarget {
   readonly spec: CheckSpec;
 }
 
-/** The contents of the files that the configuration names; null where it names none. */
-export interface ReadFiles {
-  readonly serviceToken: Secret | null;
-  readonly password: Secret | null;
-  readonly ca: string | null;
-  /** Hashes of tokens, by the name of their file as it is written. */
-  readonly tokenHashes: ReadonlyMap<string, string>;
-}
-
 /** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
 export function resolveConfig(
   file: ConfigFile,
@@ -118,6 +128,8 @@ export function resolveConfig(
   files: ReadFiles,
   folder: string,
 ): Config {
+  const contacts = resolveContacts(file, files);
+  const notify = Object.entries(file.notify).map(([name, entry]) => resolveNotify(name, entry, contacts, file));
   return {
     data: resolve(folder, file.data),
     http: {
@@ -127,8 +139,14 @@ export function resolveConfig(
     },
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
-    smtp: file.smtp === undefined ? null : resolveSmtp(file.smtp, files),
-    targets: targets.map((target) => resolveTarget(target, file)),
+    nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
+    smtp: file.smtp === undefined ? null : smtpServerOf(file.smtp, filesOf(files, 'smtp')),
+    notify,
+    contacts,
+    heartbeat: file.heartbeat === undefined ? null : { url: file.heartbeat.url, everyMs: file.heartbeat.every },
+    summary: resolveSummary(file),
+    mailTemplate: resolveTemplate(file, files, folder),
+    targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     retention: { checksMs: file.retention.checks },
   };
@@ -136,10 +154,11 @@ export function resolveConfig(
 
 function resolveService(
   service: ConfigFile['service'],
-  { serviceToken, tokenHashes }: ReadFiles,
+  { named, tokenHashes }: ReadFiles,
 ): Pick<Config, 'ownService' | 'foreignService'> {
   if (service === undefined) return { ownService: null, foreignService: null };
-  if (isForeign(service)) return { ownService: null, foreignService: resolveForeignService(service, serviceToken) };
+  if (isForeign(service))
+    return { ownService: null, foreignService: resolveForeignService(service, named['service.token_file'] ?? null) };
   return { ownService: resolveOwnService(service, tokenHashes), foreignService: null };
 }
 
@@ -155,24 +174,21 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
   };
 }
 
-function resolveSmtp(smtp: NonNullable<ConfigFile['smtp']>, { password: filed, ca }: ReadFiles): SmtpServer {
-  const { hostname, port, protocol } = new URL(smtp.url);
-  const secure = protocol === 'smtps:';
-  const password = smtp.password === undefined ? filed : new Secret(smtp.password);
+function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles, folder: string): NatsAccess {
   return {
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? standardPort(secure) : Number(port),
-    secure,
-    signIn: smtp.username === undefined || password === null ? null : { username: smtp.username, password },
-    from: smtp.from,
-    ca,
+    servers: nats.servers,
+    seedFile: resolve(folder, nats.seed_file),
+    ca: named['nats.ca_file']?.reveal() ?? null,
+    nodesFile: resolve(folder, nats.nodes_file),
+    absentAfterMs: nats.absent_after,
   };
 }
 
-// RFC 8314 section 3.3 and RFC 6409 section 3.1.
-const standardPort = (secure: boolean) => (secure ? 465 : 587);
-
-function resolveTarget({ name, keys, spec }: JudgedTarget, { defaults, ...file }: ConfigFile): ConfiguredTarget {
+function resolveTarget(
+  { name, keys, spec }: JudgedTarget,
+  { defaults, ...file }: ConfigFile,
+  notify: readonly ConfiguredNotify[],
+): ConfiguredTarget {
   const rules = new Map(Object.entries({ ...implicitRules(), ...file.rules }));
   return {
     name,
@@ -186,7 +202,7 @@ function resolveTarget({ name, keys, spec }: JudgedTarget, { defaults, ...file }
       const rule = rules.get(ruleName);
       return rule === undefined ? [] : [{ name: ruleName, rule }];
     }),
-    recipients: resolveRecipients(keys.notify ?? defaults.notify, file.notify),
+    recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
     dependsOn: [keys.depends_on ?? []].flat(),
   };
@@ -213,20 +229,19 @@ function resolveNodes(choice: ConfigFile['defaults']['nodes']): NodesSelection {
 }
 
 // Somebody who stands under two names gets one mail, not two.
-function resolveRecipients(choice: 'all' | readonly string[], notify: ConfigFile['notify']): readonly Recipient[] {
+function resolveRecipients(
+  choice: 'all' | readonly string[],
+  notify: readonly ConfiguredNotify[],
+): readonly Recipient[] {
   const recipients = new Map<string, Recipient>();
-  for (const name of choice === 'all' ? Object.keys(notify) : choice) {
-    for (const [channel, { to }] of Object.entries({ email: notify[name]?.email ?? { to: [] } })) {
-      for (const recipient of to) {
-        const known = recipients.get(`${channel} ${recipient}`);
-        const severities = new Set([...(known?.severities ?? []), ...(notify[name]?.severities ?? [])]);
-        recipients.set(`${channel} ${recipient}`, {
-          channel,
-          recipient,
-          notify: known?.notify ?? name,
-          severities: [...severities],
-        });
-      }
+  const named = new Map(notify.map((one) => [one.name, one]));
+  for (const name of choice === 'all' ? named.keys() : choice) {
+    const { addresses = [], severities = [] } = named.get(name) ?? {};
+    for (const { channel, recipient } of addresses) {
+      const key = `${channel} ${recipient}`;
+      const known = recipients.get(key);
+      const together = [...new Set([...(known?.severities ?? []), ...severities])];
+      recipients.set(key, { channel, recipient, notify: known?.notify ?? name, severities: together });
     }
   }
   return [...recipients.values()];

@@ -9,7 +9,7 @@ import {
   foreignServiceProblems,
   inexpressibleProblems,
 } from './foreign-service.ts';
-import { find, type Located, problemAt } from './located.ts';
+import { find, type Located, problemAt, problemAtKey } from './located.ts';
 import { OwnService } from './own-service.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
@@ -25,16 +25,17 @@ export interface Judgement {
 
 /**
  * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
- * the wrong parts are left out for that.
+ * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines.
  */
-export function judgeConfig(root: Located): Judgement {
+export function judgeConfig(root: Located, enrolled: readonly string[] = []): Judgement {
   const { output, issues: all } = judge(ConfigFile, root.value);
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...issues.flatMap((issue) => explain(issue, root)),
-    ...referenceProblems(root),
+    ...referenceProblems(root, enrolled),
     ...foreignServiceProblems(root),
     ...nothingToDo(root),
+    ...nowhereToCheck(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
@@ -68,6 +69,12 @@ function nothingToDo(root: Located): readonly Problem[] {
   return [
     problemAt(root, ['targets'], 'is missing: expected a map of targets, such as "shop: { check: ..., host: ... }"'),
   ];
+}
+
+function nowhereToCheck(root: Located): readonly Problem[] {
+  const nodes = find(root, ['nodes']);
+  if (nodes === null || !isRecord(nodes.value) || nodes.children.size > 0 || find(root, ['nats']) !== null) return [];
+  return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
 }
 
 // The union of all targets carries no rules of a check type that span several options: its own schema does.
@@ -114,7 +121,7 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
       if (wrong.has(`${section} `)) return [];
       if (!isRecord(content)) return [[section, content]];
       const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
-      const isOne = section === 'smtp' || section === 'service';
+      const isOne = section === 'smtp' || section === 'service' || section === 'nats';
       const spoilt = isOne ? issues.some(({ path }) => path[0] === section) : right.length === 0;
       return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
     }),

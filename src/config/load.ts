@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
-import { type Config, type ReadFiles, resolveConfig } from './config.ts';
+import { type Config, resolveConfig } from './config.ts';
+import type { ReadFiles } from './delivery.ts';
 import type { Environment } from './environment.ts';
+import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
+import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
 
 export interface LoadOptions {
@@ -29,49 +33,79 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   if (read.some(({ wellFormed }) => !wellFormed)) throw configError(problems);
 
   const merged = merge(read.map(({ root }) => root));
-  const judged = judgeConfig(merged.root);
+  const enrolled = await enrolledNames(merged.root, folder, problems);
+  const judged = judgeConfig(merged.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems);
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
   return resolveConfig(judged.file, judged.targets, files, folder);
 }
 
+/** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */
+const faults: Readonly<Record<string, (text: string) => string | null>> = {
+  ca_file: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate'),
+  key_file: (text) => (/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM private key'),
+  hash_file: (text) =>
+    tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
+  mail: () => null,
+};
+const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
+
+// Every key of these sections that ends in `_file`, wherever it stands in them, and a few others.
 async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
-  const read = async (path: Path, fault: (text: string) => string | null) => {
-    const name = find(root, path);
-    if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
-    try {
-      const text = await readFile(resolve(folder, name.value), 'utf8');
-      const wrong = fault(text);
-      if (wrong === null) return text;
-      problems.push(problemAt(root, path, `${resolve(folder, name.value)} ${wrong}`));
-    } catch (error) {
-      const reason = explainSystemError(error);
-      problems.push(problemAt(root, path, `cannot read ${resolve(folder, name.value)}: ${reason}`));
-    }
-    return null;
-  };
-  const readSecret = async (path: Path) => {
-    const text = await read(path, (text) => (/^\r?\n?$/.test(text) ? 'is empty' : null));
-    return text === null ? null : new Secret(text.replace(/\r?\n$/, ''));
-  };
-  const serviceToken = await readSecret(['service', 'token_file']);
-  const password = await readSecret(['smtp', 'password_file']);
-  const ca = await read(['smtp', 'ca_file'], (text) =>
-    text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate',
-  );
+  const others = [
+    ['templates', 'mail'],
+    ['nats', 'ca_file'],
+  ].filter((path) => find(root, path) !== null);
+  const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
-  for (const [index, token] of find(root, ['service', 'tokens'])?.children ?? []) {
-    const file = token.children.get('hash_file')?.value;
-    const text = await read(['service', 'tokens', Number(index), 'hash_file'], (text) =>
-      tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
-    );
-    if (text !== null && typeof file === 'string') tokenHashes.set(file, firstWord(text).toLowerCase());
+  for (const path of [...['smtp', 'notify', 'service'].flatMap((section) => filesUnder(root, [section])), ...others]) {
+    const text = await readNamedFile(root, path, folder, problems);
+    const written = find(root, path)?.value;
+    if (text === null || typeof written !== 'string') continue;
+    const key = String(path.at(-1));
+    if (key === 'hash_file') tokenHashes.set(written, firstWord(text).toLowerCase());
+    named[path.join('.')] = new Secret(Object.hasOwn(faults, key) ? text : text.replace(/\r?\n$/, ''));
   }
-  return { tokenHashes, serviceToken, password, ca };
+  return { named, tokenHashes };
+}
+
+async function readNamedFile(root: Located, path: Path, folder: string, problems: Problem[]): Promise<string | null> {
+  const name = find(root, path);
+  if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
+  const file = resolve(folder, name.value);
+  try {
+    const text = await readFile(file, 'utf8');
+    const wrong = (faults[String(path.at(-1))] ?? faultOfSecret)(text);
+    if (wrong === null) return text;
+    problems.push(problemAt(root, path, `${file} ${wrong}`));
+  } catch (error) {
+    problems.push(problemAt(root, path, `cannot read ${file}: ${explainSystemError(error)}`));
+  }
+  return null;
+}
+
+function filesUnder(root: Located, path: Path): readonly Path[] {
+  const here = find(root, path);
+  const isList = Array.isArray(here?.value);
+  return [...(here?.children.keys() ?? [])].flatMap((key): readonly Path[] => {
+    const below = [...path, isList ? Number(key) : key];
+    return key.endsWith('_file') ? [below] : filesUnder(root, below);
+  });
 }
 
 // As sha256sum writes it: the hash, blanks, a name.
 function firstWord(text: string): string {
   return text.trim().split(/\s/)[0] ?? '';
+}
+
+async function enrolledNames(root: Located, folder: string, problems: Problem[]): Promise<readonly string[]> {
+  const file = Nats.shape.nodes_file.safeParse(find(root, ['nats', 'nodes_file'])?.value);
+  if (find(root, ['nats']) === null || !file.success) return [];
+  try {
+    return Object.keys(await readEnrolled(resolve(folder, file.data)));
+  } catch (error) {
+    problems.push(problemAt(root, ['nats', 'nodes_file'], messageOf(error)));
+    return [];
+  }
 }

@@ -1,17 +1,17 @@
 import { defaultRules } from '#monitor/rule.ts';
 import { asksForeignService } from './foreign-service.ts';
-import { find, type Located, placeOf } from './located.ts';
+import { find, type Located, placeOf, problemAtKey } from './located.ts';
 import { type Path, type Problem, suggestion } from './problem.ts';
 
 /**
  * Names that name nothing, and names that stand twice in a list. It reads what was written, not what was accepted, so that
  * one mistake does not hide another.
  */
-export function referenceProblems(root: Located): readonly Problem[] {
-  const nodes = namesUnder(root, 'nodes');
+export function referenceProblems(root: Located, enrolled: readonly string[]): readonly Problem[] {
+  const nodes = find(root, ['nodes']) === null ? ['zz1'] : namesUnder(root, 'nodes');
   const known: Readonly<Record<string, readonly string[]>> = {
     // Only another service knows its nodes.
-    ...(asksForeignService(root) ? {} : { nodes: nodes.length === 0 ? ['zz1'] : nodes }),
+    ...(asksForeignService(root) ? {} : { nodes: [...nodes, ...enrolled] }),
     rules: [...new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')])],
     notify: namesUnder(root, 'notify'),
   };
@@ -22,6 +22,13 @@ export function referenceProblems(root: Located): readonly Problem[] {
     return here === null ? [] : listProblems(here, path, 'targets', targets);
   });
   const places: readonly Path[] = [['defaults'], ...namesUnder(root, 'targets').map((name) => ['targets', name])];
+  const summary = find(root, ['summary', 'notify']);
+  const inSummary =
+    summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? []);
+  const clashes = enrolled.filter((name) => nodes.includes(name));
+  const twice = clashes.map((name) =>
+    problemAtKey(root, ['nodes', name], 'is the name of an enrolled node too; rename one of them'),
+  );
   const named = places.flatMap((place) =>
     Object.entries(known).flatMap(([kind, names]) => {
       const path = [...place, kind];
@@ -29,7 +36,7 @@ export function referenceProblems(root: Located): readonly Problem[] {
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
-  return [...named, ...dependencyProblems(root, targets), ...maintenance];
+  return [...twice, ...named, ...dependencyProblems(root, targets), ...maintenance, ...inSummary];
 }
 
 // One problem for each circle, at the target in it that was written first.

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { Rule } from '#monitor/rule.ts';
+import { Smtp } from '#channels/index.ts';
+import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
 import { ForeignService } from './foreign-service.ts';
 import { MaintenanceList } from './maintenance.ts';
 import { OwnService } from './own-service.ts';
-import { Http, Name, Nodes, Notify, Retention, Smtp } from './sections.ts';
+import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';
 
 /** Everything that a configuration may say, with every default. */
@@ -23,6 +25,7 @@ export const ConfigFile = z
         'The check service in this process, for others; or with url the one of somebody else that runs the checks. Default: none.',
       ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
+    nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
     smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
     defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
     targets: z
@@ -37,6 +40,9 @@ export const ConfigFile = z
       .default({})
       .describe('When people are told, by name. A rule named down is always there.'),
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
+    summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
+    templates: Templates.prefault({}).describe('Templates that replace those of Watchpost.'),
     maintenance: MaintenanceList,
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })

@@ -2,14 +2,13 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, NodeInfo } from '#checks/index.ts';
 import { Duration } from '#kernel/units.ts';
-import { Severity } from '#monitor/rule.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
   error: 'a name has 1 to 63 of a-z, 0-9, "-" and "_", and begins with a letter or a digit',
 });
 
-const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
+export const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
   error: 'a node is named by two small letters and a number, such as "de1"',
 });
 
@@ -56,7 +55,7 @@ export const Http = z.strictObject({
     .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
 });
 
-const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
+export const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
   error: 'expected an IP address, such as "192.0.2.10"',
 });
 
@@ -64,7 +63,8 @@ const countryHint = 'expected a country code of two small letters, such as "de"'
 const asnHint = 'expected the number of a network, such as "AS64500"';
 const placeHint = 'expected [country code, country, city], such as [de, Germany, Berlin]';
 
-const Node = z.strictObject({
+/** What the operator says about where a node is. */
+export const placeKeys = {
   location: z
     .tuple([z.string().regex(/^[a-z]{2}$/, { error: countryHint }), NodeInfo.shape.country, NodeInfo.shape.city], {
       error: placeHint,
@@ -77,84 +77,55 @@ const Node = z.strictObject({
     .optional()
     .describe('The number of the network that the node is in, such as AS64500. Default: unknown.'),
   ip: Address.optional().describe('The public address of the node, to be shown. Default: unknown.'),
-  local_address: z
-    .union([Address, z.array(Address).min(1).max(2)], {
-      error: 'expected an IP address of this machine, or a list of one IPv4 and one IPv6 address',
-    })
-    .refine((written) => new Set([written].flat().map(isIP)).size === [written].flat().length, {
-      error: 'expected at most one address of each family',
-    })
-    .optional()
-    .describe(
-      'The address of this machine to send checks from, or a list of an IPv4 and an IPv6 one. Default: the system chooses.',
-    ),
+};
+
+/** Addresses of this machine to send checks from. */
+export const LocalAddress = z
+  .union([Address, z.array(Address).min(1).max(2)], {
+    error: 'expected an IP address of this machine, or a list of one IPv4 and one IPv6 address',
+  })
+  .refine((written) => new Set([written].flat().map(isIP)).size === [written].flat().length, {
+    error: 'expected at most one address of each family',
+  });
+
+const Node = z.strictObject({
+  ...placeKeys,
+  local_address: LocalAddress.optional().describe(
+    'The address of this machine to send checks from, or a list of an IPv4 and an IPv6 one. Default: the system chooses.',
+  ),
   in_flight: z.int().min(1).max(10_000).default(500).describe('How many checks the node runs at the same time.'),
 });
 
-export const Nodes = z
-  .record(NodeName, Node)
-  .refine((nodes) => Object.keys(nodes).length > 0, { error: 'needs at least one node, such as "zz1: {}"' })
-  .default({ zz1: { in_flight: 500 } });
+export const Nodes = z.record(NodeName, Node).default({ zz1: { in_flight: 500 } });
 
-const smtpHint = 'expected smtp://host, smtp://host:port, smtps://host or smtps://host:port';
 const Path = z.string().min(1).max(4_096);
-// The pattern of browsers: it takes `root@localhost` too.
-const MailAddress = z.email({
-  pattern: z.regexes.html5Email,
-  error: 'expected a mail address, such as "ops@example.com"',
-});
-const mailbox = /^(?:[^<>@\r\n]+ )?<([^<>\s]+)>$/;
 
-export const Smtp = z
-  .strictObject({
-    url: z
-      .string({ error: smtpHint })
-      .refine((text) => isUrl(text, ['smtp:', 'smtps:']), {
-        error: `${smtpHint}; the user and the password have keys of their own`,
-      })
-      .describe('The mail server: smtp://host (port 587, STARTTLS) or smtps://host (port 465, TLS from the start).'),
-    username: z.string().min(1).max(256).optional().describe('User to sign in as. Default: no sign-in.'),
-    password: z.string().min(1).max(1_024).optional().describe('Its password; better ${ENV} than the text itself.'),
-    password_file: Path.optional().describe('A file that holds the password; one line end at its end does not count.'),
-    from: z
-      .string()
-      .max(320)
-      .refine((text) => MailAddress.safeParse(mailbox.exec(text)?.[1] ?? text).success, {
-        error: 'expected a sender, such as "alerts@example.com" or "Watchpost <alerts@example.com>"',
-      })
-      .describe('The sender of all mails.'),
-    ca_file: Path.optional().describe('A file of PEM certificates to trust for this server instead of the usual ones.'),
-  })
-  .superRefine(
-    ({ username, password, password_file }, context) => {
-      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      const has = password !== undefined || password_file !== undefined;
-      if (password !== undefined && password_file !== undefined)
-        say('password_file', 'is one too many: password is set');
-      if (username === undefined && has) say('username', 'is missing: a password needs one');
-      if (username !== undefined && !has)
-        say('password', 'is missing: set password or password_file, or drop username');
-    },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
+const natsHint = 'expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one';
 
-export const Notify = z.strictObject({
-  email: z
-    .strictObject({
-      to: z
-        .array(MailAddress, {
-          error: 'expected a list of mail addresses, such as [ops@example.com]',
-        })
-        .min(1)
-        .max(50)
-        .describe('Who gets a mail of their own.'),
-    })
-    .describe('Mails to these people.'),
-  severities: z
-    .array(Severity)
-    .min(1)
-    .default([...Severity.options])
-    .describe('Which incidents they hear of, by the severity of the rule.'),
+/** The servers of one NATS. */
+export const NatsServers = z
+  .array(
+    z.string({ error: natsHint }).refine((text) => isUrl(text, ['tls:', 'nats:', 'wss:', 'ws:']), { error: natsHint }),
+    { error: 'expected a list of servers, such as [tls://nats.example.com:4222]' },
+  )
+  .min(1)
+  .max(16)
+  .refine((servers) => new Set(servers.map((server) => /^wss?:/.test(server))).size < 2, {
+    error: 'expected either WebSocket servers (wss, ws) or others, not both',
+  });
+
+export const Nats = z.strictObject({
+  servers: NatsServers.describe(
+    'The NATS servers: tls://host:4222 (or nats:// without TLS), or wss://host (ws://) over WebSocket.',
+  ),
+  seed_file: Path.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
+  ca_file: Path.optional().describe('A file of PEM certificates to trust for these servers instead of the usual ones.'),
+  nodes_file: Path.default('nodes/nodes.json').describe(
+    'The list of enrolled nodes, which "watchpost nodes" keeps. What nats-server includes is beside it, as .conf.',
+  ),
+  absent_after: Duration({ min: '10s', max: '7d' })
+    .default(300_000)
+    .describe('How long a node may be away before the log says so as an error.'),
 });
 
 export const Retention = z.strictObject({

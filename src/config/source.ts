@@ -19,12 +19,17 @@ export async function readSources(path: string): Promise<Sources> {
   const isFolder = (await orExplain(path, stat(path))).isDirectory();
   if (!isFolder) return { folder: resolve(dirname(path)), sources: [await readSource(path)] };
 
-  const names = (await orExplain(path, readdir(path))).filter((name) => /^[^.].*\.ya?ml$/.test(name)).toSorted();
+  const names = (await orExplain(path, readdir(path))).filter(isConfigFile).toSorted();
   if (names.length === 0) {
     throw new WatchpostError('config_invalid', `${path}: this folder holds no *.yaml or *.yml file`);
   }
   const sources = await Promise.all(names.map(async (name) => readSource(join(path, name))));
   return { folder: resolve(path), sources };
+}
+
+/** Whether a file of a folder belongs to the configuration. */
+export function isConfigFile(name: string): boolean {
+  return /^[^.].*\.ya?ml$/.test(name);
 }
 
 async function readSource(file: string): Promise<Source> {

@@ -1,6 +1,6 @@
 /**
  * Every error that Watchpost itself raises. `exitCode` is what the process ends with when the error ends it:
- * 2 says "your input is wrong", 1 "we could not do it".
+ * 2 says "your input is wrong", 1 "we could not do it", 77 "we may not" (EX_NOPERM of sysexits.h): starting it again is no use.
  */
 const catalogue = {
   config_invalid: { exitCode: 2 },
@@ -9,9 +9,12 @@ const catalogue = {
   store_unwritable: { exitCode: 1 },
   store_corrupt: { exitCode: 1 },
   store_failed: { exitCode: 1 },
+  daemon_unreachable: { exitCode: 1 },
+  starting: { exitCode: 1 },
   listen_failed: { exitCode: 1 },
   node_busy: { exitCode: 1 },
   node_gone: { exitCode: 1 },
+  node_revoked: { exitCode: 77 },
   no_nodes: { exitCode: 1 },
   service_busy: { exitCode: 1 },
   internal: { exitCode: 1 },

@@ -13,15 +13,30 @@ export interface Random {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const unbiased = 256 - (256 % alphabet.length);
 
+// A call of the system for every identifier would cost more than all else that one is made of.
+const poolLength = 4_096;
+let pool = new Uint8Array(0);
+let used = 0;
+
+function nextByte(): number {
+  if (used === pool.length) {
+    pool = randomBytes(poolLength);
+    used = 0;
+  }
+  const byte = pool[used] ?? 0;
+  pool[used] = 0;
+  used += 1;
+  return byte;
+}
+
 /** Chance from the machine; `id` and `bytes` are cryptographically strong. */
 export const systemRandom: Random = {
   next: () => Math.random(),
   id(length) {
     let text = '';
     while (text.length < length) {
-      for (const byte of randomBytes(length)) {
-        if (byte < unbiased && text.length < length) text += alphabet.charAt(byte % alphabet.length);
-      }
+      const byte = nextByte();
+      if (byte < unbiased) text += alphabet.charAt(byte % alphabet.length);
     }
     return text;
   },

@@ -6,9 +6,11 @@ export interface IncidentChange {
   readonly rule: string;
   readonly severity: string;
   readonly active: boolean;
+  /** Open, but nobody was told of it: something holds it back. */
+  readonly suppressed: boolean;
 }
 
-/** Whether an incident is open, for each rule of each target. */
+/** Whether an incident is open, and held back, for each rule of each target. */
 export interface IncidentMetrics {
   readonly families: readonly Family<Series>[];
   targetsChanged(targets: readonly WatchedTarget[]): void;
@@ -17,32 +19,45 @@ export interface IncidentMetrics {
 
 interface RuleSeries {
   readonly severity: string;
-  readonly sample: Sample;
+  readonly active: Sample;
+  readonly suppressed: Sample;
 }
 
 export function createIncidentMetrics(): IncidentMetrics {
   const active = gaugeFamily('watchpost_incident_active', '1 while an incident of this rule is open, else 0.');
+  const suppressed = gaugeFamily(
+    'watchpost_incident_suppressed',
+    '1 while an incident of this rule is open that nobody is told of, else 0.',
+  );
   const targets = new Map<string, Map<string, RuleSeries>>();
 
-  function set(rules: Map<string, RuleSeries>, target: string, rule: string, severity: string, value?: number): void {
+  function remove(series: RuleSeries): void {
+    active.remove(series.active);
+    suppressed.remove(series.suppressed);
+  }
+
+  function seriesOf(rules: Map<string, RuleSeries>, target: string, rule: string, severity: string): RuleSeries {
     const known = rules.get(rule);
-    if (known !== undefined && known.severity !== severity) active.remove(known.sample);
-    const same = known?.severity === severity ? known : undefined;
-    const { sample } = same ?? { sample: active.add({ target, rule, severity }) };
-    sample.value = value ?? known?.sample.value ?? 0;
-    rules.set(rule, { severity, sample });
+    if (known?.severity === severity) return known;
+    if (known !== undefined) remove(known);
+    const labels = { target, rule, severity };
+    const series = { severity, active: active.add(labels), suppressed: suppressed.add(labels) };
+    series.active.value = known?.active.value ?? 0;
+    series.suppressed.value = known?.suppressed.value ?? 0;
+    rules.set(rule, series);
+    return series;
   }
 
   function dropOthers(rules: Map<string, RuleSeries>, names: ReadonlySet<string>): void {
-    for (const [rule, { sample }] of rules) {
+    for (const [rule, series] of rules) {
       if (names.has(rule)) continue;
-      active.remove(sample);
+      remove(series);
       rules.delete(rule);
     }
   }
 
   return {
-    families: [active],
+    families: [active, suppressed],
     targetsChanged(watched) {
       const names = new Set(watched.map((target) => target.name));
       for (const [target, rules] of targets) {
@@ -54,12 +69,15 @@ export function createIncidentMetrics(): IncidentMetrics {
         const rules = targets.get(target.name) ?? new Map<string, RuleSeries>();
         targets.set(target.name, rules);
         dropOthers(rules, new Set(target.rules.map((rule) => rule.name)));
-        for (const { name, severity } of target.rules) set(rules, target.name, name, severity);
+        for (const { name, severity } of target.rules) seriesOf(rules, target.name, name, severity);
       }
     },
     incidentChanged(change) {
       const rules = targets.get(change.target);
-      if (rules !== undefined) set(rules, change.target, change.rule, change.severity, change.active ? 1 : 0);
+      if (rules === undefined) return;
+      const series = seriesOf(rules, change.target, change.rule, change.severity);
+      series.active.value = change.active ? 1 : 0;
+      series.suppressed.value = change.suppressed ? 1 : 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Family, gaugeFamily, type Labels, type Sample, type Series } from './exposition.ts';
 
-const targetStates = ['up', 'partial', 'down', 'unknown'] as const;
+const targetStates = ['up', 'partial', 'down', 'unknown', 'maintenance'] as const;
 export type TargetState = (typeof targetStates)[number];
 
 /** What metrics need to know about a configured target. */
@@ -38,7 +38,7 @@ interface TargetSeries {
 export function createTargetMetrics(): TargetMetrics {
   const state = gaugeFamily(
     'watchpost_target_state',
-    'The verdict of the last round: 1 for the state it gave, else 0.',
+    'The verdict of the last round: 1 for the state it gave, else 0; maintenance stands for any while it lasts.',
   );
   const info = gaugeFamily('watchpost_target_info', 'Always 1: what is checked, and the labels of the target.');
   const lastRound = gaugeFamily('watchpost_last_round_timestamp_seconds', 'When the last finished round began.');

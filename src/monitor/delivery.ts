@@ -1,5 +1,5 @@
-/** What a delivery says about its incident. */
-export type DeliveryKind = 'opened' | 'resolved' | 'closed';
+/** What a delivery says about its incident: that it began, that it goes on, that it is over, or that nobody watches it any more. */
+export type DeliveryKind = 'opened' | 'reminder' | 'resolved' | 'closed';
 
 /** One message about incidents to one recipient through one channel: a row until it is settled. */
 export interface Delivery {
@@ -16,8 +16,34 @@ export interface Delivery {
   readonly lastError: string | null;
 }
 
-/** How an attempt at a delivery ended. `merged` says that another message told its story. */
+/**
+ * How an attempt at a delivery ended. `merged` says that another message told its story, or that there was nothing left to tell.
+ * `message` is the id of the message that told it, or may have: null where none did.
+ */
 export type DeliverySettlement =
-  | { readonly id: number; readonly state: 'sent' | 'merged'; readonly at: number }
+  | {
+      readonly id: number;
+      readonly state: 'sent';
+      readonly at: number;
+      readonly message: string;
+      /** When to remind of the incident if it is still open by then; null for never. */
+      readonly remindAt: number | null;
+    }
+  | { readonly id: number; readonly state: 'merged'; readonly at: number; readonly message: string | null }
   | { readonly id: number; readonly state: 'dead'; readonly at: number; readonly error: string }
-  | { readonly id: number; readonly state: 'pending'; readonly nextAttemptAt: number; readonly error: string };
+  | {
+      readonly id: number;
+      readonly state: 'pending';
+      readonly nextAttemptAt: number;
+      readonly error: string;
+      readonly message: string | null;
+    };
+
+/** A delivery as an operator sees it. */
+export interface ListedDelivery extends Delivery {
+  readonly target: string;
+  readonly state: 'pending' | 'sent' | 'merged' | 'dead';
+  readonly settledAt: number | null;
+  /** The id of the message that told it, or may have. */
+  readonly message: string | null;
+}

@@ -1,14 +1,25 @@
-import type { Delivery } from './delivery.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { type Plan, plan, type Went } from './plan.ts';
+import type { DeliveryPolicy } from './policy.ts';
 import type { PendingDelivery } from './ports.ts';
 
-/** What is pending about one incident for one recipient of one channel: its messages go out one after the other. */
-export interface Thread {
-  readonly key: string;
-  readonly lane: string;
+/** One recipient of one channel. */
+export interface Address {
   readonly channel: string;
   readonly recipient: string;
-  readonly pending: readonly [PendingDelivery, ...PendingDelivery[]];
-  readonly deliveries: readonly Delivery[];
+}
+
+/** What is to be done for a recipient, who gets nothing else until it is released. */
+export interface Turn extends Address {
+  readonly policy: DeliveryPolicy;
+  readonly plan: Exclude<Plan, { kind: 'wait' }>;
+}
+
+export interface LanesOptions {
+  readonly clock: Clock;
+  /** How many messages of a channel are on their way at the same time. */
+  readonly concurrency: number;
+  readonly policyOf: (address: Address) => DeliveryPolicy;
 }
 
 /**
@@ -16,81 +27,83 @@ export interface Thread {
  * recipient who waited longest first. So nobody who hangs holds up another, and everybody gets things in order.
  */
 export interface Lanes {
-  /** Replaces what waits by these deliveries, oldest first, except for threads on their way and the ids in `settled`. */
-  fill(rows: readonly PendingDelivery[], settled: ReadonlySet<number>): void;
-  /** The thread to start now, or null where nothing waits or everything is taken. */
-  take(): Thread | null;
-  release(thread: Thread): void;
-  readonly isEmpty: boolean;
-  /** True when `fill` passed over a thread that was on its way and has been released since. */
-  readonly hasNews: boolean;
+  /** Replaces what waits, except for recipients to whom a message is on its way. */
+  fill(rows: readonly PendingDelivery[]): void;
+  /** The turn to start now, or null where nothing may start. A recipient has one turn for each `fill`. */
+  take(): Turn | null;
+  release(address: Address): void;
+  /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
+  remember(address: Address, sort: string, ageMs: number): void;
+  /** The wall time of the earliest turn that cannot be taken yet, or Infinity. */
+  nextAt(): number;
 }
 
-export function createLanes(concurrency: number): Lanes {
-  let waiting = new Map<string, Thread[]>();
-  const onTheirWay = new Map<string, Thread>();
-  const passedOver = new Set<string>();
+interface Waiting extends Address {
+  readonly rows: readonly PendingDelivery[];
+}
+
+// Longer than any interval or storm that can be configured.
+const memoryMs = 2 * 86_400_000;
+
+export function createLanes({ clock, concurrency, policyOf }: LanesOptions): Lanes {
+  const waiting = new Map<string, Waiting>();
+  const onTheirWay = new Map<string, Address>();
   const lastTurn = new Map<string, number>();
+  const went = new Map<string, Went[]>();
   let turn = 0;
 
-  function isFree({ lane, channel }: Thread): boolean {
-    const others = [...onTheirWay.values()].filter((other) => other.channel === channel);
-    return others.length < concurrency && others.every((other) => other.lane !== lane);
+  function hasRoom(channel: string): boolean {
+    return [...onTheirWay.values()].filter((other) => other.channel === channel).length < concurrency;
+  }
+
+  function planOf(key: string, { rows, ...address }: Waiting): Plan {
+    const wallAhead = clock.now() - clock.elapsed();
+    const sent = (went.get(key) ?? []).map(({ sort, at }) => ({ sort, at: at + wallAhead }));
+    return plan({ rows, sent }, policyOf(address), clock.now());
   }
 
   return {
-    fill(rows, settled) {
-      waiting = new Map();
-      passedOver.clear();
-      for (const thread of threadsOf(rows.filter(({ delivery }) => !settled.has(delivery.id)))) {
-        const lane = waiting.get(thread.lane);
-        if (onTheirWay.has(thread.key)) passedOver.add(thread.key);
-        else if (lane === undefined) waiting.set(thread.lane, [thread]);
-        else lane.push(thread);
+    fill(rows) {
+      waiting.clear();
+      for (const row of rows) {
+        const { channel, recipient } = row.delivery;
+        const key = keyOf({ channel, recipient });
+        if (onTheirWay.has(key)) continue;
+        const known = waiting.get(key);
+        waiting.set(key, { channel, recipient, rows: [...(known?.rows ?? []), row] });
       }
     },
     take() {
-      const turnOf = ({ lane }: Thread) => lastTurn.get(lane) ?? 0;
-      let next: Thread | null = null;
-      for (const [thread] of waiting.values()) {
-        if (thread !== undefined && isFree(thread) && (next === null || turnOf(thread) < turnOf(next))) next = thread;
+      const inTurn = [...waiting].sort(([a], [b]) => (lastTurn.get(a) ?? 0) - (lastTurn.get(b) ?? 0));
+      for (const [key, lane] of inTurn) {
+        if (!hasRoom(lane.channel)) continue;
+        const { channel, recipient } = lane;
+        const next = planOf(key, lane);
+        if (next.kind === 'wait') continue;
+        turn += 1;
+        lastTurn.set(key, turn);
+        waiting.delete(key);
+        onTheirWay.set(key, { channel, recipient });
+        return { channel, recipient, policy: policyOf(lane), plan: next };
       }
-      if (next === null) return null;
-      turn += 1;
-      lastTurn.set(next.lane, turn);
-      onTheirWay.set(next.key, next);
-      const lane = waiting.get(next.lane);
-      lane?.shift();
-      if (lane?.length === 0) waiting.delete(next.lane);
-      return next;
+      return null;
     },
-    release(thread) {
-      onTheirWay.delete(thread.key);
+    release(address) {
+      onTheirWay.delete(keyOf(address));
     },
-    get isEmpty() {
-      return waiting.size === 0;
+    remember(address, sort, ageMs) {
+      const key = keyOf(address);
+      const now = clock.elapsed();
+      const recent = (went.get(key) ?? []).filter(({ at }) => at > now - memoryMs);
+      went.set(key, [...recent, { sort, at: now - Math.max(ageMs, 0) }]);
     },
-    get hasNews() {
-      return [...passedOver].some((key) => !onTheirWay.has(key));
+    nextAt() {
+      const plans = [...waiting].map(([key, lane]) => planOf(key, lane));
+      return Math.min(...plans.map((one) => (one.kind === 'wait' ? one.until : Number.POSITIVE_INFINITY)));
     },
   };
 }
 
-function threadsOf(rows: readonly PendingDelivery[]): Iterable<Thread> {
-  const threads = new Map<string, Thread>();
-  for (const row of rows) {
-    const { channel, recipient, incidentId } = row.delivery;
-    const lane = JSON.stringify([channel, recipient]);
-    const key = JSON.stringify([channel, recipient, incidentId]);
-    const known = threads.get(key);
-    threads.set(key, {
-      key,
-      lane,
-      channel,
-      recipient,
-      pending: known === undefined ? [row] : [...known.pending, row],
-      deliveries: [...(known?.deliveries ?? []), row.delivery],
-    });
-  }
-  return threads.values();
+function keyOf({ channel, recipient }: Address): string {
+  return JSON.stringify([channel, recipient]);
 }

@@ -11,10 +11,16 @@ export interface Settled {
 }
 
 export interface LedgerOptions {
-  readonly store: Pick<MonitorStore, 'settle'>;
+  readonly store: Pick<MonitorStore, 'settle' | 'claim'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly onSettled?: (settled: Settled) => void;
+}
+
+/** A delivery and how its attempt ended. */
+export interface Entry {
+  readonly delivery: Delivery;
+  readonly settlement: DeliverySettlement;
 }
 
 /**
@@ -22,9 +28,9 @@ export interface LedgerOptions {
  * where the program ended in between; then with the same id.
  */
 export interface Ledger {
-  settleSent(sent: Delivery, merged: readonly Delivery[]): void;
-  settleRetry(delivery: Delivery, nextAttemptAt: number, error: string): void;
-  settleDead(delivery: Delivery, error: string): void;
+  /** Notes which message is about to tell these deliveries. */
+  claim(message: string, deliveries: readonly Delivery[]): void;
+  settle(entries: readonly Entry[]): void;
   payDebts(): void;
   readonly hasDebts: boolean;
   /** Deliveries that the store takes for due although they are not. */
@@ -34,7 +40,7 @@ export interface Ledger {
 export function createLedger({ store, clock, log, onSettled }: LedgerOptions): Ledger {
   const debts = new Map<number, DeliverySettlement>();
 
-  function settle(settlements: readonly DeliverySettlement[]): void {
+  function write(settlements: readonly DeliverySettlement[]): void {
     try {
       store.settle(settlements);
       for (const { id } of settlements) debts.delete(id);
@@ -47,33 +53,31 @@ export function createLedger({ store, clock, log, onSettled }: LedgerOptions): L
     }
   }
 
-  function report(deliveries: readonly Delivery[], outcome: Settled['outcome']): void {
-    for (const { channel, createdAt } of deliveries) {
-      try {
-        onSettled?.({ channel, outcome, delayMs: Math.max(clock.now() - createdAt, 0) });
-      } catch (error) {
-        log.error({ err: error }, 'nobody could be told about a settlement');
-      }
+  function report({ delivery: { channel, createdAt }, settlement: { state } }: Entry): void {
+    try {
+      const outcome = state === 'pending' ? 'retry' : state;
+      onSettled?.({ channel, outcome, delayMs: Math.max(clock.now() - createdAt, 0) });
+    } catch (error) {
+      log.error({ err: error }, 'nobody could be told about a settlement');
     }
   }
 
   return {
-    settleSent(sent, merged) {
-      const at = clock.now();
-      settle([{ id: sent.id, state: 'sent', at }, ...merged.map(({ id }) => ({ id, state: 'merged', at }) as const)]);
-      report([sent], 'sent');
-      report(merged, 'merged');
+    claim(message, deliveries) {
+      const ids = deliveries.map(({ id }) => id);
+      try {
+        store.claim(message, ids);
+      } catch (error) {
+        log.error({ err: error, message, deliveries: ids }, 'a message could not be noted before it is sent');
+      }
     },
-    settleRetry(delivery, nextAttemptAt, error) {
-      settle([{ id: delivery.id, state: 'pending', nextAttemptAt, error }]);
-      report([delivery], 'retry');
-    },
-    settleDead(delivery, error) {
-      settle([{ id: delivery.id, state: 'dead', at: clock.now(), error }]);
-      report([delivery], 'dead');
+    settle(entries) {
+      if (entries.length === 0) return;
+      write(entries.map(({ settlement }) => settlement));
+      entries.forEach(report);
     },
     payDebts() {
-      if (debts.size > 0) settle([...debts.values()]);
+      if (debts.size > 0) write([...debts.values()]);
     },
     get hasDebts() {
       return debts.size > 0;

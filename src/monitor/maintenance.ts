@@ -24,7 +24,7 @@ export function createWindow(time: MaintenanceTime): WindowAt {
   const { pattern, timezone, durationMs } = time;
   const cron = new Cron(pattern, { timezone, paused: true });
   const tickAfter = (moment: number) => cron.nextRun(new Date(moment))?.getTime() ?? null;
-  // The answer holds for a while: until the window ends, or until the next one begins.
+  // The answer holds for a while: until the window ends or the next one begins.
   let known: { readonly from: number; readonly until: number; readonly end: number | null } | null = null;
 
   return (at) => {
@@ -35,7 +35,7 @@ export function createWindow(time: MaintenanceTime): WindowAt {
       if (tick + durationMs > at) end = tick + durationMs;
       tick = tickAfter(tick);
     }
-    known = { from: at, until: end ?? tick ?? Number.POSITIVE_INFINITY, end };
+    known = { from: at, until: Math.min(end ?? Number.POSITIVE_INFINITY, tick ?? Number.POSITIVE_INFINITY), end };
     return end;
   };
 }

@@ -1,45 +1,31 @@
 import { createHash } from 'node:crypto';
 import type { Delivery } from './delivery.ts';
-import type { Message, MessageKind, PendingDelivery } from './ports.ts';
-import { renderHtml, renderText } from './render.ts';
+import { type Part, phaseOf } from './part.ts';
+import type { Parts } from './plan.ts';
+import type { Message, MessageKind } from './ports.ts';
 import { type StoryOptions, tell } from './story.ts';
+import { tellMany } from './story-of-many.ts';
 
-/** A message and what its acceptance settles: the delivery it is, and those whose story it tells as well. */
-export interface Composed {
-  readonly message: Message;
-  readonly sent: Delivery;
-  readonly merged: readonly Delivery[];
-}
+const longestThread = 20;
 
 /**
- * The next message out of the unsettled deliveries of one incident, channel and recipient. Where the incident is over before
- * its `opened` was sent, one message tells the whole story. Whatever is not in the result comes with a later message.
+ * The message that tells these parts. `chosenId` is the id it went out with before, if it did.
+ *
+ * Threads: a message about what goes on or is over answers the messages that told of the beginnings; these may have been about
+ * several incidents.
  */
-export function composeMessage(
-  pending: readonly [PendingDelivery, ...PendingDelivery[]],
-  options: StoryOptions,
-): Composed {
-  const { incident } = pending.at(-1) ?? pending[0];
-  const deliveries = pending.map(({ delivery }) => delivery);
-  const opened = deliveries.find((delivery) => delivery.kind === 'opened');
-  const resolved = deliveries.find((delivery) => delivery.kind !== 'opened');
-  const isLate = opened !== undefined && (resolved !== undefined || incident.endedAt !== null);
-  const sent = opened ?? resolved ?? pending[0].delivery;
-  const merged = isLate && resolved !== undefined ? [resolved] : [];
-  const kind: MessageKind = isLate ? 'late' : sent.kind;
-  const story = tell(kind, incident, sent.lastError, options);
-  const root = messageId(sent, 'opened');
-  const message = {
+export function composeMessage(parts: Parts, options: StoryOptions, chosenId: string | null = null): Message {
+  const [first, ...rest] = parts;
+  const kind = kindOf(parts);
+  const roots = parts.flatMap((part) => (part.kind === 'opened' ? [] : [part.root ?? messageId(part.sent, 'opened')]));
+  return {
     kind,
-    incidents: [incident],
-    id: messageId(sent, kind),
-    references: kind === 'opened' ? [] : [root],
-    subject: story.subject,
-    text: renderText(story),
-    html: renderHtml(story),
-    at: (merged[0] ?? sent).createdAt,
+    incidents: parts.map(({ incident }) => incident),
+    id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind) : groupId(kind, parts)),
+    references: [...new Set(roots)].slice(0, longestThread),
+    story: rest.length === 0 ? tell(first, options) : tellMany(kind, parts, options),
+    at: Math.max(...parts.map(decidedAt)),
   };
-  return { message, sent, merged };
 }
 
 /**
@@ -47,6 +33,22 @@ export function composeMessage(
  * its own, because mail systems drop a second message with an id they have seen, and the first may have arrived after all.
  */
 export function messageId({ incidentId, number, recipient }: Delivery, kind: MessageKind): string {
-  const name = JSON.stringify([incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
-  return createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return hash([incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
+}
+
+function groupId(kind: MessageKind, parts: Parts): string {
+  return hash([kind, ...parts.map((part) => messageId(part.sent, part.kind)).sort()]);
+}
+
+function hash(name: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 32);
+}
+
+function kindOf([first, ...rest]: Parts): MessageKind {
+  if (rest.every(({ kind }) => kind === first.kind)) return first.kind;
+  return rest.every(({ kind }) => phaseOf(kind) === phaseOf(first.kind)) ? 'resolved' : 'digest';
+}
+
+function decidedAt({ kind, sent, merged }: Part): number {
+  return kind === 'late' ? Math.max(sent.createdAt, ...merged.map(({ createdAt }) => createdAt)) : sent.createdAt;
 }

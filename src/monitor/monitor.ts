@@ -49,6 +49,8 @@ export interface Monitor {
    * incidents; an incident that no rule looks after any more is closed, and whoever was told of it is told that.
    */
   apply(plan: Plan): Applied;
+  /** Names of what is watched. */
+  targets(): readonly string[];
   /** Adds a silence, or changes the one of its id. Throws where it cannot be stored. */
   silence(silence: Silence): void;
   /** The silences that hold. */
@@ -233,6 +235,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       return Math.max(0, clock.now() - oldest);
     },
     apply,
+    targets: () => [...entries.values()].filter(({ wanted }) => wanted !== null).map(({ name }) => name),
     silence(silence) {
       store.saveSilence(silence);
       situation.silences.set(silence.id, silence);

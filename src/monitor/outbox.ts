@@ -3,22 +3,30 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { attemptToSend } from './attempt.ts';
-import { backoffMs, isHopeless } from './backoff.ts';
 import type { Delivery } from './delivery.ts';
-import { createLanes, type Thread } from './lanes.ts';
+import type { Incident } from './incident.ts';
+import { type Address, createLanes, type Turn } from './lanes.ts';
 import { createLedger, type Settled } from './ledger.ts';
-import { type Composed, composeMessage } from './message.ts';
-import type { Channel, MonitorStore, Receipt } from './ports.ts';
-import type { StoryOptions } from './story.ts';
+import { composeMessage } from './message.ts';
+import { type Parts, sortOf } from './plan.ts';
+import { type DeliveryPolicy, plainPolicy } from './policy.ts';
+import type { Channel, Message, MonitorStore, PendingDelivery, Receipt } from './ports.ts';
+import { deadEntries, failedEntries, type Failure, mergedEntries, sentEntries } from './settle.ts';
 
 export type { Settled } from './ledger.ts';
 
-export interface OutboxOptions extends StoryOptions {
-  readonly store: Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'settle'>;
+export interface OutboxOptions {
+  readonly store: Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;
   readonly channels: readonly Channel[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** How a recipient wants to be told. */
+  readonly policyOf?: (address: Address) => DeliveryPolicy;
+  /** The page about an incident, where there is one. */
+  readonly linkTo: (incident: Incident) => string | null;
+  /** Whether nobody is to be reminded of an incident for now. */
+  readonly isSilenced?: (incident: Incident) => boolean;
   /** How many messages of one channel are on their way at the same time. */
   readonly concurrency?: number;
   /** How long one attempt may take over all. */
@@ -29,14 +37,16 @@ export interface OutboxOptions extends StoryOptions {
 
 /** Sends what the store has pending. Nothing in it rejects: what goes wrong is logged and tried again. */
 export interface Outbox {
-  /** Tries everything pending at once, whatever its due time, and goes on from there. */
+  /** Tries everything pending at once, whatever its next attempt says, and goes on from there. */
   start(): void;
   /** Looks at the store at once: for whoever has just committed a delivery. */
   wake(): void;
-  /** Resolves once everything that is due was tried, or the signal is aborted. */
+  /** Resolves once everything that may go now was tried, or the signal is aborted. */
   drain(signal: AbortSignal): Promise<void>;
   /** Milliseconds since it last looked at the store; 0 before it was started. */
   ageMs(): number;
+  /** For how many milliseconds a channel has refused everything; 0 where each that was tried took something since. */
+  refusedMs(): number;
   /** Aborts what is on its way, which stays pending, and resolves when nothing is left running. */
   stop(): Promise<void>;
 }
@@ -47,27 +57,32 @@ const busyNapMs = 5_000;
 const longestNapMs = 60_000;
 const shortestNapMs = 100;
 const clockStepMs = 1_000;
+const memoryMs = 86_400_000;
 
 /**
  * The loop:
  *  1. Write down settlements that the store refused before.
  *  2. Read what is due into lanes, one per channel and recipient.
- *  3. Start a message of each lane that is free, as many as the channel may have on their way.
- *  4. Settle each when its channel answers, and start the next.
- *  5. Sleep until woken, or until the next delivery is due.
+ *  3. Start a message of each lane that is free and has something to tell by now, as many as the channel may have on their way.
+ *  4. Note which deliveries a message tells, then send it.
+ *  5. Settle them when its channel answers, and start the next.
+ *  6. Sleep until woken, or until the next message may go.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, random, log } = options;
+  const { store, clock, random, log, linkTo, policyOf = () => plainPolicy } = options;
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
-  const lanes = createLanes(options.concurrency ?? 4);
+  const lanes = createLanes({ clock, concurrency: options.concurrency ?? 4, policyOf });
   const ledger = createLedger(options);
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   const idle = new EventTarget();
+  const overdue = new Set<number>();
+  const refusedSince = new Map<string, number>();
   let nap: Disposable | null = null;
   let wallAhead = clock.now() - clock.elapsed();
   let isEverythingDue = true;
   let isStarted = false;
+  let isRemembered = false;
   let lookedAt = 0;
 
   function pass(): void {
@@ -76,9 +91,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     let napMs = busyNapMs;
     try {
       ledger.payDebts();
-      lanes.fill(store.dueDeliveries(horizon(), batch), ledger.settledIds());
-      isEverythingDue = false;
-      startThreads();
+      remember();
+      lanes.fill(readDue());
+      startTurns();
       if (running.size === 0 && !ledger.hasDebts) napMs = untilNext();
     } catch (error) {
       log.error({ err: error }, 'the outbox cannot read its deliveries, it will try again');
@@ -88,96 +103,126 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (running.size === 0) idle.dispatchEvent(new Event('idle'));
   }
 
-  function untilNext(): number {
-    const next = store.nextDeliveryAt();
-    return next === null ? longestNapMs : Math.min(Math.max(next - clock.now(), shortestNapMs), longestNapMs);
+  // What went out before a restart counts as well.
+  function remember(): void {
+    if (isRemembered) return;
+    const now = clock.now();
+    for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
+      lanes.remember(address, sortOf(kind, severity), now - at);
+    }
+    isRemembered = true;
   }
 
-  // Normally now. Where the wall clock was set back, due times lie too late by as much; over a restart nobody knows how much.
-  function horizon(): number {
+  // Where the wall clock was set back, due times lie too late by as much; over a restart nobody knows how much. So each waiting
+  // delivery is then tried once at once, except for reminders that were never due.
+  function readDue(): readonly PendingDelivery[] {
     const ahead = clock.now() - clock.elapsed();
     if (ahead < wallAhead - clockStepMs) isEverythingDue = true;
     wallAhead = ahead;
-    return isEverythingDue ? Number.MAX_SAFE_INTEGER : clock.now();
-  }
-
-  function startThreads(): void {
-    for (let thread = lanes.take(); thread !== null; thread = lanes.take()) {
-      const task = deliver(thread);
-      running.add(task);
-      void task.finally(() => running.delete(task)).then(afterThread);
+    const now = clock.now();
+    const settled = ledger.settledIds();
+    const horizon = isEverythingDue || overdue.size > 0 ? Number.MAX_SAFE_INTEGER : now;
+    const rows = store.dueDeliveries(horizon, batch).filter((row) => !settled.has(row.delivery.id) && !isHeld(row));
+    if (isEverythingDue) {
+      for (const { delivery } of rows)
+        if (delivery.kind !== 'reminder' || delivery.attempts > 0) overdue.add(delivery.id);
     }
+    isEverythingDue = false;
+    return rows.map((row) => (overdue.has(row.delivery.id) ? dueAt(row, now) : row));
   }
 
-  function afterThread(): void {
+  // A reminder waits while somebody wants silence; one that was on its way before is repeated as it was.
+  function isHeld({ delivery, incident, message }: PendingDelivery): boolean {
+    if (delivery.kind !== 'reminder' || message !== null || incident.endedAt !== null) return false;
+    return options.isSilenced?.(incident) ?? false;
+  }
+
+  function untilNext(): number {
+    const now = clock.now();
+    const next = Math.min(store.nextDeliveryAt(now) ?? Number.POSITIVE_INFINITY, lanes.nextAt());
+    return Math.min(Math.max(next - now, shortestNapMs), longestNapMs);
+  }
+
+  function startTurns(): boolean {
+    let started = false;
+    for (let turn = lanes.take(); turn !== null; turn = lanes.take()) {
+      const task = serve(turn);
+      running.add(task);
+      void task.finally(() => running.delete(task)).then(afterTurn);
+      started = true;
+    }
+    return started;
+  }
+
+  function afterTurn(): void {
     if (stopping.signal.aborted) return;
-    if (lanes.isEmpty || lanes.hasNews) pass();
-    else startThreads();
+    if (!startTurns()) pass();
   }
 
-  async function deliver(thread: Thread): Promise<void> {
+  async function serve({ plan, policy, ...address }: Turn): Promise<void> {
     try {
-      const channel = channels.get(thread.channel);
-      if (channel === undefined) {
-        giveUp(thread.deliveries, `no channel "${thread.channel}" is configured`);
-        return;
+      const deliveries = plan.kind === 'drop' ? plan.rows.map(({ delivery }) => delivery) : plan.parts.flatMap(allOf);
+      for (const { id } of deliveries) overdue.delete(id);
+      const channel = channels.get(address.channel);
+      if (plan.kind === 'drop') ledger.settle(mergedEntries(deliveries, null, clock.now()));
+      else if (channel === undefined) giveUp(deliveries, `no channel "${address.channel}" is configured`);
+      else {
+        const message = compose(plan.parts, policy, plan.message);
+        if (message === null) return;
+        if (plan.message === null) ledger.claim(message.id, deliveries);
+        const attempt = { clock, log, attemptMs: options.attemptMs ?? 60_000, signal: stopping.signal };
+        const receipt = await attemptToSend(channel, message, address.recipient, attempt);
+        conclude({ address, policy, parts: plan.parts, deliveries, message }, receipt);
       }
-      const composed = compose(thread);
-      if (composed === null) return;
-      const { message } = composed;
-      const attempt = { clock, log, attemptMs: options.attemptMs ?? 60_000, signal: stopping.signal };
-      conclude(composed, await attemptToSend(channel, message, thread.recipient, attempt));
     } finally {
-      lanes.release(thread);
+      lanes.release(address);
     }
   }
 
   // Fails only by a defect of our own, and then neither loses the deliveries nor tries them in a tight loop.
-  function compose(thread: Thread): Composed | null {
+  function compose(parts: Parts, { zone }: DeliveryPolicy, chosenId: string | null): Message | null {
     try {
-      return composeMessage(thread.pending, options);
+      return composeMessage(parts, { zone, linkTo }, chosenId);
     } catch (error) {
-      log.error({ err: error, incident: thread.pending[0].incident.id }, 'a message could not be composed');
-      tryLater(thread.deliveries, messageOf(error));
+      log.error({ err: error, incident: parts[0].incident.id }, 'a message could not be composed');
+      tryLater(parts.flatMap(allOf), { reason: messageOf(error), askedMs: undefined, message: chosenId });
       return null;
     }
   }
 
-  function conclude({ message, sent, merged }: Composed, receipt: Receipt): void {
-    const all = [sent, ...merged];
+  function conclude({ address, policy, parts, deliveries, message }: Sending, receipt: Receipt): void {
+    const { id, kind } = message;
     switch (receipt.kind) {
       case 'delivered': {
-        const { incidentId: incident, channel, recipient } = sent;
-        const about = { incident, kind: message.kind, channel, recipient, message: message.id };
-        log.info({ ...about, response: receipt.response }, 'delivered');
-        return ledger.settleSent(sent, merged);
+        refusedSince.delete(address.channel);
+        const incidents = parts.map(({ incident }) => incident.id);
+        log.info({ incidents, kind, ...address, message: id, response: receipt.response }, 'delivered');
+        lanes.remember(address, kind === 'digest' ? kind : sortOf(parts[0].kind, parts[0].incident.severity), 0);
+        return ledger.settle(sentEntries(parts, id, policy, clock.now()));
       }
       case 'rejected':
-        return giveUp(all, receipt.reason);
-      case 'retry':
+        return giveUp(deliveries, receipt.reason);
+      case 'retry': {
         // An attempt that we broke off ourselves says nothing about the other side: it stays due.
-        return stopping.signal.aborted ? undefined : tryLater(all, receipt.reason, receipt.afterMs);
+        if (stopping.signal.aborted) return;
+        if (!refusedSince.has(address.channel)) refusedSince.set(address.channel, clock.elapsed());
+        const chosen = receipt.isUncertain === true ? id : null;
+        return tryLater(deliveries, { reason: receipt.reason, askedMs: receipt.afterMs, message: chosen });
+      }
     }
   }
 
-  function tryLater(deliveries: readonly Delivery[], reason: string, askedMs?: number): void {
-    const now = clock.now();
-    const waitMs = backoffMs(Math.max(...deliveries.map(({ attempts }) => attempts)), random, askedMs);
-    giveUp(
-      deliveries.filter((delivery) => isHopeless(delivery, now)),
-      reason,
-    );
-    for (const delivery of deliveries.filter((one) => !isHopeless(one, now))) {
-      log.warn({ ...aboutDelivery(delivery), waitMs }, `not delivered yet: ${reason}`);
-      ledger.settleRetry(delivery, now + waitMs, reason);
-    }
+  function tryLater(deliveries: readonly Delivery[], failure: Failure): void {
+    const { waitMs, retried, hopeless } = failedEntries(deliveries, failure, random, clock.now());
+    giveUp(hopeless, failure.reason);
+    for (const { delivery } of retried)
+      log.warn({ ...aboutDelivery(delivery), waitMs }, `not delivered yet: ${failure.reason}`);
+    ledger.settle(retried);
   }
 
   function giveUp(deliveries: readonly Delivery[], reason: string): void {
-    for (const delivery of deliveries) {
-      log.error(aboutDelivery(delivery), `given up: ${reason}`);
-      ledger.settleDead(delivery, reason);
-    }
+    for (const delivery of deliveries) log.error(aboutDelivery(delivery), `given up: ${reason}`);
+    ledger.settle(deadEntries(deliveries, reason, clock.now()));
   }
 
   return {
@@ -186,6 +231,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       pass();
     },
     wake: pass,
+    refusedMs: () => Math.max(0, ...[...refusedSince.values()].map((since) => clock.elapsed() - since)),
     ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
       if (!isStarted || stopping.signal.aborted || signal.aborted) return;
@@ -206,6 +252,21 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
   };
 }
+
+interface Sending {
+  readonly address: Address;
+  readonly policy: DeliveryPolicy;
+  readonly parts: Parts;
+  readonly deliveries: readonly Delivery[];
+  readonly message: Message;
+}
+
+const allOf = ({ sent, merged }: Parts[number]) => [sent, ...merged];
+
+const dueAt = (row: PendingDelivery, now: number): PendingDelivery => ({
+  ...row,
+  delivery: { ...row.delivery, nextAttemptAt: Math.min(row.delivery.nextAttemptAt, now) },
+});
 
 function aboutDelivery({ id, incidentId: incident, kind, channel, recipient, attempts }: Delivery): object {
   return { delivery: id, incident, kind, channel, recipient, attempts: attempts + 1 };

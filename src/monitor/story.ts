@@ -1,7 +1,9 @@
 import { singleLine } from '#kernel/text.ts';
-import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident, VoteLine } from './incident.ts';
+import type { Part } from './part.ts';
+import { still } from './phrases.ts';
 import type { MessageKind } from './ports.ts';
 
 export interface StoryOptions {
@@ -11,24 +13,25 @@ export interface StoryOptions {
   readonly linkTo: (incident: Incident) => string | null;
 }
 
-/** A table of what each node saw; `more` says in words what did not fit. */
-export interface StoryTable {
-  readonly title: string;
-  readonly rows: readonly StoryRow[];
-  readonly more: string | null;
+export type Tone = 'bad' | 'good' | 'unsure' | 'plain';
+
+export interface StoryCell {
+  readonly text: string;
+  readonly tone: Tone;
 }
 
-interface StoryRow {
-  readonly node: string;
-  readonly place: string;
-  readonly saw: VoteLine['status'];
-  readonly took: string;
-  readonly why: string;
+/** A table; `more` says in words what did not fit. */
+export interface StoryTable {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly StoryCell[])[];
+  readonly more: string | null;
 }
 
 /** Everything that a message says, as plain single lines: text and HTML are two ways to write it down. */
 export interface Story {
   readonly kind: MessageKind;
+  readonly tone: Tone;
   readonly subject: string;
   /** The first sentence of the body. */
   readonly headline: string;
@@ -43,80 +46,110 @@ export interface Story {
 const longestSubject = 140;
 const longestTable = 40;
 
-// The word in the subject, by what the message tells; a beginning is called what the rule calls it.
-const words = { resolved: 'RESOLVED', closed: 'CLOSED', late: 'RESOLVED' } as const;
-
-/** What a message says about an incident. `trouble` is why it is late, where that is known. */
-export function tell(kind: MessageKind, incident: Incident, trouble: string | null, options: StoryOptions): Story {
+/** What a message says about one incident. */
+export function tell(part: Part, options: StoryOptions): Story {
+  const { incident, kind, sent, merged } = part;
   const { zone, linkTo } = options;
+  const words = incident.wording;
   const target = singleLine(incident.target, 80);
   const saw = votesInWords(incident.votes);
   const cause = `${singleLine(incident.cause)}${saw}`;
-  const endedAt = incident.endedAt ?? incident.openedAt;
+  const isRemoved = incident.closing === 'unwatched' || [sent, ...merged].some((one) => one.kind === 'closed');
+  const endedAt = incident.endedAt ?? sent.createdAt;
   const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
-  const span = formatSpan(incident.startedAt, endedAt, zone);
   const whole = `${formatTime(incident.startedAt, zone)} to ${formatTime(endedAt, zone)} (${lasted})`;
+  const since = ['Since', formatTime(incident.startedAt, zone)] as const;
   const what = ['What', singleLine(incident.subject)] as const;
   const common = [
     ['Rule', `${singleLine(incident.rule)}: ${singleLine(incident.condition)}`],
     ['Severity', incident.severity],
   ] as const;
-  const before = table(`Who saw what when it ${incident.wording.began}`, incident.votes);
+  const past = [what, [words.noun, whole], ['Cause', cause], ...common] as const;
+  const before = voteTable(`Who saw what when it ${words.began}`, incident.votes);
   const after =
-    incident.closingVotes === null
-      ? []
-      : [table(`Who saw what when it ${incident.wording.ended}`, incident.closingVotes)];
+    incident.closingVotes === null ? [] : [voteTable(`Who saw what when it ${words.ended}`, incident.closingVotes)];
   const shared = { kind, link: linkTo(incident), footer: `Incident ${singleLine(incident.id)}`, remarks: [] };
 
   switch (kind) {
     case 'opened':
       return {
         ...shared,
-        subject: subjectOf(incident.wording.word, target, incident.cause, saw),
-        headline: `${target} ${incident.wording.is}: ${cause}`,
-        facts: [
-          what,
-          ['Since', formatTime(incident.startedAt, zone)],
-          ['Confirmed', formatTime(incident.openedAt, zone)],
-          ...common,
-        ],
-        tables: [table('Who saw what', incident.votes)],
+        tone: 'bad',
+        subject: subjectOf(words.word, target, incident.cause, saw),
+        headline: `${target} ${words.is}: ${cause}`,
+        facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...common],
+        tables: [voteTable('Who saw what', incident.votes)],
+      };
+    case 'reminder':
+      return {
+        ...shared,
+        tone: 'bad',
+        subject: subjectOf(
+          words.word,
+          target,
+          `${still(words.is).replace(/^is /, '')} after ${lasted}: ${incident.cause}`,
+          saw,
+        ),
+        headline: `${target} ${still(words.is)} after ${lasted}: ${cause}`,
+        remarks: [`This is reminder ${sent.number}.`],
+        facts: [what, since, ...common],
+        tables: [voteTable(`Who saw what when it ${words.began}`, incident.votes)],
       };
     case 'resolved':
       return {
         ...shared,
-        subject: subjectOf(words[kind], target, `${incident.wording.again} after ${lasted}`),
-        headline: `${target} is ${incident.wording.again} after ${lasted}`,
-        facts: [what, [incident.wording.noun, whole], ['Cause', cause], ...common],
-        tables: [...after, before],
+        tone: 'good',
+        subject: subjectOf('RESOLVED', target, `${words.again} after ${lasted}`),
+        headline: `${target} is ${words.again} after ${lasted}`,
+        facts: past,
+        tables: [...after, before, ...turns(incident, zone)],
       };
     case 'closed':
       return {
         ...shared,
-        subject: subjectOf(words[kind], target, `no longer monitored; it ${incident.wording.was} for ${lasted}`),
-        headline: `${target} is no longer monitored; it ${incident.wording.was} until then, for ${lasted}`,
-        facts: [what, [incident.wording.noun, whole], ['Cause', cause], ...common],
-        tables: [before],
+        tone: 'unsure',
+        subject: subjectOf('CLOSED', target, `no longer monitored; it ${words.was} for ${lasted}`),
+        headline: `${target} is no longer monitored; it ${words.was} until then, for ${lasted}`,
+        facts: past,
+        tables: [before, ...turns(incident, zone)],
       };
-    case 'late':
+    case 'late': {
+      const span = formatSpan(incident.startedAt, endedAt, zone);
+      const trouble = sent.lastError;
       return {
         ...shared,
-        subject: subjectOf(words[kind], target, `${incident.wording.was} ${span}; this mail was delayed`),
-        headline: `${target} ${incident.wording.was} ${span} and is ${incident.wording.again}`,
-        remarks: [
-          'This mail was delayed: nothing could be delivered before it was over.',
-          ...(trouble === null ? [] : [`The last attempt failed: ${singleLine(trouble)}`]),
-        ],
-        facts: [what, [incident.wording.noun, whole], ['Cause', cause], ...common],
-        tables: [...after, before],
+        tone: isRemoved ? 'unsure' : 'good',
+        subject: subjectOf(
+          isRemoved ? 'CLOSED' : 'RESOLVED',
+          target,
+          `${words.was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
+        ),
+        headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
+        remarks: delay(trouble),
+        facts: past,
+        tables: [...after, before, ...turns(incident, zone)],
       };
+    }
   }
 }
 
-// The end of a subject is worth more than the middle of a long cause.
-function subjectOf(word: string, target: string, said: string, end = ''): string {
-  const start = `[${word}] ${target}: `;
+/** One line of at most 140 characters; its end is worth more than the middle of what it says. */
+export function subjectOf(word: string, about: string, said: string, end = ''): string {
+  const start = `[${word}] ${about}${about === '' ? '' : ': '}`;
   return `${start}${singleLine(said, longestSubject - start.length - end.length)}${end}`;
+}
+
+/** `plain` cells of a row. */
+export function cells(...texts: readonly string[]): readonly StoryCell[] {
+  return texts.map((text) => ({ text, tone: 'plain' }));
+}
+
+function delay(trouble: string | null): readonly string[] {
+  if (trouble === null) return ['It was over before this mail was sent.'];
+  return [
+    'This mail was delayed: nothing could be delivered before it was over.',
+    `The last attempt failed: ${singleLine(trouble)}`,
+  ];
 }
 
 function votesInWords(votes: readonly VoteLine[]): string {
@@ -125,25 +158,49 @@ function votesInWords(votes: readonly VoteLine[]): string {
 }
 
 const order: readonly VoteLine['status'][] = ['down', 'unknown', 'up'];
+const tones = { down: 'bad', unknown: 'unsure', up: 'good' } as const;
+const verdictTones = { ...tones, partial: 'unsure' } as const;
 
-function table(title: string, votes: readonly VoteLine[]): StoryTable {
+function voteTable(title: string, votes: readonly VoteLine[]): StoryTable {
   const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
   const rest = sorted.slice(longestTable);
   const counts = order.map((status) => [status, rest.filter((vote) => vote.status === status).length] as const);
   const inWords = counts.flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${status}`])).join(', ');
   return {
     title,
-    rows: sorted.slice(0, longestTable).map(rowOf),
+    columns: ['node', 'place', 'saw', 'took', 'why'],
+    rows: sorted.slice(0, longestTable).map(voteRow),
     more: rest.length === 0 ? null : `and ${rest.length} more: ${inWords}`,
   };
 }
 
-function rowOf(vote: VoteLine): StoryRow {
-  return {
-    node: singleLine(vote.node),
-    place: singleLine(vote.place, 60) || 'unknown place',
-    saw: vote.status,
-    took: vote.seconds === null ? '-' : formatSeconds(vote.seconds),
-    why: singleLine(vote.message ?? ''),
-  };
+function voteRow(vote: VoteLine): readonly StoryCell[] {
+  const took = vote.seconds === null ? '-' : formatSeconds(vote.seconds);
+  return [
+    ...cells(singleLine(vote.node), singleLine(vote.place, 60) || 'unknown place'),
+    { text: vote.status, tone: tones[vote.status] },
+    ...cells(took, singleLine(vote.message ?? '')),
+  ];
+}
+
+// How the verdict changed while the incident was open: what does not change needs no table.
+function turns({ timeline }: Incident, zone: string): readonly StoryTable[] {
+  if (timeline.length < 2) return [];
+  const rows = timeline
+    .slice(0, longestTable)
+    .map(({ at, status, up, down, unknown }) => [
+      ...cells(formatTime(at, zone)),
+      { text: status, tone: verdictTones[status] },
+      ...cells(String(down), String(up), String(unknown)),
+    ]);
+  const rest = timeline.length - rows.length;
+  const columns = ['from', 'verdict', 'down', 'up', 'unknown'];
+  return [{ title: 'How it went', columns, rows, more: rest === 0 ? null : `and ${rest} more` }];
+}
+
+/** A measured time for people: `83.4 ms`, `1.25 s`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds >= 10) return `${seconds.toFixed(1)} s`;
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  return `${Number((seconds * 1_000).toPrecision(3))} ms`;
 }

@@ -47,8 +47,8 @@ export interface Watch {
 
 // No check takes as long: what is beyond it is a hang of ours.
 const roundLimitMs = 180_000;
-/** The pause before a round that makes sure of the last one. */
-export const confirmAfterMs = 5_000;
+// The pause before a round that makes sure of the last one.
+const confirmAfterMs = 5_000;
 const shortestGapMs = 3_000;
 
 /**
@@ -170,7 +170,8 @@ async function collectVotes(
 ): Promise<readonly Vote[]> {
   using limit = deadline(clock, roundLimitMs, signal);
   try {
-    const { votes } = await runner.run({ spec: target.spec, nodes }, limit.signal);
+    const round = { target: target.name, dueAt };
+    const { votes } = await runner.run({ spec: target.spec, nodes, round }, limit.signal);
     return votes;
   } catch (error) {
     if (!signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'round could not be run');

@@ -54,3 +54,18 @@ export type FromNode =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
   | { readonly kind: 'health'; readonly health: AgentHealth };
+
+/** Results that the hub has not confirmed, on disk: they outlive the process. Bounded in age and number. */
+export interface Spool {
+  readonly size: number;
+  /** Results given up since the start, for their age or number. */
+  readonly dropped: number;
+  /** Keeps a result before it is sent. The oldest one goes where there is no room. */
+  put(ticket: string, payload: string): void;
+  payload(ticket: string): string | null;
+  /** Forgets a result that the hub keeps now. */
+  remove(ticket: string): void;
+  /** The tickets of the newest results, newest first. */
+  newest(limit: number): readonly string[];
+  close(): void;
+}

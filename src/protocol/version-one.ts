@@ -5,7 +5,7 @@ import { NodeId, RequestId } from './shapes.ts';
 // The shapes of /api/v1: the same checks with everything that is known. New keys may come; none goes or changes its meaning.
 
 /** A node and its place. */
-export const ApiNode = z
+const ApiNode = z
   .object({
     id: NodeId,
     name: z.string().describe('What stands before the first dot of the identifier; metrics use it.'),

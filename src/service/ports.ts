@@ -14,6 +14,8 @@ export interface NodeCommand {
   readonly spec: CheckSpec;
   readonly policy: Policy;
   readonly deadlineMs: number;
+  /** The name of the run where its results are stored: what a result that comes late is stored under. */
+  readonly run?: string | undefined;
 }
 
 export interface NodeStatus {
@@ -25,6 +27,8 @@ export interface NodeStatus {
   readonly running: number;
   readonly queued: number;
   readonly lagSeconds: number;
+  /** How far its clock is ahead of ours; null or absent where that is not known, or the clock is the same. */
+  readonly clockOffsetSeconds?: number | null;
 }
 
 /** How the service reaches nodes: threads of this process, or other machines. */

@@ -9,6 +9,8 @@ export interface RunRequest {
   readonly nodes: NodeSelection;
   /** What this run may reach. */
   readonly policy: Policy;
+  /** The name that its results are stored under, where they are. */
+  readonly name?: string | undefined;
 }
 
 export interface NodeOutcome {
@@ -31,7 +33,7 @@ export interface Runs {
   /** The same for nodes that were selected before; `onOutcome` hears of each outcome as it comes. */
   runOn(
     nodes: readonly NodeInfo[],
-    command: Pick<RunRequest, 'spec' | 'policy'>,
+    command: Pick<RunRequest, 'spec' | 'policy' | 'name'>,
     signal: AbortSignal,
     onOutcome: (outcome: NodeOutcome) => void,
   ): Promise<readonly NodeOutcome[]>;
@@ -41,13 +43,13 @@ export interface Runs {
 const graceMs = 5_000;
 
 export function createRuns(transport: Transport, clock: Clock): Runs {
-  const runOn: Runs['runOn'] = async (nodes, { spec, policy }, signal, onOutcome) => {
+  const runOn: Runs['runOn'] = async (nodes, { spec, policy, name }, signal, onOutcome) => {
     const deadlineMs = checkOf(spec.type).deadlineMs(spec);
 
     const ask = async (node: NodeInfo): Promise<Outcome> => {
       using limit = deadline(clock, deadlineMs + graceMs, signal);
       try {
-        return await transport.run(node.name, { spec, policy, deadlineMs }, limit.signal);
+        return await transport.run(node.name, { spec, policy, deadlineMs, run: name }, limit.signal);
       } catch (error) {
         if (!limit.expired) throw error;
         return failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));

@@ -1,12 +1,13 @@
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { RoundRecord } from '#monitor/ports.ts';
+import type { LateVote, RoundRecord } from '#monitor/ports.ts';
 import { isOutage, reasonOf } from './errors.ts';
 import type { Settlement } from './rows.ts';
 
 export type Work =
   | { readonly kind: 'round'; readonly round: RoundRecord }
+  | { readonly kind: 'late'; readonly late: LateVote }
   | { readonly kind: 'settlements'; readonly settlements: readonly Settlement[] };
 
 export type WorkResult = 'stored' | 'duplicate' | 'settled';
@@ -73,6 +74,16 @@ export class CommitQueue {
       if (left > 0) return this.#wakeIn(left);
       this.#lastUrgentAt = this.#options.clock.elapsed();
       this.flush();
+    });
+  }
+
+  /** Like `add`, for a vote that comes late. It waits a moment only: whoever sent it has more. */
+  addLate(late: LateVote): Promise<WorkResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
+      this.#entries.push({ work: { kind: 'late', late }, resolve, reject });
+      if (this.#lastError !== null) return this.#makeRoom();
+      this.#wakeIn(urgentGapMs);
     });
   }
 
@@ -166,7 +177,9 @@ export class CommitQueue {
   // Gives up the oldest rounds that changed nothing, then those that changed a state only; never one that tells of an incident.
   #makeRoom(): void {
     while (this.#entries.length > this.#options.limit) {
-      const steady = this.#entries.findIndex(({ work }) => work.kind === 'round' && isSteady(work.round));
+      const steady = this.#entries.findIndex(
+        ({ work }) => work.kind === 'late' || (work.kind === 'round' && isSteady(work.round)),
+      );
       const index = steady === -1 ? this.#entries.findIndex(({ work }) => !isDurable(work)) : steady;
       const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
       if (entry === undefined) return;
@@ -198,5 +211,6 @@ function isSteady(round: RoundRecord): boolean {
 
 // Somebody will be told of it, or was: it must survive a power cut.
 function isDurable(work: Work): boolean {
+  if (work.kind === 'late') return false;
   return work.kind === 'settlements' || work.round.incidents.length > 0 || work.round.deliveries.length > 0;
 }

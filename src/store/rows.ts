@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { MonitorStore, RoundRecord } from '#monitor/ports.ts';
+import type { ListedDelivery, MonitorStore, RoundRecord, SentMessage } from '#monitor/ports.ts';
 import type { deliveries, incidents, results, ruleStates } from './schema.ts';
 
 export type RuleState = RoundRecord['states'][number];
 export type Incident = RoundRecord['incidents'][number];
 export type Delivery = RoundRecord['deliveries'][number];
-export type Settlement = Parameters<MonitorStore['settle']>[0][number];
+/** What is written about a delivery: how an attempt ended, or which message is about to tell it. */
+export type Settlement = Parameters<MonitorStore['settle']>[0][number] | Claim;
+
+interface Claim {
+  readonly id: number;
+  readonly state: 'claimed';
+  readonly message: string;
+}
 
 /** What is kept of one node's outcome. */
 export interface StoredResult {
@@ -106,9 +113,11 @@ const Story = z.object({
 }) satisfies z.ZodType<Omit<Incident, IncidentColumn>>;
 
 // Both lists are complete or do not compile: a kind that is added elsewhere has to be added here.
-const Kind = z.enum({ opened: 'opened', resolved: 'resolved', closed: 'closed' } satisfies {
+const Kind = z.enum({ opened: 'opened', reminder: 'reminder', resolved: 'resolved', closed: 'closed' } satisfies {
   [Kind in Delivery['kind']]: Kind;
 });
+
+const DeliveryState = z.enum(['pending', 'sent', 'merged', 'dead']);
 
 const statuses = ['up', 'down', 'unknown'] as const;
 
@@ -128,7 +137,7 @@ export function failureText(outcome: Outcome): string | null {
 }
 
 export function resultOf(
-  row: Omit<typeof results.$inferSelect, 'targetId' | 'nodeId'> & { node: string },
+  row: Omit<typeof results.$inferSelect, 'targetId' | 'nodeId' | 'lateAt'> & { node: string },
 ): StoredResult {
   const { dueAt, node, durationUs } = row;
   const place = `the result of ${new Date(dueAt).toISOString()} at ${node}`;
@@ -160,8 +169,24 @@ export function incidentOf(target: string, row: typeof incidents.$inferSelect): 
 }
 
 export function deliveryOf(row: typeof deliveries.$inferSelect): Delivery {
-  const { state: _state, settledAt: _settledAt, kind, ...delivery } = row;
+  const { state: _state, settledAt: _settledAt, message: _message, kind, ...delivery } = row;
   return { ...delivery, kind: parse(Kind, kind, `delivery ${row.id}`) };
+}
+
+export function listedDeliveryOf(target: string, row: typeof deliveries.$inferSelect): ListedDelivery {
+  const place = `delivery ${row.id}`;
+  return { ...row, target, kind: parse(Kind, row.kind, place), state: parse(DeliveryState, row.state, place) };
+}
+
+export function sentMessageOf(row: {
+  readonly channel: string;
+  readonly recipient: string;
+  readonly kind: string;
+  readonly severity: string;
+  readonly at: number | null;
+}): SentMessage {
+  const kind = parse(Kind, row.kind, 'a delivery');
+  return { ...row, kind, severity: parse(Story.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
 }
 
 /** What a column of JSON says. Throws `store_corrupt` with its place. */

@@ -29,6 +29,8 @@ export const results = sqliteTable(
     durationUs: integer('duration_us'),
     /** JSON: source, code, message, address. Null where the status is up. */
     failure: text('failure'),
+    /** When it came, where that was after its round. */
+    lateAt: integer('late_at'),
   },
   (table) => [primaryKey({ columns: [table.dueAt, table.targetId, table.nodeId] })],
 );
@@ -87,12 +89,17 @@ export const deliveries = sqliteTable(
     attempts: integer('attempts').notNull(),
     lastError: text('last_error'),
     settledAt: integer('settled_at'),
+    /** The id of the message that told it or, while it is pending, may have. */
+    message: text('message'),
   },
   (table) => [
     uniqueIndex('deliveries_once').on(table.incidentId, table.kind, table.number, table.channel, table.recipient),
     index('deliveries_pending')
       .on(table.nextAttemptAt)
       .where(sql`state = 'pending'`),
+    index('deliveries_settled')
+      .on(table.settledAt)
+      .where(sql`state = 'sent'`),
   ],
 );
 
@@ -141,6 +148,7 @@ export const history = sqliteView('history', {
   code: text('code'),
   message: text('message'),
   address: text('address'),
+  lateAt: text('late_at'),
 }).as(sql`SELECT
   strftime('%Y-%m-%dT%H:%M:%fZ', results.due_at / 1000.0, 'unixepoch') AS due_at,
   targets.name AS target,
@@ -149,7 +157,8 @@ export const history = sqliteView('history', {
   results.duration_us / 1000000.0 AS seconds,
   results.failure ->> 'code' AS code,
   results.failure ->> 'message' AS message,
-  results.failure ->> 'address' AS address
+  results.failure ->> 'address' AS address,
+  strftime('%Y-%m-%dT%H:%M:%fZ', results.late_at / 1000.0, 'unixepoch') AS late_at
 FROM results
 JOIN targets ON targets.id = results.target_id
 JOIN nodes ON nodes.id = results.node_id`);

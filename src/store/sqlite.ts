@@ -1,25 +1,27 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { MonitorStore } from '#monitor/ports.ts';
+import type { LateVote, MonitorStore } from '#monitor/ports.ts';
 import type { ServiceStore } from '#service/ports.ts';
+import {
+  readChannels,
+  readCounts,
+  readDeliveries,
+  readDue,
+  readNextDeliveryAt,
+  readSentMessages,
+  retryDeliveries,
+} from './deliveries.ts';
 import { asc, lt } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
-import {
-  readChannels,
-  readCounts,
-  readDue,
-  readNextDeliveryAt,
-  readResults,
-  readSuccesses,
-  readTargets,
-} from './read.ts';
+import { readResults, readSuccesses, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
 import { createRunStore } from './runs.ts';
 import { results } from './schema.ts';
 import { readSilences, writeSilence } from './silences.ts';
+import { readSummary } from './summary.ts';
 import { createWriter } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {
@@ -34,6 +36,11 @@ export interface Store extends MonitorStore, AsyncDisposable {
   readonly checks: ServiceStore;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
+  /**
+   * Stores a vote that came when its round was over, resolved once it is committed. It changes the history only, and there
+   * nothing but a missing or an unknown vote.
+   */
+  recordLate(late: LateVote): Promise<'stored' | 'duplicate'>;
   /**
    * Deletes the results that were due before `before`, oldest first, in one short transaction of about `limit` rows, and gives
    * space back to the filesystem where much of the file is free. Returns how many it deleted; 0 says there is nothing left.
@@ -73,6 +80,7 @@ export function openStore(options: StoreOptions): Store {
 
   function write(work: Work): WorkResult {
     if (work.kind === 'round') return writer.writeRound(work.round);
+    if (work.kind === 'late') return writer.writeLate(work.late);
     work.settlements.forEach((settlement) => writer.writeSettlement(settlement));
     return 'settled';
   }
@@ -121,10 +129,19 @@ export function openStore(options: StoreOptions): Store {
       return result === 'duplicate' ? 'duplicate' : 'stored';
     },
 
+    async recordLate(late) {
+      return (await queue.addLate(late)) === 'duplicate' ? 'duplicate' : 'stored';
+    },
+
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),
-    nextDeliveryAt: () => guard(() => readNextDeliveryAt(database, queue.waitingSettlements())),
+    nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
+    claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
     settle: (settlements) => queue.settle(settlements),
-    deliveryCounts: () => guard(() => readCounts(database, channels)),
+    sentMessages: (since) => guard(() => readSentMessages(database, since)),
+    deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
+    summarise: (from, to) => guard(() => readSummary(database, from, to)),
+    listDeliveries: (options) => guard(() => readDeliveries(database, options)),
+    retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
     recentSuccesses: (since, wanted) => guard(() => readSuccesses(database, since, wanted)),
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>

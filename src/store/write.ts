@@ -1,5 +1,5 @@
-import type { RoundRecord } from '#monitor/ports.ts';
-import { type BetterSQLite3Database, and, eq, sql } from './drizzle.ts';
+import type { LateVote, RoundRecord } from '#monitor/ports.ts';
+import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import { failureText, incidentRow, stateText, statusNumber, toMicroseconds } from './rows.ts';
 import type { Incident, RuleState, Delivery, Settlement } from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
@@ -7,7 +7,9 @@ import { deliveries, incidents, nodes, results, ruleStates, targets } from './sc
 export interface Writer {
   /** Writes a whole round, or nothing where one of its name is there. */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';
-  /** Settles a delivery, unless it was settled before. */
+  /** Writes a vote whose round is over: where it has none from this node, or only the word that there was no answer. */
+  writeLate(late: LateVote): 'stored' | 'duplicate';
+  /** Settles a delivery, unless it was settled before; a reminder that it asks for is written with it. */
   writeSettlement(settlement: Settlement): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
   forgetNames(): void;
@@ -51,6 +53,18 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       .run();
   }
 
+  // The reminder that follows a delivery, if its incident is open by now.
+  function writeReminder(after: number, at: number): void {
+    database.run(sql`
+      INSERT INTO deliveries
+        (incident_id, kind, number, channel, recipient, state, created_at, next_attempt_at, attempts)
+      SELECT incident_id, 'reminder', CASE kind WHEN 'reminder' THEN number + 1 ELSE 1 END,
+        channel, recipient, 'pending', ${at}, ${at}, 0
+      FROM deliveries JOIN incidents ON incidents.id = incident_id
+      WHERE deliveries.id = ${after} AND ended_at IS NULL
+      ON CONFLICT DO NOTHING`);
+  }
+
   return {
     writeRound({ target, dueAt, votes, states, incidents, deliveries }) {
       const targetId = idOf(targetIds, target, 'target');
@@ -71,12 +85,39 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       return 'stored';
     },
 
+    writeLate({ target, dueAt, vote: { node, outcome }, at }) {
+      const change = {
+        status: statusNumber(outcome.status),
+        durationUs: toMicroseconds(outcome.seconds),
+        failure: failureText(outcome),
+        lateAt: at,
+      };
+      const { changes } = database
+        .insert(results)
+        .values({
+          dueAt,
+          targetId: idOf(targetIds, target, 'target'),
+          nodeId: idOf(nodeIds, node.name, 'node'),
+          ...change,
+        })
+        .onConflictDoUpdate({
+          target: [results.dueAt, results.targetId, results.nodeId],
+          set: change,
+          setWhere: sql`${results.status} = ${statusNumber('unknown')} AND ${results.lateAt} IS NULL`,
+        })
+        .run();
+      return changes === 0 ? 'duplicate' : 'stored';
+    },
+
     writeSettlement(settlement) {
-      database
+      const { changes } = database
         .update(deliveries)
         .set(changeOf(settlement))
         .where(and(eq(deliveries.id, settlement.id), eq(deliveries.state, 'pending')))
         .run();
+      if (settlement.state === 'sent' && settlement.remindAt !== null && changes > 0) {
+        writeReminder(settlement.id, settlement.remindAt);
+      }
     },
 
     forgetNames() {
@@ -89,14 +130,21 @@ export function createWriter(database: BetterSQLite3Database): Writer {
 function changeOf(settlement: Settlement) {
   const attempts = sql`${deliveries.attempts} + 1`;
   switch (settlement.state) {
+    case 'claimed':
+      return { message: settlement.message };
     case 'sent':
-      return { state: settlement.state, settledAt: settlement.at, attempts };
+      return { state: settlement.state, settledAt: settlement.at, message: settlement.message, attempts };
     case 'merged':
-      return { state: settlement.state, settledAt: settlement.at };
+      return { state: settlement.state, settledAt: settlement.at, message: settlement.message };
     case 'dead':
       return { state: settlement.state, settledAt: settlement.at, attempts, lastError: settlement.error };
     case 'pending':
-      return { nextAttemptAt: settlement.nextAttemptAt, attempts, lastError: settlement.error };
+      return {
+        nextAttemptAt: settlement.nextAttemptAt,
+        attempts,
+        lastError: settlement.error,
+        message: settlement.message,
+      };
   }
 }
 

@@ -124,6 +124,7 @@ function createApp(options: WebOptions, limits: WebLimits): FastifyInstance {
   cutSlowReaders(app, clock, limits.answerMs);
   answerErrors(app, log);
   app.addHook('onResponse', (request, reply, done) => {
+    if (!log.isLevelEnabled('debug')) return done();
     const { method, url, ip } = request;
     log.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request answered');
     done();

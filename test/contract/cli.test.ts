@@ -203,7 +203,7 @@ test('a plan tells checks for each node, disk and series', async () => {
     ' | on us1 | 2.07',
     'results a month | 176,000',
     'disk a month | 4.2 MB',
-    'Prometheus series | about 189',
+    'Prometheus series | about 193',
     '',
   ]);
 });

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  globSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -14,7 +15,17 @@ import Database from 'better-sqlite3';
 import { getTableColumns } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { WatchpostError } from '#kernel/errors.ts';
-import { deliveries, incidents, nodes, results, ruleStates, targets } from '#store/schema.ts';
+import {
+  deliveries,
+  incidents,
+  nodes,
+  results,
+  ruleStates,
+  runResults,
+  runs,
+  silences,
+  targets,
+} from '#store/schema.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, opening, round, start, tempFolder, vote } from '../support/store.ts';
 
@@ -37,6 +48,8 @@ function refusalOf(path: string): WatchpostError {
   throw new Error(`${path} was opened`);
 }
 
+const newestSchema = globSync('*.sql', { cwd: new URL('../../migrations/', import.meta.url).pathname }).length;
+
 function edit(path: string, sql: string): void {
   const database = new Database(path);
   database.exec(sql);
@@ -51,8 +64,8 @@ describe('a database that cannot be used', () => {
     edit(path, `INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)`);
     const error = refusalOf(path);
     expect(error.code).toBe('store_newer');
-    expect(error.message).toMatch(
-      /written by a newer Watchpost \(schema 2, this one knows up to 1\); install that version/,
+    expect(error.message).toContain(
+      `written by a newer Watchpost (schema ${newestSchema + 1}, this one knows up to ${newestSchema}); install that version`,
     );
   });
 
@@ -159,6 +172,7 @@ describe('two programs on one database', () => {
     const reader = new Database(path, { readonly: true });
     expect(reader.prepare('SELECT * FROM history').all()).toEqual([
       {
+        late_at: null,
         due_at: '2026-01-01T00:00:00.007Z',
         target: 'shop',
         node: 'de1',
@@ -195,11 +209,11 @@ describe('two programs on one database', () => {
     const intruder = new Database(path);
     intruder.exec('BEGIN IMMEDIATE');
     store.settle([
-      { id: a!, state: 'sent', at: start },
-      { id: b!, state: 'pending', nextAttemptAt: start + 60_000, error: '451' },
+      { id: a!, state: 'sent', at: start, message: 'm', remindAt: null },
+      { id: b!, state: 'pending', nextAttemptAt: start + 60_000, error: '451', message: null },
     ]);
     expect(store.dueDeliveries(start + 59_999, 10)).toEqual([]);
-    expect(store.nextDeliveryAt()).toBe(start + 60_000);
+    expect(store.nextDeliveryAt(start)).toBe(start + 60_000);
     const waiting = [store.record(round('blog', start)), store.record(opening('blog', start + 1))];
     expect(store.health()).toMatchObject({
       lastError: 'database is locked',
@@ -249,7 +263,17 @@ describe('the file', () => {
     const path = join(folder.path, 'watchpost.db');
     await fill(path, 1);
     const database = new Database(path, { readonly: true });
-    const tables = { targets, nodes, results, rule_states: ruleStates, incidents, deliveries };
+    const tables = {
+      targets,
+      nodes,
+      results,
+      rule_states: ruleStates,
+      incidents,
+      deliveries,
+      runs,
+      run_results: runResults,
+      silences,
+    };
     for (const [name, table] of Object.entries(tables)) {
       const columns = Object.values(getTableColumns(table)).map((column) => [column.name, column.notNull]);
       const found = database.prepare(`SELECT name, "notnull" FROM pragma_table_info(?)`).raw().all(name);
@@ -260,11 +284,15 @@ describe('the file', () => {
     );
     expect(forms.all()).toEqual(
       expect.arrayContaining([
-        ...['targets', 'nodes', 'incidents', 'deliveries'].map((name) => ({ name, wr: 0, strict: 1 })),
-        ...['results', 'rule_states'].map((name) => ({ name, wr: 1, strict: 1 })),
+        ...['targets', 'nodes', 'incidents', 'deliveries', 'runs', 'silences'].map((name) => ({
+          name,
+          wr: 0,
+          strict: 1,
+        })),
+        ...['results', 'rule_states', 'run_results'].map((name) => ({ name, wr: 1, strict: 1 })),
       ]),
     );
-    expect(database.pragma('user_version', { simple: true })).toBe(1);
+    expect(database.pragma('user_version', { simple: true })).toBe(newestSchema);
     expect(database.pragma('foreign_key_check')).toEqual([]);
     database.close();
   });
@@ -288,4 +316,28 @@ describe('the file', () => {
     await again.close();
     expect(statSync(path).size).toBeLessThan(full * 0.4);
   });
+});
+
+test('an incident and a state that say less than today are read with what they meant', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.db');
+  const before = openAt(path, clock);
+  await before.record(opening('shop', start));
+  await before.close();
+  const newer = ['wording', 'closing', 'timeline', 'held', 'told', 'acknowledged']
+    .map((key) => `'$.${key}'`)
+    .join(', ');
+  edit(
+    path,
+    `UPDATE incidents SET story = json_remove(story, ${newer}); UPDATE rule_states SET state = json_remove(state, '$.noted')`,
+  );
+  await using store = openAt(path, clock);
+  expect(store.load()).toMatchObject([
+    {
+      states: [{ noted: {} }],
+      openIncidents: [
+        { wording: { word: 'DOWN' }, closing: null, timeline: [], held: null, told: null, acknowledged: null },
+      ],
+    },
+  ]);
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { failed, failure } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Store, StoreOptions } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -76,6 +77,30 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(store.dueDeliveries(start, 10).map((due) => due.delivery.recipient)).toEqual(['ops@example.com']);
     }));
 
+  test('a late vote fills a gap or replaces one that only said that there was no answer, once, and moves nothing else', () =>
+    withStore(async (store, clock) => {
+      const record = async (work: Promise<unknown>) => {
+        await clock.advance(1_000);
+        return work;
+      };
+      const silent = failed(failure('node', 'no_answer', 'the node did not answer'));
+      const states = [state('shop')];
+      await record(store.record(round('shop', start, { votes: [vote('de1'), vote('us1', silent)], states })));
+      const before = store.load();
+      const late = (node: string, outcome = up(0.5), dueAt = start) =>
+        record(store.recordLate({ target: 'shop', dueAt, vote: vote(node, outcome), at: start + 60_000 }));
+      expect(await late('us1')).toBe('stored');
+      expect(await late('us1', down())).toBe('duplicate');
+      expect(await late('de1', down())).toBe('duplicate');
+      expect(await late('jp1', down(), start + 5_000)).toBe('stored');
+      expect(store.recentResults('shop', start)).toMatchObject([
+        { node: 'de1', status: 'up', seconds: 0.012345 },
+        { node: 'us1', status: 'up', seconds: 0.5, failure: null },
+        { node: 'jp1', status: 'down', dueAt: start + 5_000 },
+      ]);
+      expect(store.load()).toEqual(before);
+    }));
+
   test('finds a duplicate among rounds that still wait', () =>
     withStore(async (store, clock) => {
       const both = Promise.all([store.record(round('shop', start)), store.record(round('shop', start))]);
@@ -136,15 +161,19 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(await Promise.all([steady, changed])).toEqual(['stored', 'stored']);
     }));
 
-  test('gives what waits in the same thread together with what is due, and nothing of other threads', () =>
+  test('gives what waits for the same recipient together with what is due, and nothing of other recipients', () =>
     withStore(async (store, clock) => {
       const [shop, web] = [incident('shop', start), incident('web', start)];
       await store.record(round('shop', start, { incidents: [shop], deliveries: [delivery(shop)] }));
-      const second = store.record(round('web', start, { incidents: [web], deliveries: [delivery(web)] }));
+      const second = store.record(
+        round('web', start, { incidents: [web], deliveries: [delivery(web, { recipient: 'web@example.com' })] }),
+      );
       await clock.advance(50);
       await second;
       for (const due of store.dueDeliveries(start, 10)) {
-        store.settle([{ id: due.delivery.id, state: 'pending', nextAttemptAt: start + 60_000, error: 'busy' }]);
+        store.settle([
+          { id: due.delivery.id, state: 'pending', nextAttemptAt: start + 60_000, error: 'busy', message: null },
+        ]);
       }
       expect(store.dueDeliveries(start + 1_000, 10)).toEqual([]);
       const ended = { ...shop, endedAt: start + 500 };
@@ -238,7 +267,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       const recipients = (now: number, limit: number) =>
         store.dueDeliveries(now, limit).map((due) => due.delivery.recipient);
       expect(recipients(start + 6, 10)).toEqual([]);
-      expect(store.nextDeliveryAt()).toBe(start + 7);
+      expect(store.nextDeliveryAt(start)).toBe(start + 7);
       expect(recipients(start + 8, 10)).toEqual(['2@example.com', '3@example.com']);
       expect(recipients(start + 9, 2)).toEqual(['1@example.com', '2@example.com']);
     }));
@@ -248,22 +277,22 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
       const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
       store.settle([
-        { id: a!, state: 'sent', at: start },
+        { id: a!, state: 'sent', at: start, message: 'm', remindAt: null },
         { id: b!, state: 'dead', at: start, error: '550 no such user' },
-        { id: c!, state: 'pending', nextAttemptAt: start + 60_000, error: '451 try later' },
+        { id: c!, state: 'pending', nextAttemptAt: start + 60_000, error: '451 try later', message: null },
       ]);
       store.settle([
-        { id: a!, state: 'pending', nextAttemptAt: start, error: 'late answer' },
-        { id: b!, state: 'merged', at: start },
+        { id: a!, state: 'pending', nextAttemptAt: start, error: 'late answer', message: null },
+        { id: b!, state: 'merged', at: start, message: 'm' },
       ]);
       const after = await reopen();
       expect(after.dueDeliveries(start + 59_999, 10)).toEqual([]);
-      expect(after.nextDeliveryAt()).toBe(start + 60_000);
+      expect(after.nextDeliveryAt(start)).toBe(start + 60_000);
       expect(after.dueDeliveries(start + 60_000, 10).map((due) => due.delivery)).toEqual([
         expect.objectContaining({ id: c, attempts: 1, lastError: '451 try later', nextAttemptAt: start + 60_000 }),
       ]);
-      after.settle([{ id: c!, state: 'merged', at: start }]);
-      expect(after.nextDeliveryAt()).toBeNull();
+      after.settle([{ id: c!, state: 'merged', at: start, message: 'm' }]);
+      expect(after.nextDeliveryAt(start)).toBeNull();
     }));
 
   test('counts pending deliveries of every channel, the idle ones too', () =>
@@ -274,7 +303,9 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await store.record(opening('blog', start + 1));
       expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 3, oldestAt: start }]);
       store.settle(
-        store.dueDeliveries(start + 1, 10).map((due) => ({ id: due.delivery.id, state: 'sent', at: start })),
+        store
+          .dueDeliveries(start + 1, 10)
+          .map((due) => ({ id: due.delivery.id, state: 'sent', at: start, message: 'm', remindAt: null })),
       );
       const idle = [{ channel: 'email', pending: 0, oldestAt: null }];
       expect(store.deliveryCounts()).toEqual(idle);
@@ -304,6 +335,66 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       await clock.advance(600);
       expect(await Promise.all([first, second])).toEqual(['stored', 'stored']);
       expect(store.recentResults('shop', 0).map(({ dueAt }) => dueAt)).toEqual([start + 400 - 3_600_000, start]);
+    }));
+
+  test('gives back the good results of the targets that are asked for, of all of them in one look', () =>
+    withStore(async (store, clock) => {
+      const votes = [vote('de1', up(0.25)), vote('us1', down()), vote('jp1', up(0.5))];
+      const recorded = ['shop', 'blog', 'wiki'].map((name, index) =>
+        store.record(round(name, start + index, { votes })),
+      );
+      const late = store.record(round('shop', start + 10));
+      await clock.advance(1_000);
+      await Promise.all([...recorded, late]);
+      const found = [...store.recentSuccesses(start + 1, new Set(['shop', 'blog']))];
+      expect(found.map(({ target, node, dueAt, seconds }) => [target, node, dueAt - start, seconds])).toEqual([
+        ['blog', 'de1', 1, 0.25],
+        ['blog', 'jp1', 1, 0.5],
+        ['shop', 'de1', 10, 0.012345],
+      ]);
+    }));
+
+  test('keeps silences, each under its id, until they end', () =>
+    withStore(async (store, _clock, reopen) => {
+      const night = { id: 'a', targets: 'all', why: 'night', from: start, until: start + 1_000 } as const;
+      const move = { id: 'b', targets: ['shop', 'blog'], why: 'it moves', from: start, until: start + 500 };
+      store.saveSilence(night);
+      store.saveSilence(move);
+      const after = await reopen();
+      expect(after.silences(start)).toEqual([move, night]);
+      expect(after.silences(start + 500)).toEqual([night]);
+      after.saveSilence({ ...night, until: start + 100 });
+      expect(after.silences(start + 99)).toEqual([{ ...night, until: start + 100 }, move]);
+      after.saveSilence({ ...night, id: 'c', from: start + 40 * 86_400_000, until: start + 41 * 86_400_000 });
+      expect(after.silences(0).map(({ id }) => id)).toEqual(['c']);
+    }));
+
+  test('stores a change without a round, whatever stands at its time', () =>
+    withStore(async (store, clock) => {
+      expect(await store.record(opening('shop', start))).toBe('stored');
+      await clock.advance(50);
+      const closed = incident('shop', start, { endedAt: start, closing: 'unwatched' });
+      const change = round('shop', start, {
+        votes: [],
+        incidents: [closed],
+        deliveries: [delivery(closed, { kind: 'closed' })],
+      });
+      expect(await store.record(change)).toBe('stored');
+      expect(store.load()).toMatchObject([{ openIncidents: [] }]);
+      expect(store.dueDeliveries(start, 10).map((due) => due.delivery.kind)).toEqual(['opened', 'closed']);
+    }));
+
+  test('gives back everything that an incident and a state say', () =>
+    withStore(async (store, _clock, reopen) => {
+      const told = incident('shop', start, {
+        timeline: [{ at: start, status: 'partial', up: 1, down: 1, unknown: 1 }],
+        held: { by: 'maintenance', why: 'maintenance until then' },
+        told: null,
+        acknowledged: { at: start, why: 'we know' },
+      });
+      const kept = state('shop', { incidentId: told.id, noted: { de1: 'A 192.0.2.1' } });
+      await store.record(round('shop', start, { states: [kept], incidents: [told] }));
+      expect((await reopen()).load()).toEqual([{ target: 'shop', states: [kept], openIncidents: [told] }]);
     }));
 
   test('prunes old results in bounded pieces of whole rounds', () =>

@@ -27,7 +27,7 @@ function fill(metrics: Metrics): void {
   metrics.roundDone(round('shop', { votes: votes(http, notUp('status', 'target', 1.5)), verdict: { status: 'down' } }));
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(up(0.02, { facts }), notUp('busy', 'node')) }));
   metrics.roundsSkipped(1);
-  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: false });
   for (const state of ['pending', 'sent', 'merged', 'dead'] as const) {
     metrics.deliverySettled({ channel: 'email', state, createdAt: startOfTest, at: startOfTest + 4_000 });
   }

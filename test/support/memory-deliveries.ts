@@ -1,13 +1,18 @@
 import type { Delivery, DeliverySettlement } from '#monitor/delivery.ts';
 import type { Incident } from '#monitor/incident.ts';
-import type { MonitorStore, PendingDelivery } from '#monitor/ports.ts';
+import type { MonitorStore, PendingDelivery, SentMessage } from '#monitor/ports.ts';
 
 type State = DeliverySettlement['state'];
+type Part = Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;
 
 /** The half of a `MonitorStore` that the outbox needs, in memory; it counts and can be broken on purpose. */
-export class MemoryDeliveries implements Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'settle'> {
+export class MemoryDeliveries implements Part {
   readonly states = new Map<number, State>();
   readonly settlements: DeliverySettlement[] = [];
+  /** The message that each delivery was given to last, or null. */
+  readonly messages = new Map<number, string | null>();
+  /** What `sentMessages` answers. */
+  sent: readonly SentMessage[] = [];
   reads = 0;
   /** While it is set, every write throws it. */
   writeError: Error | null = null;
@@ -35,19 +40,33 @@ export class MemoryDeliveries implements Pick<MonitorStore, 'dueDeliveries' | 'n
     this.reads += 1;
     if (this.readError !== null) throw this.readError;
     const pending = this.#pending();
-    const threadOf = (one: Delivery) => JSON.stringify([one.incidentId, one.channel, one.recipient]);
-    const due = new Set(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(threadOf));
+    const laneOf = (one: Delivery) => JSON.stringify([one.channel, one.recipient]);
+    const due = new Set(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(laneOf));
     return pending
-      .filter((delivery) => due.has(threadOf(delivery)))
+      .filter((delivery) => due.has(laneOf(delivery)))
       .sort((a, b) => a.createdAt - b.createdAt || a.id - b.id)
       .slice(0, limit)
-      .map((delivery) => ({ delivery, incident: this.#incidents.get(delivery.incidentId)! }));
+      .map((delivery) => ({
+        delivery,
+        incident: this.#incidents.get(delivery.incidentId)!,
+        message: this.messages.get(delivery.id) ?? null,
+        root: this.#rootOf(delivery),
+      }));
   }
 
-  nextDeliveryAt(): number | null {
+  nextDeliveryAt(now: number): number | null {
     if (this.readError !== null) throw this.readError;
-    const times = this.#pending().map(({ nextAttemptAt }) => nextAttemptAt);
+    const times = this.#pending().flatMap(({ nextAttemptAt: at }) => (at > now ? [at] : []));
     return times.length === 0 ? null : Math.min(...times);
+  }
+
+  claim(message: string, ids: readonly number[]): void {
+    if (this.writeError !== null) throw this.writeError;
+    for (const id of ids) this.messages.set(id, message);
+  }
+
+  sentMessages(): readonly SentMessage[] {
+    return this.sent;
   }
 
   settle(settlements: readonly DeliverySettlement[]): void {
@@ -57,6 +76,8 @@ export class MemoryDeliveries implements Pick<MonitorStore, 'dueDeliveries' | 'n
       if (this.states.get(settlement.id) !== 'pending') throw new Error(`delivery ${settlement.id} is settled already`);
       this.settlements.push(settlement);
       this.states.set(settlement.id, settlement.state);
+      if ('message' in settlement) this.messages.set(settlement.id, settlement.message);
+      if (settlement.state === 'sent' && settlement.remindAt !== null) this.#remind(delivery, settlement.remindAt);
       this.#deliveries.set(settlement.id, {
         ...delivery,
         attempts: delivery.attempts + 1,
@@ -64,6 +85,29 @@ export class MemoryDeliveries implements Pick<MonitorStore, 'dueDeliveries' | 'n
         lastError: 'error' in settlement ? settlement.error : delivery.lastError,
       });
     }
+  }
+
+  freeId(): number {
+    return Math.max(0, ...this.#deliveries.keys()) + 1;
+  }
+
+  #remind(after: Delivery, at: number): void {
+    const incident = this.#incidents.get(after.incidentId)!;
+    if (incident.endedAt !== null) return;
+    const number = after.kind === 'reminder' ? after.number + 1 : 1;
+    const times = { createdAt: at, nextAttemptAt: at, attempts: 0, lastError: null };
+    this.add(incident, { ...after, ...times, id: this.freeId(), kind: 'reminder', number });
+  }
+
+  #rootOf({ incidentId, channel, recipient }: Delivery): string | null {
+    const opened = [...this.#deliveries.values()].find(
+      (one) =>
+        one.kind === 'opened' &&
+        one.incidentId === incidentId &&
+        one.channel === channel &&
+        one.recipient === recipient,
+    );
+    return opened === undefined ? null : (this.messages.get(opened.id) ?? null);
   }
 
   #pending(): readonly Delivery[] {

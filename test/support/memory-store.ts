@@ -1,6 +1,14 @@
 import type { Delivery } from '#monitor/delivery.ts';
 import type { Incident } from '#monitor/incident.ts';
-import type { DeliveryCount, MonitorStore, RoundRecord, StoredSuccess, StoredTarget } from '#monitor/ports.ts';
+import type {
+  DeliveryCount,
+  ListedDelivery,
+  MonitorStore,
+  RoundRecord,
+  StoredSuccess,
+  StoredTarget,
+  SummaryFacts,
+} from '#monitor/ports.ts';
 import type { RuleState } from '#monitor/rule-state.ts';
 import type { Silence } from '#monitor/silence.ts';
 import { MemoryDeliveries } from './memory-deliveries.ts';
@@ -62,6 +70,18 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     return 'stored';
   }
 
+  summarise(from: number, to: number): SummaryFacts {
+    return { from, to, targets: [], incidents: [...this.incidents.values()] };
+  }
+
+  listDeliveries(): readonly ListedDelivery[] {
+    return [];
+  }
+
+  retryDeliveries(): number {
+    return 0;
+  }
+
   deliveryCounts(): readonly DeliveryCount[] {
     const pending = this.deliveries.filter(({ id }) => this.states.get(id) === 'pending');
     const oldestAt = pending.length === 0 ? null : Math.min(...pending.map(({ createdAt }) => createdAt));
@@ -75,7 +95,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     if (incident === undefined) throw new Error(`a delivery is about ${incidentId}, which was never stored`);
     if (this.#told.has(once)) return;
     this.#told.add(once);
-    const stored = { ...delivery, id: this.deliveries.length + 1 };
+    const stored = { ...delivery, id: this.freeId() };
     this.deliveries.push(stored);
     this.add(incident, stored);
   }

@@ -22,7 +22,7 @@ export class RecordingChannel implements Channel {
   }
 
   get subjects(): readonly string[] {
-    return this.attempts.map(({ message }) => message.subject);
+    return this.attempts.map(({ message }) => message.story.subject);
   }
 
   get recipients(): readonly string[] {

@@ -10,6 +10,7 @@ import type { NamedRule, Target } from '#monitor/target.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type LogLine, memoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
+import { alone } from './policies.ts';
 import { RecordingChannel } from './recording-channel.ts';
 import { seededRandom } from './seeded-random.ts';
 import { down, nodeInfo, unknown, up } from './votes.ts';
@@ -126,7 +127,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       clock,
       random: seededRandom(1),
       log: log.log,
-      zone: 'UTC',
+      policyOf: () => alone,
       linkTo: () => null,
       ...options.outbox,
     });

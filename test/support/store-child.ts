@@ -17,7 +17,9 @@ async function work(folder: string): Promise<void> {
     void store.record(record).then(() => process.stdout.write(`${dueAt}\n`));
     if (index % 7 === 0) {
       const due = store.dueDeliveries(dueAt, 3);
-      store.settle(due.map(({ delivery }) => ({ id: delivery.id, state: 'sent', at: dueAt })));
+      store.settle(
+        due.map(({ delivery }) => ({ id: delivery.id, state: 'sent', at: dueAt, message: 'm', remindAt: null })),
+      );
     }
     if (index === 20) process.stdout.write('working\n');
     await sleep(1);

@@ -29,6 +29,7 @@ function setUp(limit = 100) {
 }
 
 function nameOf(work: Work): string {
+  if (work.kind === 'late') return work.late.target;
   return work.kind === 'round' ? work.round.target : `settles ${work.settlements.length}`;
 }
 
@@ -39,7 +40,7 @@ test('asks for a sync only where somebody will be told of it', async () => {
   void queue.add(round('state', start, { states: [state('state')] }));
   await clock.advance(1_000);
   void queue.add(opening('incident', start));
-  queue.settle([{ id: 1, state: 'sent', at: start }]);
+  queue.settle([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
   expect(disk.commits).toEqual([
     { targets: ['steady'], durable: false },
     { targets: ['state'], durable: false },

@@ -19,9 +19,9 @@ export const dns = defineCheck({
     probe: async (spec, context) => probe(spec, context, environment, systemServers),
     close: async () => {},
   }),
-  lines,
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
+  lines,
   toRow,
   fromRow,
 });

@@ -165,9 +165,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       if (departures.get(flight.departure) === flight) departures.delete(flight.departure);
       if (!flight.answered) rhythm.done();
     },
-    drain() {
-      if (rhythm.waiting > 0) socket.drain(listener);
-    },
+    drain: () => socket.drain(listener),
     get pending() {
       return flights.size;
     },

@@ -13,6 +13,7 @@ import { isGatewayFault } from './local-network.ts';
 import { createEchoRequest } from './packet.ts';
 import { runSeries } from './series.ts';
 import { openEchoSocket } from './socket.ts';
+import { awaitStamps } from './stamps.ts';
 import { nameTimeoutMs, type Spec } from './spec.ts';
 import { summarize } from './summary.ts';
 
@@ -29,7 +30,7 @@ export async function startPing(environment: NodeEnvironment): Promise<Prober<Sp
   } catch (error) {
     return unable(messageOf(error));
   }
-  const opened = { 4: openExchange(libc, 4, environment), 6: openExchange(libc, 6, environment) };
+  const opened = { 4: await openExchange(libc, 4, environment), 6: await openExchange(libc, 6, environment) };
   if (!opened[4].ok && !opened[6].ok) {
     const remedy = 'set sysctl net.ipv4.ping_group_range="0 2147483647", or give the process CAP_NET_RAW';
     return unable(`ICMP is not permitted (${opened[4].reason}): ${remedy}`);
@@ -51,11 +52,14 @@ function unable(reason: string): Prober<Spec, Detail> {
   };
 }
 
-function openExchange(libc: Libc, family: Family, { clock, random, localAddress }: NodeEnvironment): Opened {
+async function openExchange(libc: Libc, family: Family, environment: NodeEnvironment): Promise<Opened> {
+  const { clock, random, localAddress } = environment;
   const [high = 0, low = 0] = random.bytes(2);
   const options = { family, localAddress: localAddress[family], identifier: (high << 8) | low };
   const opened = openEchoSocket(libc, options);
-  return opened.ok ? { ok: true, exchange: createExchange(clock, opened.socket) } : opened;
+  if (!opened.ok) return opened;
+  await awaitStamps(opened.socket, family, clock);
+  return { ok: true, exchange: createExchange(clock, opened.socket) };
 }
 
 async function probe(

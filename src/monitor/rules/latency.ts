@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeDuration, formatSeconds, Duration, formatDuration } from '#kernel/units.ts';
+import { describeDuration, Duration, formatDuration, formatSeconds } from '#kernel/units.ts';
 import { defineRuleKind, noOpinion, type Sample } from './kind.ts';
 
 const statistics = ['p50', 'p95', 'p99', 'mean', 'max', 'last'] as const;

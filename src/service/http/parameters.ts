@@ -17,10 +17,17 @@ export function acceptAnyBody(app: FastifyInstance): void {
 
 /** The parameters of a request. Rejects with `bad_request` where the body is not what its content type says. */
 export async function parametersOf(request: FastifyRequest): Promise<Parameters> {
-  const entries = [...queryOf(request), ...(await bodyOf(request))];
-  const all = (name: string) =>
-    entries.flatMap(([key, value]) => (key === name && value.trim() !== '' ? [value.trim()] : []));
-  return { all, one: (name) => all(name)[0] ?? null };
+  const values = new Map<string, string[]>();
+  const add = ([key, written]: Entry) => {
+    const value = written.trim();
+    if (value === '') return;
+    const known = values.get(key);
+    if (known === undefined) values.set(key, [value]);
+    else known.push(value);
+  };
+  for (const entry of queryOf(request)) add(entry);
+  for (const entry of await bodyOf(request)) add(entry);
+  return { all: (name) => values.get(name) ?? [], one: (name) => values.get(name)?.[0] ?? null };
 }
 
 /** The query of a request; what cannot be decoded stays as it is. */

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import {
   addressRules,
-  checkOf,
   CheckSpec,
   type CheckTypeName,
   checkTypeNames,
@@ -128,10 +127,4 @@ function limited(
     headers: { ...headers, 'retry-after': String(retryAfterSeconds) },
     ...(compatible ? { status: 200 } : {}),
   });
-}
-
-/** The port that the interface records apart, as a part of an object. */
-export function portOf(spec: CheckSpec): { readonly port?: string } {
-  const port = checkOf(spec.type).port(spec);
-  return port === null ? {} : { port };
 }

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { createSmtpChannel } from '#channels/smtp.ts';
-import { SmtpServer } from '#channels/index.ts';
 import { createOutbox } from '#monitor/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { MemoryDeliveries } from '../../support/memory-deliveries.ts';
+import { smtpServer, template } from '../../support/mails.ts';
+import { alone } from '../../support/policies.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { startSmtp } from '../../support/smtp.ts';
@@ -17,10 +18,10 @@ async function setUp() {
   const sink = await startSmtp();
   const clock = new FakeClock('2026-01-01T12:01:30Z');
   const store = new MemoryDeliveries();
-  const server = SmtpServer.parse({ url: `smtp://127.0.0.1:${sink.port}`, from: 'Watchpost <alerts@example.com>' });
-  const channel = createSmtpChannel({ server, hostname: 'monitor.example.com' });
+  const server = smtpServer({ url: `smtp://127.0.0.1:${sink.port}` });
+  const channel = createSmtpChannel({ server, template, hostname: 'monitor.example.com' });
   const options = { store, channels: [channel], clock, random: seededRandom(), log: memoryLog().log };
-  const outbox = createOutbox({ ...options, zone: 'UTC', linkTo: () => null });
+  const outbox = createOutbox({ ...options, policyOf: () => alone, linkTo: () => null });
   outbox.start();
   return {
     sink,

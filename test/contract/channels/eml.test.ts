@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmlChannel } from '#channels/eml.ts';
-import { composeMessage } from '#monitor/message.ts';
 import type { Incident } from '#monitor/incident.ts';
 import type { Delivery } from '#monitor/delivery.ts';
 import type { Message } from '#monitor/ports.ts';
 import { expectFixture } from '../../support/fixture.ts';
-import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
+import { delivery, shopDown } from '../../support/incidents.ts';
+import { compose as composeOne, template } from '../../support/mails.ts';
+import { mailKinds } from '../../support/mail-kinds.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
 let folder: string;
@@ -24,43 +25,38 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 async function write(message: Message) {
-  const channel = createEmlChannel({ folder: mails, hostname: 'monitor.example.com', log: logged.log });
+  const channel = createEmlChannel({ folder: mails, template, hostname: 'monitor.example.com', log: logged.log });
   const receipt = await channel.send(message, 'ops@example.com', AbortSignal.timeout(5_000));
   await channel.close();
   return receipt;
 }
 
-function compose(incident: Incident, ...deliveries: readonly [Delivery, ...Delivery[]]): Message {
-  const [first, ...rest] = deliveries;
-  const pending = rest.map((one) => ({ delivery: one, incident }));
-  return composeMessage([{ delivery: first, incident }, ...pending], { zone: 'UTC', linkTo: () => null }).message;
+function compose(incident: Incident, ...deliveries: readonly Delivery[]): Message {
+  return composeOne(incident, deliveries);
 }
 
 const opened = delivery();
-const resolved = delivery({ id: 2, kind: 'resolved', createdAt: Date.parse('2026-01-01T12:09:42Z') });
-const failedBefore = { ...opened, attempts: 5, lastError: 'mail.example.com: connect ECONNREFUSED 192.0.2.25:587' };
 
 describe('without a mail server, a mail', () => {
-  test.each([
-    { name: 'opened', message: compose(shopDown, opened) },
-    { name: 'resolved', message: compose(shopBack, resolved) },
-    { name: 'late', message: compose(shopBack, failedBefore, resolved) },
-  ])('of the kind $name is a file that equals its fixture byte for byte', async ({ name, message }) => {
-    await write(message);
-    const [file = ''] = readdirSync(mails);
-    expectFixture(`mail/${name}.eml`, readFileSync(join(mails, file)));
-  });
+  test.each(mailKinds)(
+    'of the kind $name is a file that equals its fixture byte for byte',
+    async ({ name, message }) => {
+      await write(message);
+      const [file = ''] = readdirSync(mails);
+      expectFixture(`mail/${name}.eml`, readFileSync(join(mails, file)));
+    },
+  );
 
   test('can be read by mail programs', async () => {
     const message = compose(shopDown, opened);
     await write(message);
     const mail = await PostalMime.parse(readFileSync(join(mails, readdirSync(mails)[0]!)));
     expect(mail).toMatchObject({
-      subject: message.subject,
+      subject: message.story.subject,
       messageId: `<${message.id}@monitor.example.com>`,
       to: [{ address: 'ops@example.com' }],
     });
-    expect(mail.text?.replaceAll('\r\n', '\n').trim()).toBe(message.text.trim());
+    expect(mail.text?.replaceAll('\r\n', '\n').trim()).toBe(template.render(message).text.trim());
   });
 
   test('is announced in the log and in the receipt with its path', async () => {

@@ -1,5 +1,3 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
@@ -8,20 +6,10 @@ import type { AgentOptions } from '#node/ports.ts';
 import type { Transport } from '#service/ports.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { agentOptions, misbehavingEntry } from '../../support/thread-nodes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
 const log = pino({ level: 'silent' });
-const realEntry = new URL('../../../src/node/thread.ts', import.meta.url);
-const badEntry = new URL('../../support/nodes/misbehaving.ts', import.meta.url);
-const options: AgentOptions = {
-  localAddress: {},
-  policy: 'private',
-  allow: [],
-  deny: [],
-  knownAs: [],
-  running: 10,
-  queued: 10,
-};
 const never = new AbortController().signal;
 
 const command = (host: string) =>
@@ -35,9 +23,9 @@ interface Bad {
 
 function misbehaving(clock = systemClock, extra: object = {}): Bad {
   const shared = new SharedArrayBuffer(8);
-  const node = { info: nodeInfo('de1'), options: { ...options, ...extra, starts: shared } as AgentOptions };
+  const node = { info: nodeInfo('de1'), options: { ...agentOptions, ...extra, starts: shared } as AgentOptions };
   return {
-    transport: createThreadTransport({ nodes: [node], entry: badEntry, clock, log }),
+    transport: createThreadTransport({ nodes: [node], entry: misbehavingEntry, clock, log }),
     counts: new Int32Array(shared),
   };
 }
@@ -46,48 +34,6 @@ async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; tries < 400 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(condition()).toBe(true);
 }
-
-test('a real node in a thread measures a real server and says what it can do', async () => {
-  const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  const transport = createThreadTransport({
-    nodes: [{ info: nodeInfo('de1'), options }],
-    entry: realEntry,
-    clock: systemClock,
-    log,
-  });
-  const outcome = await transport.run('de1', command(`127.0.0.1:${port}`), never);
-  expect(outcome).toMatchObject({ status: 'up', address: '127.0.0.1' });
-  expect(outcome.seconds).toBeGreaterThan(0);
-  expect(transport.nodes()[0]).toMatchObject({ online: true, reason: null, capabilities: { tcp: { able: true } } });
-  server.close();
-  await once(server, 'close');
-  expect(await transport.run('de1', command(`127.0.0.1:${port}`), never)).toMatchObject({
-    status: 'down',
-    failure: { source: 'target', code: 'refused' },
-  });
-  await transport.close();
-});
-
-test('what a command may reach is narrowed by the node, never widened', async () => {
-  const strict = { info: nodeInfo('de1'), options: { ...options, policy: 'public' } as const };
-  const transport = createThreadTransport({ nodes: [strict], entry: realEntry, clock: systemClock, log });
-  expect(await transport.run('de1', command('127.0.0.1:9'), never)).toMatchObject({
-    status: 'unknown',
-    failure: { source: 'node', code: 'forbidden' },
-  });
-  await transport.close();
-});
-
-test('a node that is not there is a node fault', async () => {
-  const { transport } = misbehaving();
-  expect(await transport.run('fr9', command('fine:1'), never)).toMatchObject({
-    status: 'unknown',
-    failure: { source: 'node', code: 'gone', message: 'there is no node "fr9"' },
-  });
-  await transport.close();
-});
 
 test.each([
   { host: 'dies:1', why: 'ended with code 7' },
@@ -125,18 +71,6 @@ test('an answer given twice counts once', async () => {
   const { transport } = misbehaving();
   expect(await transport.run('de1', command('answers-twice:1'), never)).toMatchObject({ seconds: 0.001 });
   expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ seconds: 0.001 });
-  await transport.close();
-});
-
-test('a caller that gives up gets the reason, and the node hears of it', async () => {
-  const { transport, counts } = misbehaving();
-  await until(() => transport.nodes()[0]?.online === true);
-  const stop = new AbortController();
-  const running = transport.run('de1', command('is-silent:1'), stop.signal);
-  const rejected = expect(running).rejects.toThrow('enough');
-  stop.abort(new Error('enough'));
-  await rejected;
-  await until(() => Atomics.load(counts, 1) === 1);
   await transport.close();
 });
 

@@ -135,11 +135,11 @@ test('a removed target leaves no series behind, not even by a round that was und
   using metrics = testMetrics();
   metrics.targetsChanged([watched('shop'), watched('zone')]);
   metrics.roundDone(round('shop', { votes: votes({ ...measured, facts: { ...measured.facts, ...pinged.facts } }) }));
-  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: false });
   expect(await metrics.text()).toContain('target="shop"');
   metrics.targetsChanged([watched('zone')]);
   metrics.roundDone(round('shop'));
-  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: false });
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: false, suppressed: false });
   const text = await metrics.text();
   expect(text).not.toContain('target="shop"');
   expect(text).toContain('target="zone"');
@@ -185,17 +185,17 @@ test('an incident is 1 while it is open; its rule is there at 0 before and after
   const series = 'watchpost_incident_active{target="shop",rule="down",severity="critical"}';
   metrics.targetsChanged([watched('shop')]);
   expect((await samples(metrics)).get(series)).toBe(0);
-  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: false });
   metrics.targetsChanged([watched('shop')]);
   expect((await samples(metrics)).get(series)).toBe(1);
-  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: false });
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: false, suppressed: false });
   expect((await samples(metrics)).get(series)).toBe(0);
 });
 
 test('a rule with another severity keeps its incident, a rule that is gone has no series', async () => {
   using metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
-  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true });
+  metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: false });
   metrics.targetsChanged([watched('shop', { rules: [{ name: 'down', severity: 'warning' }] })]);
   const changed = await metrics.text();
   expect(changed).toContain('watchpost_incident_active{target="shop",rule="down",severity="warning"} 1');

@@ -4,6 +4,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { MemoryDeliveries } from '../../support/memory-deliveries.ts';
 import { memoryLog } from '../../support/memory-log.ts';
+import { alone } from '../../support/policies.ts';
 import {
   accepted,
   hang,
@@ -32,7 +33,7 @@ function open(changes: Partial<OutboxOptions> = {}): Outbox {
     clock,
     random: seededRandom(),
     log: logged.log,
-    zone: 'UTC',
+    policyOf: () => alone,
     linkTo: () => null,
     onSettled: (one) => void settled.push(one),
     ...changes,
@@ -99,8 +100,8 @@ describe('the outbox', () => {
     await clock.advance(20 * minute);
     expect(email.attempts).toHaveLength(before + 1);
     const last = email.attempts.at(-1)?.message;
-    expect(last?.subject).toBe('[RESOLVED] shop: was down 2026-01-01 12:01 to 12:09 UTC; this mail was delayed');
-    expect(last?.text).toContain('The last attempt failed: 451 try again');
+    expect(last?.story.subject).toBe('[RESOLVED] shop: was down 2026-01-01 12:01 to 12:09 UTC; this mail was delayed');
+    expect(last?.story.remarks).toContain('The last attempt failed: 451 try again');
     expect(Object.fromEntries(store.states)).toEqual({ 1: 'sent', 2: 'merged' });
     expect(settled.slice(-2).map(({ outcome }) => outcome)).toEqual(['sent', 'merged']);
     expect(settled.at(-2)?.delayMs).toBeGreaterThan(day);
@@ -302,7 +303,7 @@ describe('trouble of our own', () => {
     await clock.advance(minute);
     expect(email.attempts).toHaveLength(1);
     expect(store.states.get(1)).toBe('pending');
-    expect(logged.errors()[0]).toMatch(/could not be stored/);
+    expect(logged.errors()).toContainEqual(expect.stringMatching(/could not be stored/));
     store.writeError = null;
     await clock.advance(10 * second);
     expect(store.states.get(1)).toBe('sent');

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { Liquid, type Template } from 'liquidjs';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { singleLine } from '#kernel/text.ts';
+import type { Message, Story, StoryTable } from '#monitor/ports.ts';
+
+/** A message as it is written down in a mail: text lines end in LF. */
+export interface WrittenMail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** How messages become mails. */
+export interface MailTemplate {
+  render(message: Message): WrittenMail;
+}
+
+export interface MailTemplateSource {
+  /** What to call it in an error. */
+  readonly path: string;
+  readonly text: string;
+}
+
+// A template is data, not code: it reaches no file, no network and no prototype, and it ends.
+const limits = { parseLimit: 200_000, renderLimit: 2_000, memoryLimit: 50_000_000 };
+const common = {
+  strictFilters: true,
+  strictVariables: true,
+  lenientIf: true,
+  ownPropertyOnly: true,
+  templates: {},
+  ...limits,
+};
+
+/** The template of mails: Watchpost's own, or the operator's. Throws `config_invalid` where it cannot be used. */
+export function createMailTemplate(source: MailTemplateSource = ownTemplate()): MailTemplate {
+  const engines = { plain: createEngine({}), html: createEngine({ outputEscape: 'escape' }) };
+  const parsed = {
+    plain: guard(source, () => engines.plain.parse(source.text)),
+    html: guard(source, () => engines.html.parse(source.text)),
+  };
+
+  function part(name: 'subject' | 'text' | 'html', scope: object): string {
+    const kind = name === 'html' ? 'html' : 'plain';
+    return rendered(engines[kind], parsed[kind], { ...scope, part: name });
+  }
+
+  function render(message: Message): WrittenMail {
+    const scope = scopeOf(message);
+    return {
+      subject: singleLine(part('subject', scope), 200),
+      text: tidy(part('text', scope)),
+      html: `${part('html', scope).trim()}\n`,
+    };
+  }
+
+  guard(source, () => render(specimen));
+  return { render };
+}
+
+function ownTemplate(): MailTemplateSource {
+  const path = `${import.meta.dirname}/mail.liquid`;
+  return { path, text: readFileSync(path, 'utf8') };
+}
+
+function createEngine(escaping: { readonly outputEscape?: 'escape' }): Liquid {
+  const engine = new Liquid({ ...common, ...escaping });
+  engine.registerFilter('pad', (text: unknown, width: unknown) => String(text).padEnd(Number(width)));
+  return engine;
+}
+
+function rendered(engine: Liquid, template: Template[], scope: object): string {
+  return String(engine.renderSync(template, scope));
+}
+
+function guard<Result>({ path }: MailTemplateSource, action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    throw new WatchpostError('config_invalid', `${path}: cannot be used for mails: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+// Readable on white and on black: mail programs choose the background.
+const colours = { bad: '#d1242f', good: '#1a7f37', unsure: '#9a6700', plain: null } as const;
+
+function scopeOf({ story, incidents, at, id }: Message): object {
+  return {
+    ...story,
+    id,
+    at: new Date(at).toISOString(),
+    incidents,
+    colour: colours[story.tone] ?? '#57606a',
+    facts: story.facts.map(([label, value]) => ({ label, value })),
+    fact_width: Math.max(0, ...story.facts.map(([label]) => label.length)),
+    tables: story.tables.map(tableScope),
+  };
+}
+
+function tableScope({ title, columns, rows, more }: StoryTable): object {
+  const widths = columns.map((name, index) =>
+    Math.max(name.length, ...rows.map((row) => row[index]?.text.length ?? 0)),
+  );
+  return {
+    title,
+    more,
+    columns: columns.map((name, index) => ({ name, width: widths[index] })),
+    rows: rows.map((row) =>
+      row.map(({ text, tone }, index) => ({ text, tone, colour: colours[tone], width: widths[index] })),
+    ),
+  };
+}
+
+// Padding and the tags of a template leave spaces and empty lines behind. Only a signature ends in a space (RFC 3676, 4.3).
+function tidy(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  const body = lines
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+  return `${body.replace(/^--$/m, '-- ')}\n`;
+}
+
+const cell = { text: 'x', tone: 'bad' } as const;
+const story: Story = {
+  kind: 'opened',
+  tone: 'bad',
+  subject: 'x',
+  headline: 'x',
+  remarks: ['x'],
+  facts: [['x', 'x']],
+  tables: [{ title: 'x', columns: ['x'], rows: [[cell]], more: 'x' }],
+  link: 'https://example.com/',
+  footer: 'x',
+};
+const specimen: Message = { kind: 'opened', incidents: [], id: 'x', references: [], story, at: 0 };

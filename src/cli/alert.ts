@@ -1,0 +1,58 @@
+import { openChannels } from '#compose/delivery.ts';
+import type { Config } from '#config/config.ts';
+import { loadConfig } from '#config/load.ts';
+import { deadline, systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { createLog } from '#kernel/log.ts';
+import { sampleMessages } from '#monitor/sample.ts';
+import type { World } from './world.ts';
+
+const attemptMs = 60_000;
+
+/**
+ * Sends a sample of each kind of message to everybody behind a name under `notify`, or behind all of them, and prints what the
+ * server answered. It needs no running daemon. Exit code 1 where something was not accepted.
+ */
+export async function testAlert(
+  name: string | undefined,
+  { config: path, kind }: { readonly config: string; readonly kind?: string },
+  world: World,
+): Promise<number> {
+  const config = await loadConfig({ path, env: world.env });
+  const chosen = chosenOf(config, name);
+  const log = createLog({ level: 'warn', pretty: world.interactive, fd: 2 });
+  const channels = openChannels(config, () => config, { clock: systemClock, log, version: world.version });
+  let failures = 0;
+  try {
+    for (const { name: notify, addresses, policy } of chosen) {
+      for (const { channel: channelName, recipient } of addresses) {
+        const channel = channels.find((one) => one.name === channelName);
+        const samples = sampleMessages(policy.zone, systemClock.now(), recipient);
+        for (const message of samples.filter((one) => kind === undefined || one.kind === kind)) {
+          if (world.stop.aborted || channel === undefined) break;
+          using limit = deadline(systemClock, attemptMs, world.stop);
+          const receipt = await channel.send(message, recipient, limit.signal);
+          const answer =
+            receipt.kind === 'delivered'
+              ? `accepted: ${receipt.response}`
+              : `${words[receipt.kind]}: ${receipt.reason}`;
+          if (receipt.kind !== 'delivered') failures += 1;
+          world.print(`${notify}  ${channelName} ${recipient}  ${message.kind}  ${answer}\n`);
+        }
+      }
+    }
+  } finally {
+    await Promise.all(channels.map(async (channel) => channel.close()));
+  }
+  return failures > 0 || world.stop.aborted ? 1 : 0;
+}
+
+const words = { retry: 'not accepted (it would be tried again)', rejected: 'refused for good' } as const;
+
+function chosenOf({ notify }: Config, name: string | undefined): Config['notify'] {
+  const names = notify.map((one) => one.name).join(', ');
+  if (notify.length === 0) throw new WatchpostError('usage', 'the configuration has nobody under notify');
+  const chosen = name === undefined ? notify : notify.filter((one) => one.name === name);
+  if (chosen.length === 0) throw new WatchpostError('usage', `there is no "${name}" under notify; there is ${names}`);
+  return chosen;
+}

@@ -1,0 +1,54 @@
+import got, { HTTPError } from 'got';
+import { z } from 'zod';
+import type { Config } from '#config/config.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+
+const answerMs = 15_000;
+
+/**
+ * A request to the daemon that runs with this configuration on this machine. Throws `daemon_unreachable`, or `usage` with its
+ * own words where it refuses.
+ */
+export async function askDaemon(
+  { http }: Pick<Config, 'http'>,
+  path: string,
+  body?: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  const url = `http://${hostOf(http.host)}:${http.port}${path}`;
+  if (http.port === 0) {
+    throw new WatchpostError(
+      'daemon_unreachable',
+      'http.listen has port 0, so nobody knows where the daemon listens; give it a port',
+    );
+  }
+  const common = { timeout: { request: answerMs }, retry: { limit: 0 }, followRedirect: false };
+  try {
+    return await got(url, body === undefined ? common : { ...common, method: 'POST', json: body }).json<unknown>();
+  } catch (error) {
+    if (error instanceof HTTPError) throw refused(error);
+    const remedy = 'is "watchpost run" running on this machine with the same configuration?';
+    throw new WatchpostError('daemon_unreachable', `${url}: ${messageOf(error)}; ${remedy}`, { cause: error });
+  }
+}
+
+const Refusal = z.object({ message: z.string(), problems: z.array(z.string()).default([]) });
+
+function refused(error: HTTPError): WatchpostError {
+  const body = Refusal.safeParse(jsonOf(Buffer.from(error.response.rawBody).toString()));
+  const words = body.success ? [body.data.message, ...body.data.problems].join('\n') : messageOf(error);
+  return new WatchpostError('usage', words, { cause: error });
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+// A daemon that listens everywhere is asked on loopback, which is all that it lets ask.
+function hostOf(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

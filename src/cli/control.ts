@@ -1,0 +1,145 @@
+import type { Command, Option } from 'commander';
+import { z } from 'zod';
+import { loadConfig } from '#config/load.ts';
+import { singleLine } from '#kernel/text.ts';
+import { askDaemon } from './ask-daemon.ts';
+import { alignRows } from './table.ts';
+import type { World } from './world.ts';
+
+interface ConfigPath {
+  readonly config: string;
+}
+
+const Silence = z.object({
+  id: z.string(),
+  targets: z.union([z.literal('all'), z.array(z.string())]),
+  why: z.string(),
+  until: z.string(),
+});
+const Silenced = z.object({ silence: Silence });
+const Listed = z.object({ silences: z.array(Silence) });
+const Names = z.array(z.string());
+const Reloaded = z.object({ added: Names, changed: Names, removed: Names, needsRestart: Names });
+const Incident = z.object({
+  id: z.string(),
+  cause: z.string(),
+  held: z.string().nullable(),
+  acknowledged: z.string().nullable(),
+});
+const Acknowledged = z.object({ incident: Incident });
+const Open = z.object({ incidents: z.array(Incident) });
+
+/** Commands that tell the running daemon something: silences, acknowledgements, reload. */
+export function addControlCommands(
+  program: Command,
+  configOption: Option,
+  world: World,
+  finish: (code: number) => void,
+): void {
+  const silence = program.command('silence').description('hold back what begins at some targets for a while');
+  silence
+    .command('add')
+    .description('begin to hold back; checks go on, and what still fails at the end is told then')
+    .argument('<target...>', 'names of targets, or all')
+    .requiredOption('--for <duration>', 'for how long, such as 2h')
+    .requiredOption('--why <words>', 'why, for those who look later')
+    .addOption(configOption)
+    .action(async (targets, options) => finish(await addSilence(targets, options, world)));
+  silence
+    .command('list')
+    .description('list the silences that hold')
+    .addOption(configOption)
+    .action(async (options) => finish(await listSilences(options, world)));
+  silence
+    .command('expire')
+    .description('end a silence now')
+    .argument('<id>', 'as the list shows it')
+    .addOption(configOption)
+    .action(async (id, options) => finish(await expireSilence(id, options, world)));
+  program
+    .command('incidents')
+    .description('list the incidents that are open')
+    .addOption(configOption)
+    .action(async (options) => finish(await listIncidents(options, world)));
+  program
+    .command('ack')
+    .description('say that somebody knows of an incident: nothing more is told of it until it is over')
+    .argument('<incident>', 'its name, as the last line of a mail tells it')
+    .requiredOption('--why <words>', 'what is known or done')
+    .addOption(configOption)
+    .action(async (id, options) => finish(await acknowledge(id, options, world)));
+  program
+    .command('reload')
+    .description('have the running daemon read its configuration again')
+    .addOption(configOption)
+    .action(async (options) => finish(await reload(options, world)));
+}
+
+async function addSilence(
+  targets: readonly string[],
+  { for: duration, why, ...path }: ConfigPath & { readonly for: string; readonly why: string },
+  world: World,
+): Promise<number> {
+  const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why };
+  const { silence } = Silenced.parse(await ask(path, world, '/-/silences', body));
+  world.print(`${silence.id}  ${namesOf(silence)} until ${silence.until}\n`);
+  return 0;
+}
+
+async function listSilences(path: ConfigPath, world: World): Promise<number> {
+  const { silences } = Listed.parse(await ask(path, world, '/-/silences'));
+  const rows = silences.map((one) => [one.id, namesOf(one), one.until, singleLine(one.why)]);
+  world.print(rows.length === 0 ? 'no silences\n' : lines(alignRows([['id', 'targets', 'until', 'why'], ...rows])));
+  return 0;
+}
+
+async function expireSilence(id: string, path: ConfigPath, world: World): Promise<number> {
+  const url = `/-/silences/${encodeURIComponent(id)}/expire`;
+  const { silence } = Silenced.parse(await ask(path, world, url, {}));
+  world.print(`${silence.id} has ended: what fails at ${namesOf(silence)} is told from now on\n`);
+  return 0;
+}
+
+async function listIncidents(path: ConfigPath, world: World): Promise<number> {
+  const { incidents } = Open.parse(await ask(path, world, '/-/incidents'));
+  const rows = incidents.map(({ id, cause, held, acknowledged }) => {
+    const state = acknowledged === null ? (held ?? 'told') : `acknowledged: ${acknowledged}`;
+    return [id, singleLine(state, 60), singleLine(cause, 80)];
+  });
+  world.print(rows.length === 0 ? 'no open incidents\n' : lines(alignRows([['incident', 'state', 'cause'], ...rows])));
+  return 0;
+}
+
+async function acknowledge(
+  incident: string,
+  { why, ...path }: ConfigPath & { readonly why: string },
+  world: World,
+): Promise<number> {
+  const done = Acknowledged.parse(await ask(path, world, '/-/incidents/acknowledge', { incident, why }));
+  world.print(`${done.incident.id} is acknowledged: nothing more is told of it until it is over\n`);
+  return 0;
+}
+
+async function reload(path: ConfigPath, world: World): Promise<number> {
+  const { added, changed, removed, needsRestart } = Reloaded.parse(await ask(path, world, '/-/reload', {}));
+  world.print(`reloaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed\n`);
+  if (needsRestart.length > 0) world.print(`takes effect after a restart only: ${needsRestart.join(', ')}\n`);
+  return 0;
+}
+
+async function ask(
+  { config: path }: ConfigPath,
+  world: World,
+  url: string,
+  body?: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
+  return askDaemon(await loadConfig({ path, env: world.env }), url, body);
+}
+
+function namesOf({ targets }: z.output<typeof Silence>): string {
+  return targets === 'all' ? 'all targets' : targets.join(', ');
+}
+
+function lines(rows: readonly string[]): string {
+  return rows.map((row) => `${row}\n`).join('');
+}

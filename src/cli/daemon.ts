@@ -1,0 +1,2 @@
+export { runOnce } from './once.ts';
+export { run } from './run.ts';

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { startNodeProcess } from '#compose/node.ts';
+import { loadNodeConfig } from '#config/node.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { createLog, type LogLevel } from '#kernel/log.ts';
+import { systemRandom } from '#kernel/random.ts';
+import type { World } from './world.ts';
+
+export interface NodeOptions {
+  readonly config?: string | undefined;
+  readonly logLevel: LogLevel;
+  /** The other flags, by the key of their setting. */
+  readonly settings: Readonly<Record<string, string | undefined>>;
+}
+
+/** Runs a node until it is told to stop (exit code 0) or was revoked (77). */
+export async function runNode({ config: path, logLevel, settings }: NodeOptions, world: World): Promise<number> {
+  const config = await loadNodeConfig({ path: path ?? null, env: world.env, flags: settings, cwd: world.cwd });
+  const log = createLog({ level: logLevel, pretty: world.interactive, fd: 2 });
+  const node = await startNodeProcess(config, {
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    version: world.version,
+  });
+  const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
+  try {
+    await Promise.race([node.ended, stopped]);
+  } finally {
+    log.info('stopping: no new checks, running ones may finish');
+    await node.stop();
+    log.info('stopped');
+  }
+  return 0;
+}

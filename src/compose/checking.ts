@@ -1,0 +1,99 @@
+import { createClient } from '#client/client.ts';
+import { formatRound, startNats } from '#compose/nats.ts';
+import type { Config } from '#config/config.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import type { MetricsSources } from '#metrics/metrics.ts';
+import type { Runner } from '#monitor/ports.ts';
+import { createRuns, type Runs } from '#service/runs.ts';
+import type { Store } from '#store/sqlite.ts';
+import { joinTransports } from '#transport/several.ts';
+import { createThreadTransport } from '#transport/thread.ts';
+
+export interface Environment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly version: string;
+  readonly pid: number;
+}
+
+/** What runs the checks: nodes of this process, or somebody else's service. */
+export interface Checking {
+  readonly runner: Runner;
+  /** Those on the nodes of this process, or null where there are none. */
+  readonly runs: Runs | null;
+  nodes(): ReturnType<MetricsSources['nodes']>;
+  /** To be called once the results of a run are committed. */
+  readonly stored: (run: string) => void;
+  close(): Promise<void>;
+}
+
+type Nodes = Pick<Config, 'nodes' | 'nats'>;
+type LateStore = Pick<Store, 'recordLate'> | null;
+
+/** Opens what the configuration names to run checks, and nothing else. Without a store late results stay with their nodes. */
+export async function openChecking(
+  config: Nodes & Pick<Config, 'foreignService'>,
+  environment: Environment,
+  store: LateStore,
+): Promise<Checking> {
+  const { foreignService } = config;
+  return foreignService === null ? checkHere(config, environment, store) : checkThere(foreignService, environment);
+}
+
+async function checkHere({ nodes, nats }: Nodes, environment: Environment, store: LateStore): Promise<Checking> {
+  const { clock, log } = environment;
+  const remote = nats === null ? null : await startNats(nats, store, environment);
+  const threads = createThreadTransport({
+    nodes: nodes.map(({ info, localAddress, inFlight }) => ({
+      info,
+      options: {
+        localAddress,
+        policy: 'private',
+        allow: [],
+        deny: [],
+        knownAs: info.ip === '' ? [] : [info.ip],
+        running: inFlight,
+        queued: 10 * inFlight,
+      },
+    })),
+    entry: new URL('../node/thread.ts', import.meta.url),
+    clock,
+    log,
+  });
+  const transport = remote === null ? threads : joinTransports([threads, remote]);
+  const runs = createRuns(transport, clock);
+  return {
+    runs,
+    stored: (run) => remote?.stored(run),
+    runner: {
+      nodes: () => runs.nodes().map(({ info }) => info),
+      // What the operator's own file names may be private; the node's own policy still holds.
+      run: async ({ spec, nodes, round }, signal) => {
+        const name = round === undefined ? undefined : formatRound(round);
+        return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
+      },
+    },
+    nodes: () =>
+      runs.nodes().map(({ info, online, lagSeconds }) => ({
+        info,
+        up: online,
+        eventLoopLagSeconds: online ? lagSeconds : null,
+      })),
+    close: async () => transport.close(),
+  };
+}
+
+function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {
+  const client = createClient({ ...service, ...environment });
+  client.keepNodes();
+  return {
+    runs: null,
+    stored: () => {},
+    runner: client,
+    nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
+    close: async () => client.close(),
+  };
+}

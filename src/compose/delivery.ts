@@ -1,0 +1,105 @@
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { channelTypes, createMailTemplate, ping } from '#channels/index.ts';
+import type { Config } from '#config/config.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import { startHeartbeat } from '#monitor/heartbeat.ts';
+import type { Address } from '#monitor/lanes.ts';
+import type { Outbox } from '#monitor/outbox.ts';
+import { type DeliveryPolicy, plainPolicy } from '#monitor/policy.ts';
+import type { Channel, MonitorStore } from '#monitor/ports.ts';
+import { startSummary } from '#monitor/summary.ts';
+
+// The part of compose.ts that commands without a daemon need as well.
+
+export interface ChannelsEnvironment {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+}
+
+/**
+ * Opens every channel; whom they reach is what the configuration in force says at the time. Throws `config_invalid` where the
+ * template of mails cannot be used.
+ */
+export function openChannels(
+  config: Config,
+  inForce: () => Config,
+  environment: ChannelsEnvironment,
+): readonly Channel[] {
+  const shared = {
+    ...environment,
+    smtp: config.smtp,
+    mailTemplate: createMailTemplate(config.mailTemplate ?? undefined),
+    mailFolder: join(dirname(config.data), 'mail'),
+    hostname: hostname(),
+  };
+  return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? []));
+}
+
+/** How each recipient wants to be told: as the first entry under `notify` says that names them. */
+export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Address) => DeliveryPolicy {
+  const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
+  return (address) => {
+    const { notify } = inForce();
+    const policies = known.get(notify) ?? policiesByAddress(notify);
+    known.set(notify, policies);
+    return policies.get(keyOf(address)) ?? plainPolicy;
+  };
+}
+
+function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, DeliveryPolicy> {
+  const entries = notify.flatMap(({ addresses, policy }) => addresses.map((one) => [keyOf(one), policy] as const));
+  return new Map(entries.toReversed());
+}
+
+const keyOf = ({ channel, recipient }: Address) => `${channel} ${recipient}`;
+
+export interface WatchingOver extends ChannelsEnvironment {
+  readonly random: Random;
+  readonly store: Pick<MonitorStore, 'summarise'>;
+  readonly outbox: Pick<Outbox, 'refusedMs'>;
+  readonly channels: readonly Channel[];
+  /** The parts that have to make progress. */
+  readonly pulses: readonly { readonly name: string; readonly ageMs: () => number; readonly limitMs: number }[];
+}
+
+const longestRefusalMs = 15 * 60_000;
+
+/** Starts the dead man's switch and the summary where the configuration has them. Gives what ends them. */
+export function startRegulars(config: Config, environment: WatchingOver): () => Promise<void> {
+  const { clock, log, version, pulses, outbox, channels } = environment;
+  const { heartbeat, summary } = config;
+  const stuck = () =>
+    pulses.filter(({ ageMs, limitMs }) => ageMs() >= limitMs).map(({ name }) => `no progress: ${name}`);
+  const undelivered = () => (outbox.refusedMs() < longestRefusalMs ? [] : ['nothing can be delivered']);
+  const running = [
+    heartbeat === null
+      ? null
+      : startHeartbeat({
+          clock,
+          log,
+          everyMs: heartbeat.everyMs,
+          troubles: () => [...stuck(), ...undelivered()],
+          call: async (signal) => ping(heartbeat.url.reveal(), version, signal),
+        }),
+    summary === null
+      ? null
+      : startSummary({
+          ...environment,
+          channels,
+          schedule: summary.schedule,
+          recipients: readersOf(config, summary.notify),
+        }),
+  ];
+  return async () => {
+    await Promise.all(running.map(async (one) => one?.stop()));
+  };
+}
+
+function readersOf({ notify }: Config, names: readonly string[]) {
+  const readers = notify.filter(({ name }) => names.includes(name));
+  return readers.flatMap(({ addresses, policy: { zone } }) => addresses.map((address) => ({ ...address, zone })));
+}

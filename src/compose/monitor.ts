@@ -1,0 +1,98 @@
+import { formatRound } from '#compose/nats.ts';
+import type { Config } from '#config/config.ts';
+import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import type { Metrics } from '#metrics/metrics.ts';
+import type { WatchedTarget } from '#metrics/target.ts';
+import { createControls } from '#monitor/controls.ts';
+import { type Monitor, startMonitor } from '#monitor/monitor.ts';
+import type { MonitorStore, Runner } from '#monitor/ports.ts';
+import { longestInterval } from '#monitor/schedule.ts';
+import type { Target } from '#monitor/target.ts';
+import type { MonitorEvents } from '#monitor/watch.ts';
+import { controlRoutes } from '#web/control.ts';
+
+// The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.
+
+export interface WatchingParts {
+  readonly config: Config;
+  readonly source: ConfigSource | null;
+  readonly runner: Runner;
+  readonly store: MonitorStore;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly wakeOutbox: () => void;
+  /** Told the name of each round that is stored, for nodes that wait to hear of it. */
+  readonly stored: (round: string) => void;
+}
+
+export interface Watching {
+  readonly monitor: Monitor;
+  readonly reloader: Reloader;
+}
+
+/** Starts the monitor, and watches the configuration where it is known where that comes from. */
+export function startWatching({ config, source, metrics, clock, log, stored, ...parts }: WatchingParts): Watching {
+  for (const { openIncidents } of parts.store.load()) {
+    for (const { target, rule, severity, held } of openIncidents)
+      metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
+  }
+  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf(metrics, stored) });
+  const reloader = createReloader({
+    config,
+    source,
+    clock,
+    log,
+    apply(next) {
+      metrics.targetsChanged(next.targets.map((target) => shownOf(target, clock.now())));
+      return monitor.apply(next);
+    },
+    onReloaded: (ok) => metrics.configReloaded(ok, clock.now()),
+  });
+  return { monitor, reloader };
+}
+
+/** The operator's routes. They are there before the monitor is, and say so until then. */
+export function controlsOf(watching: () => Watching, { clock, random }: Pick<WatchingParts, 'clock' | 'random'>) {
+  const controls = createControls({ monitor: () => watching().monitor, clock, random });
+  return controlRoutes({ ...controls, reload: async (cause) => watching().reloader.reload(cause) });
+}
+
+function eventsOf(metrics: Metrics, stored: (round: string) => void): MonitorEvents {
+  return {
+    roundAwaited: () => {},
+    roundSkipped: (_, count) => metrics.roundsSkipped(count),
+    roundDone: (target, round) =>
+      metrics.roundDone({
+        ...round,
+        target: target.name,
+        check: target.spec.type,
+        verdict: { status: round.inMaintenance ? 'maintenance' : round.verdict.status },
+      }),
+    recorded({ target, dueAt, incidents }) {
+      stored(formatRound({ target, dueAt }));
+      for (const { target, rule, severity, endedAt, held } of incidents) {
+        const active = endedAt === null;
+        metrics.incidentChanged({ target, rule, severity, active, suppressed: active && held !== null });
+      }
+    },
+  };
+}
+
+/** What metrics need to know about a target. */
+export function shownOf(target: Target, now: number): WatchedTarget {
+  const { name, spec, labels, rules, schedule } = target;
+  const longestMs = longestInterval(schedule, name, now);
+  return {
+    name,
+    check: spec.type,
+    host: spec.host,
+    labels,
+    intervalSeconds: longestMs === null ? null : longestMs / 1_000,
+    rules: rules.map(({ name: rule, rule: { severity } }) => ({ name: rule, severity })),
+  };
+}

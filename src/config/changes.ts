@@ -1,0 +1,59 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '#kernel/clock.ts';
+import { isConfigFile } from './source.ts';
+
+/** What tells a configuration that was written from one that was not, without reading it: names, sizes and times of its files. */
+export async function fingerprintOf(path: string): Promise<string> {
+  const own = await stat(path);
+  if (!own.isDirectory()) return print(path, own);
+  const names = (await readdir(path)).filter(isConfigFile).toSorted();
+  const prints = await Promise.all(names.map(async (name) => print(name, await stat(join(path, name)))));
+  return prints.join('\n');
+}
+
+function print(name: string, { ino, size, mtimeMs }: { ino: number; size: number; mtimeMs: number }): string {
+  return [name, ino, size, mtimeMs].join(' ');
+}
+
+export interface ChangesOptions {
+  readonly clock: Clock;
+  readonly everyMs: number;
+  /** Rejects where it cannot be told now: then nothing has changed. */
+  readonly fingerprint: () => Promise<string>;
+  /** Called once for each change, when two looks in a row found the same: whoever writes has finished. */
+  readonly onChange: () => void;
+}
+
+/** Looks for changes every so often until it is disposed. */
+export function watchForChanges({ clock, everyMs, fingerprint, onChange }: ChangesOptions): Disposable {
+  let known: string | null = null;
+  let last: string | null = null;
+  let isOver = false;
+  let timer = clock.after(0, look);
+
+  function look(): void {
+    void fingerprint()
+      .then(compare, () => {})
+      .then(() => {
+        if (!isOver) timer = clock.after(everyMs, look);
+      });
+  }
+
+  function compare(found: string): void {
+    if (isOver) return;
+    known ??= found;
+    const isNew = found !== known && found === last;
+    last = found;
+    if (!isNew) return;
+    known = found;
+    onChange();
+  }
+
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      timer[Symbol.dispose]();
+    },
+  };
+}

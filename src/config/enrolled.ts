@@ -1,0 +1,81 @@
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import type { NodeInfo } from '#checks/index.ts';
+import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import { NodeName, placeKeys } from './sections.ts';
+import { explainSystemError } from './source.ts';
+
+const EnrolledNode = z.strictObject({
+  /** The public nkey: the seed is with the node alone. */
+  key: z.string().regex(/^U[A-Z2-7]{55}$/, { error: 'expected a public nkey' }),
+  ...placeKeys,
+  enrolled_at: z.iso.datetime(),
+});
+export type EnrolledNode = z.output<typeof EnrolledNode>;
+
+const EnrolledNodes = z.strictObject({ nodes: z.record(NodeName, EnrolledNode) });
+
+/** The enrolled nodes by name. */
+export type Enrolled = Readonly<Record<string, EnrolledNode>>;
+
+/** Reads the list of enrolled nodes; a file that is not there is an empty one. Rejects with `config_invalid`. */
+export async function readEnrolled(path: string): Promise<Enrolled> {
+  const fail = (reason: string, cause: unknown) =>
+    new WatchpostError('config_invalid', `${path}: ${reason}; put back a good copy`, { cause });
+  try {
+    return EnrolledNodes.parse(JSON.parse(await readFile(path, 'utf8'))).nodes;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return {};
+    if (error instanceof z.ZodError) {
+      const [issue] = error.issues;
+      throw fail(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is wrong'}`, error);
+    }
+    throw fail(error instanceof SyntaxError ? messageOf(error) : explainSystemError(error), error);
+  }
+}
+
+/** Replaces the list as a whole. */
+export async function writeEnrolled(path: string, nodes: Enrolled): Promise<void> {
+  await replaceFile(path, `${JSON.stringify({ nodes }, null, 2)}\n`);
+}
+
+/** Replaces a file in one step, so that nobody ever reads half of it. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.new`, text);
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    throw new WatchpostError('config_invalid', `${path}: cannot be written: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** A reader that gives null where the file is the same as at the last call. */
+export function watchEnrolled(path: string): () => Promise<readonly NodeInfo[] | null> {
+  let last: string | null = null;
+  return async () => {
+    const now = await versionOf(path);
+    if (now === last) return null;
+    const infos = infosOf(await readEnrolled(path));
+    last = now;
+    return infos;
+  };
+}
+
+export function infosOf(nodes: Enrolled): readonly NodeInfo[] {
+  return Object.entries(nodes).map(([name, { location, asn, ip }]) => {
+    const [countryCode, country, city] = location ?? ['', '', ''];
+    return { name, countryCode, country, city, asn: asn ?? '', ip: ip ?? '' };
+  });
+}
+
+async function versionOf(path: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(path);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 'none';
+    throw error;
+  }
+}

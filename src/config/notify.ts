@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { channelTypes, FilePath } from '#channels/index.ts';
+import { Secret } from '#kernel/secret.ts';
+import { Duration } from '#kernel/units.ts';
+import { Severity } from '#monitor/rule.ts';
+import { CronPattern, TimeZone } from './schedule.ts';
+
+const ways = Object.fromEntries(
+  channelTypes.map(({ name, summary, Entry }) => [name, Entry.optional().describe(summary)]),
+);
+const names = channelTypes.map(({ name }) => name);
+
+const Storm = z.strictObject({
+  messages: z.int().min(1).max(10_000).default(20).describe('How many messages at most.'),
+  per: Duration({ min: '1m', max: '1d' }).default(3_600_000).describe('In any stretch of this length.'),
+});
+
+const policy = {
+  severities: z
+    .array(Severity)
+    .min(1)
+    .default([...Severity.options])
+    .describe('Which incidents they hear of, by the severity of the rule.'),
+  grouped: z
+    .boolean()
+    .default(true)
+    .describe('Whether incidents share messages. With false each has messages of its own, at once.'),
+  group_wait: Duration({ max: '1h' })
+    .default(30_000)
+    .describe('How long an incident waits for others to share its message.'),
+  group_interval: Duration({ max: '1d' })
+    .default(300_000)
+    .describe('How long after a message the next one of its sort may follow.'),
+  storm: Storm.prefault({}).describe('How many messages they get at most; what is beyond comes in digests.'),
+  remind: z
+    .array(Duration({ min: '1m', max: '30d' }))
+    .max(20)
+    .default([3_600_000, 14_400_000, 86_400_000])
+    .describe('Waits before the reminders of an incident that stays open; the last one repeats. [] for none.'),
+  timezone: TimeZone.optional().describe('The time zone of the times in messages. Default: defaults.timezone.'),
+};
+
+/** Somebody who is told: at least one channel, and how they want to be told. */
+export const Notify = z.strictObject({ ...ways, ...policy }).superRefine(
+  (entry, context) => {
+    if (names.some((name) => Object.hasOwn(entry, name))) return;
+    context.addIssue({ code: 'custom', message: `names no way to reach them: add ${names.join(' or ')}` });
+  },
+  { when: ({ value }) => typeof value === 'object' && value !== null },
+);
+export type Notify = z.output<typeof Notify>;
+
+const urlHint = 'expected an address to call, such as "https://hc.example.com/ping/abc"';
+
+export const Heartbeat = z.strictObject({
+  url: z
+    .string({ error: urlHint })
+    .max(2_048)
+    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), { error: urlHint })
+    .transform((text) => new Secret(text))
+    .describe('What is called (GET).'),
+  every: Duration({ min: '5s', max: '1d' }).default(60_000).describe('How often.'),
+});
+
+export const Summary = z.strictObject({
+  cron: CronPattern.describe('When it is sent, such as "0 8 * * MON".'),
+  timezone: TimeZone.optional().describe('The time zone of cron. Default: defaults.timezone.'),
+  notify: z
+    .array(z.string(), { error: 'expected a list of names under notify' })
+    .min(1)
+    .max(100)
+    .describe('Who gets it.'),
+});
+
+export const Templates = z.strictObject({
+  mail: FilePath.optional().describe('A Liquid template for mails instead of the one that comes with Watchpost.'),
+});

@@ -1,0 +1,97 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Spool } from './ports.ts';
+
+export interface SpoolOptions {
+  /** The file, or `:memory:`. */
+  readonly path: string;
+  readonly longestMs: number;
+  readonly most: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Row {
+  readonly ticket: string;
+}
+
+// Another process that looks at the file must not stop the checks for long.
+const busyMs = 1_000;
+
+/** Opens or creates a spool. Throws `store_unwritable` where the file cannot be used. */
+export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): Spool {
+  const database = open(path);
+  const statements = prepare(database);
+  let size = statements.count.get()?.n ?? 0;
+  let dropped = 0;
+
+  const drop = (count: number, reason: string): void => {
+    if (count === 0) return;
+    if (dropped === 0) log.error({ count, reason }, 'results that the hub never confirmed are being given up');
+    dropped += count;
+    size -= count;
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    get dropped() {
+      return dropped;
+    },
+    put(ticket, payload) {
+      drop(statements.expire.run(clock.now() - longestMs).changes, 'too old');
+      if (size >= most) drop(statements.dropOldest.run(size - most + 1).changes, 'too many');
+      size += statements.insert.run(ticket, clock.now(), payload).changes;
+    },
+    payload: (ticket) => statements.select.get(ticket)?.payload ?? null,
+    remove(ticket) {
+      size -= statements.remove.run(ticket).changes;
+    },
+    newest(limit) {
+      drop(statements.expire.run(clock.now() - longestMs).changes, 'too old');
+      return statements.newest.all(limit).map(({ ticket }) => ticket);
+    },
+    close: () => database.close(),
+  };
+}
+
+function open(path: string): Database.Database {
+  try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    const database = new Database(path, { timeout: busyMs });
+    // What was written survives the end of the process; a power cut may take the last seconds, never the file.
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = NORMAL');
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS spool (' +
+        'number INTEGER PRIMARY KEY, ticket TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, payload TEXT NOT NULL) STRICT',
+    );
+    return database;
+  } catch (error) {
+    const reason = `${path}: results cannot be kept here: ${messageOf(error)}; name a writable file, or delete a broken one`;
+    throw new WatchpostError('store_unwritable', reason, { cause: error });
+  }
+}
+
+function prepare(database: Database.Database) {
+  return {
+    count: database.prepare<[], { n: number }>('SELECT count(*) AS n FROM spool'),
+    insert: database.prepare<[string, number, string]>(
+      'INSERT OR IGNORE INTO spool (ticket, at, payload) VALUES (?, ?, ?)',
+    ),
+    select: database.prepare<[string], { payload: string }>('SELECT payload FROM spool WHERE ticket = ?'),
+    remove: database.prepare<[string]>('DELETE FROM spool WHERE ticket = ?'),
+    newest: database.prepare<[number], Row>('SELECT ticket FROM spool ORDER BY number DESC LIMIT ?'),
+    expire: database.prepare<[number]>(
+      'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT 1000) AND at < ?',
+    ),
+    dropOldest: database.prepare<[number]>(
+      'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT ?)',
+    ),
+  };
+}

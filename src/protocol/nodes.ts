@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import {
+  type Capability,
+  checkOf,
+  CheckSpec,
+  checkTypeNames,
+  type CheckTypeName,
+  failed,
+  failure,
+  type FailureCode,
+  type Outcome,
+} from '#checks/index.ts';
+
+// What hub and nodes say to each other, as JSON. Keys that a message has besides are of no account, so that a later version
+// can add some; what changes the meaning of a message raises the version.
+
+/** The versions of the protocol that this program speaks. */
+export const protocolRange: ProtocolRange = [1, 1];
+export type ProtocolRange = readonly [oldest: number, newest: number];
+
+/** No message is larger, in bytes. */
+export const messageLimit = 64 * 1_024;
+
+/** How often a node reports, and after how many reports left out it counts as gone. */
+export const reportEveryMs = 5_000;
+export const reportsMissed = 3;
+
+const root = 'wp.v1';
+
+/** Where messages about all nodes go. */
+export const sharedSubjects = {
+  /** Hub to all nodes: it is here, and does not know them yet. */
+  hub: `${root}.hub`,
+  reports: `${root}.report.*`,
+  results: `${root}.result.*`,
+  /** Asks the hub how its nodes are. */
+  status: `${root}.status`,
+} as const;
+
+/** Where messages to and from the node of this name go. */
+export function subjectsOf(node: string) {
+  return {
+    /**
+     * Hub to one process of the node, a request that is answered by `Answer`. A process that lost its connection and is back
+     * hears the hub at once, though the server may still hold its old connection for alive.
+     */
+    command: (process: string) => `${root}.command.${node}.${process}`,
+    /** Hub to node: nobody waits for this run any more; every process of the node gets it. */
+    abort: `${root}.abort.${node}`,
+    /** Node to hub, a request that is answered by `Welcome`. */
+    report: `${root}.report.${node}`,
+    /** Node to hub, answered by `Receipt` once the result is stored. */
+    result: `${root}.result.${node}`,
+    /** What answers to the node's own requests begin with: nobody else can read them. */
+    inbox: inboxOf(node),
+  };
+}
+
+/** The prefix of somebody's private inbox. */
+export const inboxOf = (owner: string) => `${root}.inbox.${owner}`;
+
+/** Everything that a hub says and hears. */
+export const everything = `${root}.>`;
+
+/** The node whose message this is, by the subject that the server let it use. */
+export const nodeOfSubject = (subject: string) => subject.slice(subject.lastIndexOf('.') + 1);
+
+const Range = z.tuple([z.int(), z.int()]);
+const Sentence = z.string().max(500).nullable();
+const Ticket = z.string().min(1).max(1_000);
+const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
+const Count = z.int().min(0);
+
+const AnyCapability = z.discriminatedUnion('able', [
+  z.object({ able: z.literal(true) }),
+  z.object({ able: z.literal(false), reason: z.string().max(500) }),
+]);
+
+// Types that only the other side knows are of no account either.
+const Capabilities = z.record(z.string(), AnyCapability).transform((all) => {
+  const known: Partial<Record<CheckTypeName, Capability>> = {};
+  for (const type of checkTypeNames) {
+    const capability = all[type];
+    if (capability !== undefined) known[type] = capability;
+  }
+  return known;
+});
+
+/** How a process of a node is: sent on arrival and, as its heartbeat, every `reportEveryMs`. */
+export const Report = z.object({
+  protocol: Range,
+  /** A name that the process made up when it started. */
+  process: Process,
+  /** The version of the program. */
+  version: z.string().max(64),
+  capabilities: Capabilities,
+  running: Count,
+  queued: Count,
+  lagSeconds: z.number().min(0),
+  /** Results that the hub has not confirmed yet. */
+  spooled: Count,
+  /** How far its clock is ahead of the hub's, and how long a question to the hub takes; null until measured. */
+  clockOffsetMs: z.number().nullable(),
+  roundTripMs: z.number().nullable(),
+  /** `joining` before it takes commands, `leaving` for the last report of a process that ends. */
+  phase: z.enum(['joining', 'serving', 'leaving']),
+});
+export type Report = z.output<typeof Report>;
+
+/** The hub's answer to a report. */
+export const Welcome = z.object({
+  protocol: Range,
+  /** `outdated` and `stranger` are not used, for the reason given. */
+  state: z.enum(['welcome', 'outdated', 'stranger']),
+  reason: Sentence,
+  /** The hub's clock, in milliseconds since the epoch. */
+  now: z.number(),
+});
+export type Welcome = z.output<typeof Welcome>;
+
+/** One check for one node. The ticket names the run and goes back with its result. */
+export const Command = z.object({
+  protocol: Range,
+  ticket: Ticket,
+  spec: z.unknown(),
+  policy: z.enum(['public', 'private']),
+  deadlineMs: z.int().min(1).max(600_000),
+});
+export type Command = z.output<typeof Command>;
+
+/** A node's answer to a command; the result comes later. */
+export const Answer = z.object({
+  protocol: Range,
+  process: Process,
+  state: z.enum(['accepted', 'busy', 'unsupported']),
+  reason: Sentence,
+});
+export type Answer = z.output<typeof Answer>;
+
+export const Abort = z.object({ ticket: Ticket });
+export type Abort = z.output<typeof Abort>;
+
+/** What became of a command. The same result may come again until a receipt was heard. */
+export const Result = z.object({ protocol: Range, ticket: Ticket, process: Process, outcome: z.unknown() });
+export type Result = z.output<typeof Result>;
+
+/** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
+export const Receipt = z.object({ ticket: Ticket, state: z.enum(['stored', 'refused']), reason: Sentence });
+export type Receipt = z.output<typeof Receipt>;
+
+/** What the hub tells about its nodes to whoever holds its key. */
+export const StatusList = z.object({
+  nodes: z.array(
+    z.object({
+      name: z.string(),
+      online: z.boolean(),
+      reason: z.string().nullable(),
+      version: z.string().nullable(),
+      processes: Count,
+      spooled: Count,
+      clockOffsetMs: z.number().nullable(),
+      roundTripMs: z.number().nullable(),
+    }),
+  ),
+});
+export type StatusList = z.output<typeof StatusList>;
+
+/** Whether this is a check type that the program has. */
+export const isCheckType = (name: string): name is CheckTypeName => checkTypeNames.some((type) => type === name);
+
+/** The newest version that both speak, or in words which side is too old. */
+export function agree(ours: ProtocolRange, theirs: ProtocolRange): { readonly version: number } | string {
+  const version = Math.min(ours[1], theirs[1]);
+  if (version >= Math.max(ours[0], theirs[0])) return { version };
+  const ranges = `it speaks protocol ${theirs.join(' to ')}, this side ${ours.join(' to ')}`;
+  return theirs[1] < ours[0] ? `too old: ${ranges}` : `too new: ${ranges}`;
+}
+
+/** The value of a JSON message of the given shape, or null where it is none. */
+export function readMessage<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The JSON value of a spec. */
+export function encodeSpec(spec: CheckSpec): unknown {
+  return z.encode(CheckSpec, spec);
+}
+
+/** The spec of a JSON value, or in words why this program does not know it. */
+export function decodeSpec(value: unknown): CheckSpec | string {
+  const parsed = CheckSpec.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return `this node does not understand the check: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown'}`;
+}
+
+/**
+ * An outcome that a node sent for a check of this type, or null where it has not that shape. Whose fault a failure is
+ * decides the status, whatever the node said, and its message is made safe.
+ */
+export function readOutcome(type: CheckTypeName, value: unknown): Outcome | null {
+  const parsed = checkOf(type).Outcome.safeParse(value);
+  if (!parsed.success) return null;
+  const outcome = parsed.data;
+  if (outcome.status === 'up') return outcome;
+  const { status: _status, failure: told, ...known } = outcome;
+  return failed(failure(told.source, told.code, told.message), known);
+}
+
+/** The outcome of a check that a node could not or would not do. */
+export function nodeFault(code: FailureCode, message: string): Outcome {
+  return failed(failure('node', code, message));
+}

@@ -1,0 +1,169 @@
+import { alias, and, asc, type BetterSQLite3Database, desc, eq, gt, gte, inArray, lte, min, sql } from './drizzle.ts';
+import type { DeliveryCount, ListedDelivery, PendingDelivery, SentMessage } from '#monitor/ports.ts';
+import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf } from './rows.ts';
+import type { Settlement } from './rows.ts';
+import { deliveries, incidents, targets } from './schema.ts';
+
+type DeliveryRow = typeof deliveries.$inferSelect;
+
+const isPending = eq(deliveries.state, sql`'pending'`);
+
+/**
+ * Everything that is pending for the recipients who have something due, oldest first. Settlements that wait for the database
+ * count as if they were in it, so that a mail which was sent while the disk was full is not sent again.
+ */
+export function readDue(
+  database: BetterSQLite3Database,
+  waiting: readonly Settlement[],
+  now: number,
+  limit: number,
+): readonly PendingDelivery[] {
+  const due = database
+    .selectDistinct({ channel: deliveries.channel, recipient: deliveries.recipient })
+    .from(deliveries)
+    .where(and(isPending, lte(deliveries.nextAttemptAt, now)))
+    .as('due');
+  const beginning = alias(deliveries, 'beginning');
+  const rows = database
+    .select({ target: targets.name, incident: incidents, delivery: deliveries, root: beginning.message })
+    .from(deliveries)
+    .innerJoin(due, and(eq(due.channel, deliveries.channel), eq(due.recipient, deliveries.recipient)))
+    .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
+    .innerJoin(targets, eq(targets.id, incidents.targetId))
+    .leftJoin(
+      beginning,
+      and(
+        eq(beginning.incidentId, deliveries.incidentId),
+        eq(beginning.kind, sql`'opened'`),
+        eq(beginning.number, sql`1`),
+        eq(beginning.channel, deliveries.channel),
+        eq(beginning.recipient, deliveries.recipient),
+      ),
+    )
+    .where(isPending)
+    .orderBy(asc(deliveries.createdAt), asc(deliveries.id))
+    .limit(limit + waiting.length);
+  const latest = latestOf(waiting);
+  const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => latest.get(id)?.dueAt ?? nextAttemptAt;
+  const left = rows.all().filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
+  const dueLanes = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [laneOf(delivery)] : [])));
+  return left
+    .filter(({ delivery }) => dueLanes.has(laneOf(delivery)))
+    .slice(0, limit)
+    .map(({ target, incident, delivery, root }) => {
+      const { message } = latest.get(delivery.id) ?? delivery;
+      const at = { nextAttemptAt: dueAt(delivery) };
+      return { delivery: { ...deliveryOf(delivery), ...at }, incident: incidentOf(target, incident), message, root };
+    });
+}
+
+function laneOf({ channel, recipient }: DeliveryRow): string {
+  return JSON.stringify([channel, recipient]);
+}
+
+/** When the next pending delivery after `now` is due, with waiting settlements counted as in `readDue`. */
+export function readNextDeliveryAt(
+  database: BetterSQLite3Database,
+  waiting: readonly Settlement[],
+  now: number,
+): number | null {
+  const latest = latestOf(waiting);
+  const rows = database
+    .select({ id: deliveries.id, at: deliveries.nextAttemptAt })
+    .from(deliveries)
+    .where(and(isPending, gt(deliveries.nextAttemptAt, now)))
+    .orderBy(asc(deliveries.nextAttemptAt))
+    .limit(latest.size + 1);
+  const stored = rows.all().map(({ id, at }) => latest.get(id)?.dueAt ?? at);
+  const waits = [...latest.values()].flatMap(({ dueAt }) => (dueAt === undefined || dueAt <= now ? [] : [dueAt]));
+  const next = Math.min(...stored, ...waits);
+  return Number.isFinite(next) ? next : null;
+}
+
+/** Pending deliveries of each of the channels, which need not have any. Reminders of the future are not pending yet. */
+export function readCounts(
+  database: BetterSQLite3Database,
+  channels: ReadonlySet<string>,
+  now: number,
+): readonly DeliveryCount[] {
+  const rows = database
+    .select({ channel: deliveries.channel, pending: sql<number>`count(*)`, oldestAt: min(deliveries.createdAt) })
+    .from(deliveries)
+    .where(and(isPending, sql`NOT (${deliveries.kind} = 'reminder' AND ${deliveries.createdAt} > ${now})`))
+    .groupBy(deliveries.channel)
+    .all();
+  const idle = [...channels].filter((channel) => !rows.some((row) => row.channel === channel));
+  return [...rows, ...idle.map((channel) => ({ channel, pending: 0, oldestAt: null }))];
+}
+
+export function readChannels(database: BetterSQLite3Database): readonly string[] {
+  return database
+    .selectDistinct({ channel: deliveries.channel })
+    .from(deliveries)
+    .all()
+    .map(({ channel }) => channel);
+}
+
+/** The messages that went out at `since` or later, oldest first. */
+export function readSentMessages(database: BetterSQLite3Database, since: number): readonly SentMessage[] {
+  const rows = database
+    .select({
+      channel: deliveries.channel,
+      recipient: deliveries.recipient,
+      kind: sql<string>`min(${deliveries.kind})`,
+      severity: sql<string>`min(${incidents.story} ->> 'severity')`,
+      at: sql<number>`max(${deliveries.settledAt})`,
+    })
+    .from(deliveries)
+    .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
+    .where(and(eq(deliveries.state, sql`'sent'`), gte(deliveries.settledAt, since)))
+    .groupBy(deliveries.channel, deliveries.recipient, sql`coalesce(${deliveries.message}, ${deliveries.id})`)
+    .orderBy(sql`5`);
+  return rows.all().map(sentMessageOf);
+}
+
+export function readDeliveries(
+  database: BetterSQLite3Database,
+  { state, limit }: { readonly state?: ListedDelivery['state']; readonly limit: number },
+): readonly ListedDelivery[] {
+  const rows = database
+    .select({ target: targets.name, delivery: deliveries })
+    .from(deliveries)
+    .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
+    .innerJoin(targets, eq(targets.id, incidents.targetId))
+    .where(state === undefined ? undefined : eq(deliveries.state, state))
+    .orderBy(desc(deliveries.id))
+    .limit(limit);
+  return rows.all().map(({ target, delivery }) => listedDeliveryOf(target, delivery));
+}
+
+/** Makes dead and pending deliveries due at `now`, as if they had never been tried; without ids, all dead ones. */
+export function retryDeliveries(database: BetterSQLite3Database, ids: readonly number[] | null, now: number): number {
+  const chosen =
+    ids === null
+      ? eq(deliveries.state, 'dead')
+      : and(inArray(deliveries.id, [...ids]), inArray(deliveries.state, ['dead', 'pending']));
+  const { changes } = database
+    .update(deliveries)
+    .set({ state: 'pending', nextAttemptAt: now, attempts: 0, settledAt: null })
+    .where(chosen)
+    .run();
+  return changes;
+}
+
+interface Latest {
+  /** Never again for a delivery that is settled; undefined where nothing about it waits. */
+  readonly dueAt: number | undefined;
+  readonly message: string | null;
+}
+
+function latestOf(waiting: readonly Settlement[]): ReadonlyMap<number, Latest> {
+  const latest = new Map<number, Latest>();
+  for (const settlement of waiting) {
+    const { id, state } = settlement;
+    if (state === 'claimed') latest.set(id, { dueAt: latest.get(id)?.dueAt, message: settlement.message });
+    else if (state === 'pending') latest.set(id, { dueAt: settlement.nextAttemptAt, message: settlement.message });
+    else latest.set(id, { dueAt: Number.POSITIVE_INFINITY, message: null });
+  }
+  return latest;
+}

@@ -1,0 +1,120 @@
+import { type Clock, deadline } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import {
+  type Answer,
+  type Command,
+  decodeSpec,
+  messageLimit,
+  nodeFault,
+  protocolRange,
+  type Result,
+} from '#protocol/nodes.ts';
+import type { Transport } from '#service/ports.ts';
+import type { Delivery } from './delivery.ts';
+
+export interface CommandsOptions {
+  readonly name: string;
+  readonly process: string;
+  /** What runs the checks: the node of this name in this process. */
+  readonly local: Transport;
+  readonly delivery: Delivery;
+  /** How many commands may be under way. */
+  readonly limit: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The commands that a process of a node has taken. */
+export interface Commands {
+  /** Takes a command on, or says why not. One that came before is not done twice: its result is sent again. */
+  take(command: Command): Answer;
+  abort(ticket: string): void;
+  readonly running: number;
+  /** Resolves once nothing runs any more; what does after `graceMs` is ended without a result. */
+  drain(graceMs: number): Promise<void>;
+}
+
+// As long as a hub waits besides the check itself: after that the result is late, and still worth having.
+const lateMs = 10_000;
+const remembered = 10_000;
+
+export function createCommands(options: CommandsOptions): Commands {
+  const { name, process, local, delivery, limit, clock, log } = options;
+  const running = new Map<string, AbortController>();
+  const seen = new Set<string>();
+  let idle: (() => void) | null = null;
+
+  const answer = (state: Answer['state'], reason: string | null = null): Answer => {
+    return { protocol: [...protocolRange], process, state, reason };
+  };
+
+  async function run(command: Command, spec: Exclude<ReturnType<typeof decodeSpec>, string>): Promise<void> {
+    const { ticket, policy, deadlineMs } = command;
+    const controller = new AbortController();
+    running.set(ticket, controller);
+    using end = deadline(clock, deadlineMs + lateMs, controller.signal);
+    try {
+      const outcome = await local.run(name, { spec, policy, deadlineMs }, end.signal);
+      hand(ticket, outcome);
+    } catch (error) {
+      if (end.expired) hand(ticket, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
+      else if (!controller.signal.aborted) hand(ticket, nodeFault('internal', messageOf(error)));
+    } finally {
+      running.delete(ticket);
+      if (running.size === 0) idle?.();
+    }
+  }
+
+  function hand(ticket: string, outcome: Result['outcome']): void {
+    const result: Result = { protocol: [...protocolRange], ticket, process, outcome };
+    const payload = JSON.stringify(result);
+    if (Buffer.byteLength(payload) <= messageLimit) return delivery.add(ticket, payload);
+    const tooLarge = nodeFault('internal', `the outcome takes more than ${messageLimit} bytes`);
+    delivery.add(ticket, JSON.stringify({ ...result, outcome: tooLarge } satisfies Result));
+  }
+
+  function remember(ticket: string): void {
+    seen.add(ticket);
+    for (const oldest of seen) {
+      if (seen.size <= remembered) break;
+      seen.delete(oldest);
+    }
+  }
+
+  return {
+    take(command) {
+      const { ticket } = command;
+      if (seen.has(ticket)) {
+        delivery.repeat(ticket);
+        return answer('accepted');
+      }
+      const spec = decodeSpec(command.spec);
+      if (typeof spec === 'string') return answer('unsupported', spec.slice(0, 500));
+      const capability = local.nodes()[0]?.capabilities[spec.type];
+      if (capability?.able === false) return answer('unsupported', capability.reason.slice(0, 500));
+      if (running.size >= limit) return answer('busy', `busy: ${running.size} checks are under way`);
+      remember(ticket);
+      void run(command, spec).catch((error: unknown) => log.error({ err: error }, 'a result could not be handed on'));
+      return answer('accepted');
+    },
+    abort(ticket) {
+      running.get(ticket)?.abort(new Error('nobody waits for this check any more'));
+    },
+    get running() {
+      return running.size;
+    },
+    async drain(graceMs) {
+      if (running.size === 0) return;
+      await new Promise<void>((resolve) => {
+        const limit = clock.after(graceMs, () => {
+          for (const controller of running.values()) controller.abort(new Error('the node is being stopped'));
+        });
+        idle = () => {
+          limit[Symbol.dispose]();
+          resolve();
+        };
+      });
+    },
+  };
+}

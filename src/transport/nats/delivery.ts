@@ -1,0 +1,88 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Spool } from '#node/ports.ts';
+import type { Receipt } from '#protocol/nodes.ts';
+
+export interface DeliveryOptions {
+  readonly spool: Spool;
+  /** Sends a result; false where there is no connection. */
+  readonly send: (payload: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Brings results to the hub, and keeps each until the hub says that it is stored. */
+export interface Delivery {
+  /** Takes a new result: it is spooled, then sent before anything that waits. */
+  add(ticket: string, payload: string): void;
+  /** Sends a result again whose command came again, where it is still here. */
+  repeat(ticket: string): void;
+  hear(receipt: Receipt): void;
+  /** There is no hub, or another one: nothing is sent until `resume`, and then everything that has no receipt again. */
+  pause(): void;
+  /** There is a hub: what waits is sent, newest first. */
+  resume(): void;
+  close(): void;
+}
+
+// A receipt comes once the whole round is stored, which takes as long as its slowest check.
+const receiptMs = 90_000;
+const window = 128;
+const lookEveryMs = 1_000;
+
+export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Delivery {
+  /** What was sent and has no receipt, with the time that it is sent again. */
+  const underWay = new Map<string, number>();
+  let open = false;
+  let timer = clock.after(lookEveryMs, look);
+
+  const post = (ticket: string, payload: string): void => {
+    if (open && send(payload)) underWay.set(ticket, clock.elapsed() + receiptMs);
+  };
+
+  function look(): void {
+    for (const [ticket, until] of underWay) if (clock.elapsed() >= until) underWay.delete(ticket);
+    replay();
+    timer = clock.after(lookEveryMs, look);
+  }
+
+  function replay(): void {
+    if (!open || underWay.size >= window || spool.size <= underWay.size) return;
+    const free = window - underWay.size;
+    const waiting = spool.newest(window).filter((ticket) => !underWay.has(ticket));
+    for (const ticket of waiting.slice(0, free)) {
+      const payload = spool.payload(ticket);
+      if (payload !== null) post(ticket, payload);
+    }
+  }
+
+  return {
+    add(ticket, payload) {
+      spool.put(ticket, payload);
+      post(ticket, payload);
+    },
+    repeat(ticket) {
+      const payload = spool.payload(ticket);
+      if (payload !== null) post(ticket, payload);
+    },
+    hear({ ticket, state, reason }) {
+      if (state === 'refused') log.warn({ reason }, 'the hub refused a result');
+      underWay.delete(ticket);
+      spool.remove(ticket);
+      replay();
+    },
+    pause() {
+      open = false;
+      underWay.clear();
+    },
+    resume() {
+      if (open) return;
+      open = true;
+      replay();
+    },
+    close() {
+      open = false;
+      timer[Symbol.dispose]();
+    },
+  };
+}

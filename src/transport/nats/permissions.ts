@@ -1,0 +1,39 @@
+import { everything, sharedSubjects, subjectsOf } from '#protocol/nodes.ts';
+
+export interface KeyHolder {
+  readonly name: string;
+  /** The public nkey, such as `UABC...`. */
+  readonly key: string;
+}
+
+// A node may answer what it is asked, once, within this time; and nothing else but what its own subjects allow.
+const answerWithin = '10s';
+
+/**
+ * What nats-server includes to know the hub and the nodes. A node can send and hear under its own name alone: it cannot pass
+ * for another node, read another's commands or answers, or ask the hub's.
+ */
+export function permissionsFile(hubKey: string, nodes: readonly KeyHolder[]): string {
+  const users = [hub(hubKey), ...nodes.map(node)];
+  return `# Written by "watchpost nodes"; changes by hand are lost.\nusers: [\n${users.join('\n')}\n]\n`;
+}
+
+function hub(key: string): string {
+  const all = list([everything]);
+  return `  # the hub\n  { nkey: ${key}, permissions: { publish: ${all}, subscribe: ${all} } }`;
+}
+
+function node({ name, key }: KeyHolder): string {
+  const subjects = subjectsOf(name);
+  const publish = list([subjects.report, subjects.result]);
+  const subscribe = list([subjects.command('*'), subjects.abort, sharedSubjects.hub, `${subjects.inbox}.>`]);
+  return [
+    `  # ${name}`,
+    `  { nkey: ${key}, permissions: {`,
+    `    publish: ${publish},`,
+    `    subscribe: ${subscribe},`,
+    `    allow_responses: { max: 1, expires: "${answerWithin}" } } }`,
+  ].join('\n');
+}
+
+const list = (subjects: readonly string[]) => `[${subjects.map((subject) => `"${subject}"`).join(', ')}]`;

@@ -1,0 +1,133 @@
+import type { Clock } from '#kernel/clock.ts';
+import { agree, protocolRange, type Report, reportEveryMs, reportsMissed, type StatusList } from '#protocol/nodes.ts';
+import type { NodeStatus } from '#service/ports.ts';
+
+type NodeInfo = NodeStatus['info'];
+
+/** What is known about one enrolled node, which may be several processes. */
+export interface Presence {
+  readonly status: NodeStatus;
+  readonly summary: StatusList['nodes'][number];
+  /** Why no command should be sent, or null. */
+  readonly obstacle: string | null;
+  /** True until the first report of a connection to NATS. */
+  readonly unheard: boolean;
+  rename(info: NodeInfo): void;
+  /** Takes a report in; the reason where the process cannot be used, else null. */
+  hear(report: Report): string | null;
+  /** The process to send the next command to, each in turn; null where there is none. */
+  next(): string | null;
+  /** A process is gone, until it reports again. */
+  lose(process: string, reason: string): void;
+  /** The hub itself lost its connection: reports are to be awaited anew. */
+  disconnect(reason: string): void;
+  /** Forgets processes that fell silent, and names them. */
+  forgetSilent(): readonly string[];
+}
+
+interface Seen {
+  readonly report: Report;
+  readonly at: number;
+}
+
+export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
+  const processes = new Map<string, Seen>();
+  let info = enrolled;
+  let reason: string | null = 'it has not reported since the hub started';
+  let unheard = true;
+  let turn = 0;
+
+  const reports = () => [...processes.values()].map(({ report }) => report);
+  const newest = () => reports().at(-1) ?? null;
+
+  return {
+    get status() {
+      const told = reports();
+      return {
+        info,
+        online: reason === null,
+        reason,
+        capabilities: commonCapabilities(told),
+        running: sum(told, ({ running }) => running),
+        queued: sum(told, ({ queued }) => queued),
+        lagSeconds: Math.max(0, ...told.map(({ lagSeconds }) => lagSeconds)),
+        clockOffsetSeconds: toSeconds(newest()?.clockOffsetMs ?? null),
+      };
+    },
+    get summary() {
+      const last = newest();
+      return {
+        name: info.name,
+        online: reason === null,
+        reason,
+        version: last?.version ?? null,
+        processes: processes.size,
+        spooled: sum(reports(), ({ spooled }) => spooled),
+        clockOffsetMs: last?.clockOffsetMs ?? null,
+        roundTripMs: last?.roundTripMs ?? null,
+      };
+    },
+    get obstacle() {
+      return reason;
+    },
+    get unheard() {
+      return unheard;
+    },
+    rename(next) {
+      info = next;
+    },
+    hear(report) {
+      const agreed = agree(protocolRange, report.protocol);
+      if (typeof agreed === 'string') {
+        processes.delete(report.process);
+        unheard = false;
+        if (processes.size === 0) reason = `watchpost ${report.version} on it is ${agreed}`;
+        return agreed;
+      }
+      if (report.phase === 'joining') return null;
+      unheard = false;
+      processes.delete(report.process);
+      if (report.phase === 'serving') processes.set(report.process, { report, at: clock.elapsed() });
+      reason = processes.size === 0 ? 'it was stopped' : null;
+      return null;
+    },
+    next() {
+      turn += 1;
+      return [...processes.keys()][turn % processes.size] ?? null;
+    },
+    lose(process, why) {
+      processes.delete(process);
+      if (processes.size === 0) reason = why;
+    },
+    disconnect(why) {
+      processes.clear();
+      unheard = true;
+      reason = why;
+    },
+    forgetSilent() {
+      const limitMs = reportEveryMs * reportsMissed;
+      const silent = [...processes].filter(([, { at }]) => clock.elapsed() - at >= limitMs).map(([name]) => name);
+      for (const name of silent) processes.delete(name);
+      if (silent.length > 0 && processes.size === 0) reason = `it has not reported for ${limitMs / 1_000} s`;
+      return silent;
+    },
+  };
+}
+
+type Capabilities = NodeStatus['capabilities'];
+
+// A command may get to any of the processes: what one of them cannot do, the node cannot.
+function commonCapabilities(reports: readonly Report[]): Capabilities {
+  let common: Capabilities = {};
+  for (const { capabilities } of reports) {
+    const unable = Object.fromEntries(Object.entries(common).filter(([, { able }]) => !able));
+    common = { ...common, ...capabilities, ...unable };
+  }
+  return common;
+}
+
+function sum(reports: readonly Report[], figure: (report: Report) => number): number {
+  return reports.reduce((total, report) => total + figure(report), 0);
+}
+
+const toSeconds = (ms: number | null) => (ms === null ? null : ms / 1_000);

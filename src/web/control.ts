@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { WatchpostError } from '#kernel/errors.ts';
+import { Duration } from '#kernel/units.ts';
+import type { Incident, Silence } from '#monitor/ports.ts';
+import { errorBody } from './errors.ts';
+import { onlyLocal } from './local.ts';
+
+type Targets = Silence['targets'];
+
+/** What the operator's routes need. What is asked wrongly throws `usage`. */
+export interface ControlRoutes {
+  reload(cause: string): Promise<
+    | {
+        readonly ok: true;
+        readonly added: readonly string[];
+        readonly changed: readonly string[];
+        readonly removed: readonly string[];
+        readonly needsRestart: readonly string[];
+      }
+    | { readonly ok: false; readonly problems: readonly string[] }
+  >;
+  silences(): readonly Silence[];
+  addSilence(asked: { readonly targets: Targets; readonly forMs: number; readonly why: string }): Silence;
+  expireSilence(id: string): Silence;
+  openIncidents(): readonly Incident[];
+  acknowledge(incident: string, why: string): Promise<Incident>;
+}
+
+const Why = z.string().min(1).max(200);
+const SilenceBody = z.strictObject({
+  targets: z.union([z.literal('all'), z.array(z.string()).min(1).max(1_000)]),
+  for: Duration({ min: '1s', max: '365d' }),
+  why: Why,
+});
+const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
+
+/** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
+export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRequest', onlyLocal);
+    app.setErrorHandler((error, _, reply) => {
+      if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
+      if (error instanceof WatchpostError && error.code === 'usage')
+        return reply.code(404).send(errorBody('not_found', error.message));
+      throw error;
+    });
+    addRoutes(app, routes);
+  };
+}
+
+function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
+  app.route({
+    method: 'POST',
+    url: '/-/reload',
+    async handler(_, reply) {
+      const { ok, ...rest } = await routes.reload('asked over HTTP');
+      if (ok) return { ok: 1, ...rest };
+      const problem = errorBody('config_invalid', 'the configuration is invalid, the one in force stays');
+      return reply.code(422).send({ ...problem, ...rest });
+    },
+  });
+  app.get('/-/silences', (_, reply) => reply.send({ ok: 1, silences: routes.silences().map(shownSilence) }));
+  app.post('/-/silences', (request, reply) => {
+    const { targets, for: forMs, why } = SilenceBody.parse(request.body);
+    return reply.send({ ok: 1, silence: shownSilence(routes.addSilence({ targets, forMs, why })) });
+  });
+  app.post<{ Params: { id: string } }>('/-/silences/:id/expire', (request, reply) =>
+    reply.send({ ok: 1, silence: shownSilence(routes.expireSilence(request.params.id)) }),
+  );
+  app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shownIncident) }));
+  app.route({
+    method: 'POST',
+    url: '/-/incidents/acknowledge',
+    async handler(request) {
+      const { incident, why } = AcknowledgeBody.parse(request.body);
+      return { ok: 1, incident: shownIncident(await routes.acknowledge(incident, why)) };
+    },
+  });
+}
+
+function shownSilence({ id, targets, why, from, until }: Silence) {
+  return { id, targets, why, from: new Date(from).toISOString(), until: new Date(until).toISOString() };
+}
+
+function shownIncident({ id, target, rule, severity, cause, startedAt, held, acknowledged }: Incident) {
+  return {
+    id,
+    target,
+    rule,
+    severity,
+    cause,
+    started_at: new Date(startedAt).toISOString(),
+    held: held?.why ?? null,
+    acknowledged: acknowledged?.why ?? null,
+  };
+}

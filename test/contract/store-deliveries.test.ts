@@ -1,0 +1,192 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Store } from '#store/sqlite.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import {
+  closing,
+  delivery,
+  down,
+  incident,
+  openAt,
+  opening,
+  round,
+  start,
+  tempFolder,
+  up,
+  vote,
+} from '../support/store.ts';
+
+const hour = 3_600_000;
+
+async function withStore(action: (store: Store, clock: FakeClock, reopen: () => Promise<Store>) => Promise<void>) {
+  using folder = tempFolder();
+  const clock = new FakeClock(new Date(start).toISOString());
+  const path = join(folder.path, 'watchpost.db');
+  let store = openAt(path, clock);
+  try {
+    await action(store, clock, async () => {
+      await store.close();
+      store = openAt(path, clock);
+      return store;
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+const sent = (id: number, more: { readonly message?: string; readonly remindAt?: number } = {}) => ({
+  id,
+  state: 'sent' as const,
+  at: start,
+  message: more.message ?? 'm1',
+  remindAt: more.remindAt ?? null,
+});
+
+describe('the message that tells a delivery', () => {
+  test('is known after a restart from before it was sent, until it is known not to have arrived', () =>
+    withStore(async (store, _clock, reopen) => {
+      await store.record(opening('shop', start));
+      const [due] = store.dueDeliveries(start, 10);
+      expect(due).toMatchObject({ message: null, root: null });
+      const { id } = due!.delivery;
+      store.claim('m1', [id]);
+      const after = await reopen();
+      expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: 'm1', delivery: { id, attempts: 0 } }]);
+      after.settle([{ id, state: 'pending', nextAttemptAt: start, error: 'lost', message: 'm1' }]);
+      expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: 'm1', delivery: { attempts: 1 } }]);
+      after.settle([{ id, state: 'pending', nextAttemptAt: start, error: 'refused', message: null }]);
+      expect(after.dueDeliveries(start, 10)).toMatchObject([{ message: null, delivery: { attempts: 2 } }]);
+    }));
+
+  test('of the beginning is the root of what follows', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start, ['a@example.com', 'b@example.com']));
+      const [a, b] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+      store.settle([sent(a!, { message: 'for a' }), sent(b!, { message: 'for b' })]);
+      await clock.advance(100);
+      await store.record(closing('shop', start, start + 60_000));
+      expect(store.dueDeliveries(start + 60_000, 10)).toMatchObject([{ delivery: { kind: 'resolved' }, root: null }]);
+      await clock.advance(100);
+      const ended = incident('shop', start, { endedAt: start + 60_000 });
+      const toA = delivery(ended, { kind: 'resolved', recipient: 'a@example.com' });
+      await store.record(round('shop', start + 61_000, { incidents: [ended], deliveries: [toA] }));
+      const found = store.dueDeliveries(start + 60_000, 10).filter((due) => due.delivery.recipient === 'a@example.com');
+      expect(found).toMatchObject([{ root: 'for a' }]);
+    }));
+});
+
+describe('a reminder', () => {
+  test('is written with the settlement that asks for it, once, and counts on from the last', () =>
+    withStore(async (store, _clock, reopen) => {
+      await store.record(opening('shop', start));
+      const { id } = store.dueDeliveries(start, 10)[0]!.delivery;
+      store.settle([sent(id, { remindAt: start + hour })]);
+      store.settle([sent(id, { remindAt: start + hour })]);
+      const after = await reopen();
+      expect(after.dueDeliveries(start + hour - 1, 10)).toEqual([]);
+      expect(after.nextDeliveryAt(start)).toBe(start + hour);
+      const [first] = after.dueDeliveries(start + hour, 10);
+      expect(first).toMatchObject({
+        root: 'm1',
+        message: null,
+        delivery: { kind: 'reminder', number: 1, attempts: 0, createdAt: start + hour, nextAttemptAt: start + hour },
+      });
+      after.settle([sent(first!.delivery.id, { message: 'm2', remindAt: start + 5 * hour })]);
+      expect(after.dueDeliveries(start + 5 * hour, 10)).toMatchObject([{ delivery: { kind: 'reminder', number: 2 } }]);
+    }));
+
+  test('is not written for what is over', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start));
+      const { id } = store.dueDeliveries(start, 10)[0]!.delivery;
+      await clock.advance(100);
+      await store.record(closing('shop', start, start + 60_000));
+      store.settle([sent(id, { remindAt: start + hour })]);
+      expect(store.dueDeliveries(start + hour, 10).map((due) => due.delivery.kind)).toEqual(['resolved']);
+    }));
+
+  test('does not count as pending before it is due', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start));
+      store.settle([sent(store.dueDeliveries(start, 10)[0]!.delivery.id, { remindAt: start + hour })]);
+      expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 0, oldestAt: null }]);
+      await clock.advance(hour);
+      expect(store.deliveryCounts()).toEqual([{ channel: 'email', pending: 1, oldestAt: start + hour }]);
+    }));
+});
+
+describe('an operator', () => {
+  test('sees deliveries of a state, the newest first, with what became of them', () =>
+    withStore(async (store) => {
+      await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
+      const [a, b] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+      store.settle([sent(a!), { id: b!, state: 'dead', at: start + 1, error: '550 no such user' }]);
+      const all = store.listDeliveries({ limit: 10 });
+      expect(all.map(({ target, recipient, state }) => `${target} ${recipient} ${state}`)).toEqual([
+        'shop c@example.com pending',
+        'shop b@example.com dead',
+        'shop a@example.com sent',
+      ]);
+      expect(store.listDeliveries({ state: 'dead', limit: 10 })).toEqual([all[1]]);
+      expect(all[1]).toMatchObject({ lastError: '550 no such user', attempts: 1, settledAt: start + 1 });
+      expect(store.listDeliveries({ limit: 1 })).toHaveLength(1);
+    }));
+
+  test('has dead and waiting deliveries tried again, and no others', () =>
+    withStore(async (store, clock) => {
+      await store.record(opening('shop', start, ['a@example.com', 'b@example.com', 'c@example.com']));
+      const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+      store.settle([
+        sent(a!),
+        { id: b!, state: 'dead', at: start, error: '550' },
+        { id: c!, state: 'pending', nextAttemptAt: start + hour, error: '451', message: null },
+      ]);
+      expect(store.retryDeliveries([a!, c!])).toBe(1);
+      expect(store.retryDeliveries(null)).toBe(1);
+      expect(store.retryDeliveries(null)).toBe(0);
+      expect(store.dueDeliveries(clock.now(), 10).map((due) => [due.delivery.id, due.delivery.attempts])).toEqual([
+        [b, 0],
+        [c, 0],
+      ]);
+    }));
+});
+
+test('messages that went out are remembered once each, oldest first', () =>
+  withStore(async (store, clock) => {
+    await store.record(opening('shop', start));
+    await clock.advance(100);
+    await store.record(opening('blog', start));
+    await clock.advance(100);
+    await store.record(opening('smtp', start));
+    const [a, b, c] = store.dueDeliveries(start, 10).map((due) => due.delivery.id);
+    store.settle([{ ...sent(c!), message: 'first', at: start + 1 }]);
+    store.settle([sent(a!), sent(b!)].map((one) => ({ ...one, message: 'second', at: start + 2 })));
+    const about = { channel: 'email', recipient: 'ops@example.com', kind: 'opened', severity: 'critical' };
+    expect(store.sentMessages(start)).toEqual([
+      { ...about, at: start + 1 },
+      { ...about, at: start + 2 },
+    ]);
+    expect(store.sentMessages(start + 2)).toHaveLength(1);
+  }));
+
+test('a summary counts answers and times of each target, and names the incidents of that time', () =>
+  withStore(async (store, clock) => {
+    const votes = [vote('de1', up(0.1)), vote('fr1', up(0.3)), vote('us1', down())];
+    await store.record(opening('old', start - hour));
+    await clock.advance(100);
+    await store.record(closing('old', start - hour, start - 1));
+    await clock.advance(100);
+    await store.record({ ...opening('shop', start), votes });
+    void store.record(round('shop', start + hour, { votes }));
+    void store.record(round('blog', start + 1));
+    await clock.advance(2_000);
+    expect(store.summarise(start, start + hour)).toEqual({
+      from: start,
+      to: start + hour,
+      targets: [
+        { target: 'blog', up: 1, down: 0, unknown: 0, meanSeconds: 0.012345, longestSeconds: 0.012345 },
+        { target: 'shop', up: 2, down: 1, unknown: 0, meanSeconds: 0.2, longestSeconds: 0.3 },
+      ],
+      incidents: [expect.objectContaining({ target: 'shop', endedAt: null })],
+    });
+  }));

@@ -1,0 +1,121 @@
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
+import { memoryLog } from '../support/memory-log.ts';
+import { natsObstacle, startNats } from '../support/nats-server.ts';
+import { eventually } from '../support/program.ts';
+import { measured, startHub, startNode } from '../support/remote-nodes.ts';
+import { startRelay } from '../support/relay.ts';
+
+const obstacle = natsObstacle();
+const never = new AbortController().signal;
+const command = (host: string, run?: string) => ({
+  spec: CheckSpec.parse({ type: 'tcp', host }),
+  policy: 'private' as const,
+  deadlineMs: 5_000,
+  run,
+});
+
+describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : ` (${obstacle})`}`, () => {
+  test('NATS that is killed in mid-check costs no result where it is back in time', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server);
+    await using node = startNode(server, 'us1');
+    const running = hub.transport.run('us1', command('hangs:1'), never);
+    await eventually(2_000, () => expect(node.local.commands).toHaveLength(1));
+    await server.stop();
+    await eventually(2_000, () => expect(hub.transport.nodes()[0]).toMatchObject({ online: false }));
+    node.local.finish();
+    await server.start();
+    expect(await running).toEqual(measured);
+    await eventually(2_000, () => expect(node.spool.size).toBe(0));
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+  });
+
+  test('a revoked node is cut at once, others are not, and it knows after a while', async () => {
+    await using server = await startNats({ nodes: ['us1', 'de1'] });
+    await using hub = await startHub(server);
+    await using us1 = startNode(server, 'us1', { refusedMs: 300 });
+    await using _de1 = startNode(server, 'de1');
+    await hub.transport.run('us1', command('fine:1'), never);
+    const began = performance.now();
+    server.revoke('us1');
+    hub.list('de1');
+    await eventually(1_000, () => expect(us1.node.welcome).toBe(false));
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await eventually(2_000, () => expect(hub.transport.nodes().map(({ info }) => info.name)).toEqual(['de1']));
+    expect(await us1.node.revoked).toBe('the NATS server refuses its key');
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({
+      failure: { message: 'there is no node "us1"' },
+    });
+    expect(await hub.transport.run('de1', command('fine:1'), never)).toEqual(measured);
+  });
+
+  test('a node that was refused by mistake comes back by itself', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server);
+    const account = server.account('us1');
+    const keys = server.nodes.get('us1');
+    server.revoke('us1');
+    const { log, lines } = memoryLog();
+    await using node = startNode(server, 'us1', { account, log });
+    await eventually(2_000, () =>
+      expect(lines.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/refuses this key/)),
+    );
+    server.enrol(['us1', keys!]);
+    await eventually(3_000, () => expect(node.node.welcome).toBe(true));
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+  });
+
+  test('a node that the hub does not list is a stranger until it does', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server);
+    hub.list();
+    await eventually(2_000, () => expect(hub.transport.nodes()).toEqual([]));
+    await using node = startNode(server, 'us1', { refusedMs: 0 });
+    expect(await node.node.revoked).toBe('no node "us1" is enrolled at this hub');
+    hub.list('us1');
+    await eventually(3_000, () => expect(node.node.welcome).toBe(true));
+  });
+
+  test('a link that swallows everything is noticed on both sides, and its results arrive when it is mended', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using relay = await startRelay(server.port);
+    await using hub = await startHub(server);
+    const account = { ...server.account('us1'), servers: [`nats://127.0.0.1:${relay.port}`] };
+    await using node = startNode(server, 'us1', { account });
+    const stop = new AbortController();
+    const running = hub.transport.run('us1', command('hangs:1', 'shop/5'), stop.signal);
+    await eventually(2_000, () => expect(node.local.commands).toHaveLength(1));
+    relay.swallow();
+    node.local.finish();
+    await eventually(3_000, () => expect(node.node.welcome).toBe(false));
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({
+      failure: { source: 'node', code: 'gone' },
+    });
+    expect(await running).toMatchObject({ failure: { source: 'node', code: 'gone' } });
+    hub.transport.stored('shop/5');
+    expect(node.spool.size).toBe(1);
+    relay.mend();
+    await eventually(4_000, () => expect(hub.late).toEqual([{ node: 'us1', run: 'shop/5', outcome: measured }]));
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+  });
+
+  test('a server that nobody reaches is tried for ever, and stopping is quick', async () => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as { port: number };
+    await using server = await startNats({ nodes: ['us1'] });
+    const account = { ...server.account('us1'), servers: [`nats://127.0.0.1:${port}`] };
+    const { log, lines } = memoryLog();
+    const { node } = startNode(server, 'us1', { account, log });
+    await eventually(4_000, () =>
+      expect(lines.filter(({ reason }) => /cannot be reached/.test(String(reason))).length).toBeGreaterThan(1),
+    );
+    const began = performance.now();
+    await node.stop(5_000);
+    expect(performance.now() - began).toBeLessThan(500);
+    silent.close();
+  });
+});

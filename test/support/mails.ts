@@ -1,0 +1,34 @@
+import { createMailTemplate, Smtp, type SmtpServer, smtpServerOf } from '#channels/index.ts';
+import { Secret } from '#kernel/secret.ts';
+import type { Delivery } from '#monitor/delivery.ts';
+import type { Incident } from '#monitor/incident.ts';
+import { composeMessage } from '#monitor/message.ts';
+import { type Part, partOf } from '#monitor/part.ts';
+import type { Message, PendingDelivery } from '#monitor/ports.ts';
+import type { StoryOptions } from '#monitor/story.ts';
+
+export const utc: StoryOptions = { zone: 'UTC', linkTo: () => null };
+
+export const template = createMailTemplate();
+
+/** The part that these deliveries about the incident make. */
+export function part(incident: Incident, deliveries: readonly Delivery[], root: string | null = null): Part {
+  const rows = deliveries.map((delivery): PendingDelivery => ({ delivery, incident, message: null, root }));
+  const made = partOf(rows as unknown as readonly [PendingDelivery, ...PendingDelivery[]]);
+  if (made === null) throw new RangeError('nothing is left to tell');
+  return made;
+}
+
+/** The message about one incident that these deliveries make. */
+export function compose(incident: Incident, deliveries: readonly Delivery[], options = utc): Message {
+  return composeMessage([part(incident, deliveries)], options);
+}
+
+/** A mail server as the configuration would describe it. `files` are the contents of its `_file` keys. */
+export function smtpServer(
+  written: Partial<typeof Smtp._zod.input> & { readonly url: string },
+  files: Readonly<Record<string, string>> = {},
+): SmtpServer {
+  const smtp = Smtp.parse({ from: 'Watchpost <alerts@example.com>', ...written });
+  return smtpServerOf(smtp, Object.fromEntries(Object.entries(files).map(([key, text]) => [key, new Secret(text)])));
+}

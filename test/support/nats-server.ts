@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createUser } from '@nats-io/nkeys';
+import { Secret } from '#kernel/secret.ts';
+import { inboxOf } from '#protocol/nodes.ts';
+import type { Account } from '#transport/nats/connection.ts';
+import { permissionsFile } from '#transport/nats/permissions.ts';
+
+/** Why NATS cannot be tested here, or null where it can. In CI it has to be. */
+export function natsObstacle(): string | null {
+  if (spawnSync('nats-server', ['--version'], { stdio: 'ignore' }).error === undefined) return null;
+  const reason = 'nats-server is not installed (apt-get install nats-server)';
+  if (process.env['CI'] !== undefined) throw new Error(reason);
+  return reason;
+}
+
+export interface Keys {
+  readonly seed: Secret;
+  readonly key: string;
+}
+
+export function makeKeys(): Keys {
+  const pair = createUser();
+  return { seed: new Secret(new TextDecoder().decode(pair.getSeed())), key: pair.getPublicKey() };
+}
+
+/** A real NATS server on a port of loopback, with a hub and nodes enrolled. */
+export interface NatsServer extends AsyncDisposable {
+  readonly port: number;
+  readonly folder: string;
+  readonly url: string;
+  readonly hub: Keys;
+  readonly nodes: ReadonlyMap<string, Keys>;
+  /** How the hub, or the node of this name, signs in. */
+  account(name?: string): Account;
+  enrol(...holders: readonly (readonly [name: string, keys: Keys])[]): void;
+  revoke(name: string): void;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  start(): Promise<void>;
+}
+
+export interface NatsServerOptions {
+  readonly nodes?: readonly string[];
+  /** More lines of configuration. */
+  readonly more?: string;
+}
+
+export async function startNats({ nodes: names = [], more = '' }: NatsServerOptions = {}): Promise<NatsServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-'));
+  const nodes = new Map(names.map((name) => [name, makeKeys()]));
+  const hub = makeKeys();
+  const port = await freePort();
+  const config = join(folder, 'nats.conf');
+  let child: ChildProcess | null = null;
+
+  const writeUsers = () => {
+    const holders = [...nodes].map(([name, { key }]) => ({ name, key }));
+    writeFileSync(join(folder, 'users.conf'), permissionsFile(hub.key, holders));
+  };
+  writeUsers();
+  writeFileSync(
+    config,
+    `listen: "127.0.0.1:${port}"\nmax_payload: 256KB\nping_interval: "1s"\nping_max: 2\n${more}\n` +
+      `authorization { include "users.conf" }\n`,
+  );
+
+  const reload = () => {
+    writeUsers();
+    child?.kill('SIGHUP');
+  };
+
+  async function start(): Promise<void> {
+    const started = spawn('nats-server', ['--config', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+    child = started;
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: started.stderr })) {
+      lines.push(line);
+      if (line.includes('Server is ready')) {
+        started.stderr.resume();
+        return;
+      }
+    }
+    throw new Error(`nats-server did not start:\n${lines.join('\n')}`);
+  }
+
+  async function stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const stopping = child;
+    child = null;
+    if (stopping === null || stopping.exitCode !== null || stopping.signalCode !== null) return;
+    const exit = once(stopping, 'exit');
+    stopping.kill(signal);
+    await exit;
+  }
+
+  await start();
+  const url = `nats://127.0.0.1:${port}`;
+  return {
+    port,
+    folder,
+    url,
+    hub,
+    nodes,
+    account(name) {
+      const keys = name === undefined ? hub : nodes.get(name);
+      const inbox = inboxOf(name ?? 'hub');
+      return { servers: [url], seed: (keys ?? makeKeys()).seed, ca: null, name: name ?? 'hub', inbox };
+    },
+    enrol(...more) {
+      for (const [name, keys] of more) nodes.set(name, keys);
+      reload();
+    },
+    revoke(name) {
+      nodes.delete(name);
+      reload();
+    },
+    start,
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,9 @@
+import type { DeliveryPolicy } from '#monitor/policy.ts';
+
+/** Every incident has messages of its own, at once, and nobody is reminded. */
+export const alone: DeliveryPolicy = {
+  grouping: null,
+  storm: { messages: 1_000, perMs: 60_000 },
+  remindMs: [],
+  zone: 'UTC',
+};

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A TCP relay in front of a port of loopback that can stop forwarding without closing anything. */
+export interface Relay extends AsyncDisposable {
+  readonly port: number;
+  /** From now on nothing gets through, in either direction, on old connections and new ones. */
+  swallow(): void;
+  /** New connections work again; those from before stay dead. */
+  mend(): void;
+}
+
+export async function startRelay(to: number): Promise<Relay> {
+  const open = new Set<Socket>();
+  let swallowing = false;
+  const server = createServer((near) => {
+    const far = connect(to, '127.0.0.1');
+    const link = { dead: swallowing };
+    for (const [from, onto] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.on('error', () => {});
+      from.on('data', (chunk) => {
+        link.dead ||= swallowing;
+        if (!link.dead) onto.write(chunk);
+      });
+      from.on('close', () => {
+        open.delete(from);
+        link.dead ||= swallowing;
+        if (!link.dead) onto.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    swallow() {
+      swallowing = true;
+    },
+    mend() {
+      swallowing = false;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

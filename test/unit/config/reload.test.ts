@@ -1,0 +1,163 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fingerprintOf, watchForChanges } from '#config/changes.ts';
+import type { Config } from '#config/config.ts';
+import { loadConfig } from '#config/load.ts';
+import { createReloader } from '#config/reload.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'watchpost-reload-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+const text = (more = '') => `targets: { shop: { check: tcp, host: "shop.example.com:443" } }\n${more}`;
+const applied = { added: [], changed: ['shop'], removed: [] };
+
+async function start(first = text()) {
+  const path = join(folder, 'watchpost.yaml');
+  await writeFile(path, first);
+  const clock = new FakeClock();
+  const { log, lines } = memoryLog();
+  const plans: Config[] = [];
+  const outcomes: boolean[] = [];
+  let print = 'first';
+  const { promise: reloaded, resolve } = Promise.withResolvers<void>();
+  const reloader = createReloader({
+    config: await loadConfig({ path, env: {} }),
+    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => print },
+    clock,
+    log,
+    apply: (config) => {
+      plans.push(config);
+      return applied;
+    },
+    onReloaded(ok) {
+      outcomes.push(ok);
+      resolve();
+    },
+  });
+  const write = async (content: string) => {
+    await writeFile(path, content);
+    print = content;
+  };
+  return { reloader, clock, lines, plans, outcomes, write, reloaded };
+}
+
+test('a valid configuration is applied, and what needs a restart is named', async () => {
+  const { reloader, plans, outcomes, lines, write } = await start();
+  await write(
+    text(
+      'data: other.db\nhttp: { listen: 127.0.0.1:9999 }\nmaintenance: [{ targets: all, cron: "0 3 * * *", duration: 1h }]',
+    ),
+  );
+  expect(await reloader.reload('asked')).toEqual({ ok: true, needsRestart: ['data', 'http'], ...applied });
+  expect(plans.at(-1)?.maintenance).toHaveLength(1);
+  expect(outcomes).toEqual([true]);
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'changes that take effect after a restart only',
+    'configuration reloaded',
+  ]);
+  reloader[Symbol.dispose]();
+});
+
+test('an invalid configuration changes nothing, and every mistake is named', async () => {
+  const { reloader, plans, outcomes, write } = await start();
+  await write(text('rules: { down: { rounds: 0, recover: 0 } }'));
+  const result = await reloader.reload('asked');
+  expect(result).toMatchObject({ ok: false });
+  expect(result.ok ? [] : result.problems).toHaveLength(2);
+  await write(text());
+  await reloader.reload('asked');
+  expect([plans.length, outcomes]).toEqual([1, [false, true]]);
+  reloader[Symbol.dispose]();
+});
+
+test('reloads follow each other, and a defect of one does not keep the next from running', async () => {
+  let runs = 0;
+  let most = 0;
+  let calls = 0;
+  const reloader = createReloader({
+    config: await loadConfig({ path: join(folder, 'watchpost.yaml'), env: {} }),
+    source: {
+      async load() {
+        runs += 1;
+        most = Math.max(most, runs);
+        calls += 1;
+        await new Promise(setImmediate);
+        runs -= 1;
+        if (calls === 1) throw new TypeError('a defect');
+        return loadConfig({ path: join(folder, 'watchpost.yaml'), env: {} });
+      },
+      fingerprint: async () => '',
+    },
+    clock: new FakeClock(),
+    log: memoryLog().log,
+    apply: () => applied,
+    onReloaded: () => {},
+  });
+  const results = await Promise.allSettled([reloader.reload('a'), reloader.reload('b'), reloader.reload('c')]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+  expect(most).toBe(1);
+  reloader[Symbol.dispose]();
+});
+
+test('files that were written are read within ten seconds, and not again', async () => {
+  const { reloader, clock, plans, write, reloaded } = await start();
+  await clock.advance(60_000);
+  expect(plans).toHaveLength(0);
+  await write(text('data: other.db'));
+  await clock.advance(11_000);
+  await reloaded;
+  await clock.advance(60_000);
+  expect(plans).toHaveLength(1);
+  reloader[Symbol.dispose]();
+  expect(clock.pending).toBe(0);
+});
+
+test('a change is told once nobody writes any more, and files that cannot be looked at are no change', async () => {
+  const clock = new FakeClock();
+  let print: string | Error = 'a';
+  let changes = 0;
+  using _ = watchForChanges({
+    clock,
+    everyMs: 1_000,
+    fingerprint: async () => {
+      if (print instanceof Error) throw print;
+      return print;
+    },
+    onChange: () => (changes += 1),
+  });
+  await clock.advance(1_500);
+  for (const next of ['b', new Error('gone'), 'c', 'd']) {
+    print = next;
+    await clock.advance(1_000);
+  }
+  expect(changes).toBe(0);
+  await clock.advance(1_000);
+  expect(changes).toBe(1);
+  await clock.advance(10_000);
+  expect(changes).toBe(1);
+});
+
+test('the fingerprint changes with the files, in a folder with those that belong to the configuration only', async () => {
+  const own = await mkdtemp(join(folder, 'own-'));
+  const file = join(own, 'a.yaml');
+  await writeFile(file, 'a: 1');
+  const first = [await fingerprintOf(own), await fingerprintOf(file)];
+  expect([await fingerprintOf(own), await fingerprintOf(file)]).toEqual(first);
+  await writeFile(join(own, 'notes.txt'), 'x');
+  expect(await fingerprintOf(own)).toBe(first[0]);
+  await writeFile(join(own, 'next'), 'a: 2');
+  await rename(join(own, 'next'), file);
+  expect(await fingerprintOf(own)).not.toBe(first[0]);
+  expect(await fingerprintOf(file)).not.toBe(first[1]);
+  await rm(file);
+  await expect(fingerprintOf(file)).rejects.toThrow('ENOENT');
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { startMonitor } from '#monitor/monitor.ts';
+import type { MonitorStore, Runner } from '#monitor/ports.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+
+test('a monitor without targets goes on until it is stopped', async () => {
+  const clock = new FakeClock();
+  const store: Pick<MonitorStore, 'load' | 'silences'> = { load: () => [], silences: () => [] };
+  const monitor = startMonitor(
+    { targets: [], maintenance: [] },
+    {
+      runner: {} as Runner,
+      store: store as MonitorStore,
+      clock,
+      log: memoryLog().log,
+      events: { roundAwaited: () => {}, roundSkipped: () => {}, roundDone: () => {}, recorded: () => {} },
+      wakeOutbox: () => {},
+    },
+  );
+  let over = false;
+  void monitor.ended.then(() => {
+    over = true;
+  });
+  await clock.advance(60_000);
+  expect(over).toBe(false);
+  await monitor.stop(1_000);
+  expect(over).toBe(true);
+  expect(clock.pending).toBe(0);
+});
