@@ -12,7 +12,7 @@ export interface LagWatch extends Disposable {
 }
 
 // How often the sampler looks: what is found is short of the truth by up to so much.
-const resolutionMs = 10;
+const resolutionMs = 20;
 // What is shorter happens all the time, and hardly shows in any figure.
 const worthTellingMs = 5;
 const keptStalls = 100;

@@ -19,7 +19,7 @@ test('an outcome tells for how long the loop was held up meanwhile', async () =>
     return up(0.2, { facts: { loss: 0 } });
   });
   expect(outcome.facts.loss).toBe(0);
-  expect(outcome.facts.node_lag).toBeGreaterThanOrEqual((heldUpMs - 20) / 1e3);
+  expect(outcome.facts.node_lag).toBeGreaterThanOrEqual((heldUpMs - 30) / 1e3);
 });
 
 test('what came before an outcome is not in it', async () => {
@@ -37,6 +37,6 @@ test('the worst is told once', async () => {
   await pause(30);
   holdUp();
   await pause(30);
-  expect(lag.worst()).toBeGreaterThanOrEqual((heldUpMs - 20) / 1e3);
+  expect(lag.worst()).toBeGreaterThanOrEqual((heldUpMs - 30) / 1e3);
   expect(lag.worst()).toBeLessThan(heldUpMs / 2e3);
 });
