@@ -46,10 +46,10 @@ export async function startDaemon(
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const checking = await openChecking(config, environment, store);
+  let watching: Watching | null = null;
+  const checking = await openChecking(config, environment, store, (absence) => watching?.monitor.nodeAbsent(absence));
   started.defer(async () => checking.close());
 
-  let watching: Watching | null = null;
   const inForce = () => watching?.reloader.inForce ?? config;
   const channels = openChannels(config, inForce, { clock, log, version });
   for (const channel of channels) started.defer(async () => channel.close());

@@ -5,6 +5,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
+import type { Absence } from '#monitor/own-incidents.ts';
 import type { Runner } from '#monitor/ports.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
@@ -38,14 +39,22 @@ export async function openChecking(
   config: Nodes & Pick<Config, 'foreignService'>,
   environment: Environment,
   store: LateStore,
+  onAbsence: (absence: Absence) => void = () => {},
 ): Promise<Checking> {
   const { foreignService } = config;
-  return foreignService === null ? checkHere(config, environment, store) : checkThere(foreignService, environment);
+  return foreignService === null
+    ? checkHere(config, environment, store, onAbsence)
+    : checkThere(foreignService, environment);
 }
 
-async function checkHere({ nodes, nats }: Nodes, environment: Environment, store: LateStore): Promise<Checking> {
+async function checkHere(
+  { nodes, nats }: Nodes,
+  environment: Environment,
+  store: LateStore,
+  onAbsence: (absence: Absence) => void,
+): Promise<Checking> {
   const { clock, log } = environment;
-  const remote = nats === null ? null : await startNats(nats, store, environment);
+  const remote = nats === null ? null : await startNats(nats, store, onAbsence, environment);
   const threads = createThreadTransport({
     nodes: nodes.map(({ info, localAddress, inFlight }) => ({
       info,

@@ -23,6 +23,7 @@ interface Environment {
 export async function startNats(
   access: NatsAccess,
   store: Pick<Store, 'recordLate'> | null,
+  onAbsence: (absence: Absence) => void,
   { clock, random, log }: Environment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
@@ -34,7 +35,10 @@ export async function startNats(
       if (store === null) throw new Error('results are not stored here');
       await storeLate(late, transport, store, { clock, log });
     },
-    onAbsence: (absence) => tellAbsence(absence, log),
+    onAbsence(absence) {
+      tellAbsence(absence, log);
+      onAbsence(absence);
+    },
     absentAfterMs: access.absentAfterMs,
     clock,
     random,

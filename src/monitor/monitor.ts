@@ -5,7 +5,7 @@ import { createAsking } from './asking.ts';
 import { type Memory, nothingRemembered, type Round } from './decide.ts';
 import type { Incident } from './incident.ts';
 import type { Maintenance } from './maintenance.ts';
-import { isAboutUs } from './own-incidents.ts';
+import { type Absence, isAboutUs } from './own-incidents.ts';
 import type { MonitorStore, RoundRecord, Runner } from './ports.ts';
 import { createRecorder } from './recorder.ts';
 import { retire } from './retire.ts';
@@ -42,6 +42,8 @@ export interface Applied {
 export interface Monitor {
   /** Resolves when it has stopped; rejects when a target is not watched any more by a defect of ours. */
   readonly ended: Promise<void>;
+  /** Tells that a node on another machine has been away for long, or is back. */
+  nodeAbsent(absence: Absence): void;
   /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
   overdueMs(): number;
   /**
@@ -195,6 +197,8 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     entry.memory = decision.memory;
     for (const record of records) void keep(record);
     dropLostNodes(round.now);
+    const answered = round.votes.filter(({ outcome }) => outcome.status !== 'unknown').map(({ node }) => node);
+    situation.own.nodesAnswered(answered, round.now);
     asking.ask(ask);
     asking.askAgain(entry.name);
     return { decision, inMaintenance };
@@ -239,6 +243,10 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
 
   return {
     ended,
+    nodeAbsent(absence) {
+      situation.own.nodeAbsent(absence, clock.now());
+      for (const record of situation.own.review(clock.now())) void keep(record);
+    },
     overdueMs() {
       let oldest = Number.POSITIVE_INFINITY;
       for (const dueAt of expected.values()) oldest = Math.min(oldest, dueAt);

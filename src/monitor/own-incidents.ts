@@ -1,3 +1,4 @@
+import type { NodeInfo } from '#checks/index.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import { announce, type Consequence, resolve, unwatch } from './decide.ts';
@@ -12,10 +13,11 @@ import type { Recipient } from './target.ts';
 /** What is told of ourselves: nodes that cannot be believed, and our own connectivity. No target can have these names. */
 export const ownConnectivity = 'own connectivity';
 const nodePrefix = 'node ';
+const absentPrefix = 'absent node ';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
-  return target === ownConnectivity || target.startsWith(nodePrefix);
+  return target === ownConnectivity || target.startsWith(nodePrefix) || target.startsWith(absentPrefix);
 }
 
 /** The node that an incident of ours is about, or null. */
@@ -23,7 +25,17 @@ export function suspectedNodeOf({ target }: Incident): string | null {
   return target.startsWith(nodePrefix) ? target.slice(nodePrefix.length) : null;
 }
 
+/** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
+export interface Absence {
+  readonly node: NodeInfo;
+  readonly since: number;
+  readonly reason: string | null;
+}
+
 export interface OwnIncidents {
+  nodeAbsent(absence: Absence, now: number): void;
+  /** Ends what is told of the absence of nodes that have an answer. */
+  nodesAnswered(nodes: readonly NodeInfo[], now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
   connectivityChanged(change: ConnectivityChange, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
@@ -88,6 +100,14 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
   }
 
   return {
+    nodeAbsent({ node, since, reason }, now) {
+      if (reason === null) end(absentPrefix + node.name, since, now);
+      else if (!incidents.has(absentPrefix + node.name)) begin(absenceIncident(node, since, reason, now), now);
+    },
+    nodesAnswered(nodes, now) {
+      if (incidents.size === 0) return;
+      for (const { name } of nodes) end(absentPrefix + name, now, now);
+    },
     nodeChanged(change, now) {
       const { name } = change.node;
       if (change.kind === 'suspected') unreported.set(name, { change, at: now });
@@ -143,6 +163,22 @@ function nodeIncident({ node, since, targets }: TrustChange, now: number): Incid
     startedAt: since,
     openedAt: now,
     cause: `it sees ${namesOf(targets)} down, other nodes see them up`,
+  };
+}
+
+function absenceIncident(node: NodeInfo, since: number, reason: string, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(absentPrefix + node.name, 'absent', now),
+    target: absentPrefix + node.name,
+    rule: 'absent',
+    severity: 'warning',
+    wording: loss,
+    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    condition: 'has not been heard of for long; its votes are unknown until it is back',
+    startedAt: since,
+    openedAt: now,
+    cause: singleLine(reason),
   };
 }
 
