@@ -27,7 +27,7 @@ data: watchpost.db
 http: { listen: 127.0.0.1:${port} }
 smtp: { url: smtp://127.0.0.1:${smtp.port}, from: Watchpost <alerts@example.com> }
 defaults: { every: 1s }
-notify: { ops: { email: { to: [ops@example.com] } } }
+notify: { ops: { email: { to: [ops@example.com] }, grouped: false } }
 targets:
 ${targets}${more}`;
   const one = (name: string) => `  ${name}: { check: http, host: "${target.url}", timeout: 900ms }\n`;
