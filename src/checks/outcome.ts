@@ -61,7 +61,10 @@ export type Failure = z.infer<typeof Failure>;
 export const Phase = z.enum(['resolve', 'connect', 'tls', 'first_byte', 'transfer']);
 export type Phase = z.infer<typeof Phase>;
 
-/** Figures besides the duration that rules and metrics can use; each check type declares which ones it measures. */
+/**
+ * Figures besides the duration that rules and metrics can use; each check type declares which ones it measures. `node_lag` is in any
+ * outcome whose node was late itself: for how many seconds its event loop was held up meanwhile, to within 20 milliseconds.
+ */
 export const Fact = z.enum([
   'loss',
   'rtt_min',
@@ -70,6 +73,7 @@ export const Fact = z.enum([
   'rtt_deviation',
   'answer_ttl',
   'certificate_expires_at',
+  'node_lag',
 ]);
 export type Fact = z.infer<typeof Fact>;
 

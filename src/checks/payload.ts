@@ -20,18 +20,19 @@ export const PayloadText = z
   .refine((text) => unescape(text) !== null, { error: escapeHint });
 
 const PayloadHex = z.strictObject({
-  /** Bytes as pairs of hexadecimal digits, with spaces or colons between them if wanted. */
   hex: z
     .string()
     .max(3 * largestBytes)
-    .regex(/^(?:[0-9a-f]{2}[\s:]*)+$/i, { error: 'expected pairs of hexadecimal digits such as "0d0a"' }),
+    .regex(/^(?:[0-9a-f]{2}[\s:]*)+$/i, { error: 'expected pairs of hexadecimal digits such as "0d0a"' })
+    .describe('Bytes as pairs of hexadecimal digits, with spaces or colons between them if wanted.'),
 });
 
 const PayloadBase64 = z.strictObject({
   base64: z
     .base64()
     .min(1)
-    .max(2 * largestBytes),
+    .max(2 * largestBytes)
+    .describe('Bytes in base64.'),
 });
 
 /** Bytes to send: text with escapes, `{ hex }` or `{ base64 }`. */
@@ -39,8 +40,12 @@ export const Payload = z.union([PayloadText, PayloadHex, PayloadBase64]);
 export type Payload = z.output<typeof Payload>;
 
 const PayloadRegex = z.strictObject({
-  /** A JavaScript regular expression, with `^` and `$` at line ends, over the answer read as UTF-8. */
-  regex: z.string().min(1).max(1_000).refine(isRegex, { error: 'is no valid regular expression' }),
+  regex: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .refine(isRegex, { error: 'is no valid regular expression' })
+    .describe('A JavaScript regular expression, with ^ and $ at line ends, over the answer read as UTF-8.'),
 });
 
 /** What an answer must contain: text with escapes, `{ regex }` or `{ hex }`. */

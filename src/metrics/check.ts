@@ -71,6 +71,7 @@ export function createCheckMetrics(): CheckMetrics {
     rtt_max: { family: rtt, stat: 'max' },
     rtt_deviation: { family: rtt, stat: 'deviation' },
     answer_ttl: null,
+    node_lag: null,
     certificate_expires_at: { family: expiry, kept: true },
   };
   const factNames = Object.keys(factGauges).filter((name): name is Fact => name in factGauges);

@@ -113,10 +113,14 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   function apply({ targets, maintenance }: Plan): Applied {
     const next = new Map(targets.map((target) => [target.name, target]));
     const names = { added: [] as string[], changed: [] as string[], removed: [] as string[] };
+    const unmeasured = new Set<string>();
     for (const target of targets) {
       const entry = entryOf(target.name);
       if (isDeepStrictEqual(entry.wanted, target)) continue;
       names[entry.wanted === null ? 'added' : 'changed'].push(target.name);
+      const isAnother = entry.wanted !== null && !isDeepStrictEqual(entry.wanted.spec, target.spec);
+      if (isAnother) situation.forget(target.name);
+      else if (entry.wanted === null || windowMsOf(entry.wanted) < windowMsOf(target)) unmeasured.add(target.name);
       entry.wanted = target;
     }
     for (const entry of entries.values()) {
@@ -125,20 +129,26 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       entry.wanted = null;
     }
     situation.setTargets(targets, (name) => entries.get(name)?.memory ?? nothingRemembered, maintenance);
-    refill(new Set([...names.added, ...names.changed]), targets);
+    refill(targets.filter((target) => unmeasured.has(target.name) && windowMsOf(target) > 0));
     for (const entry of entries.values()) if (entry.current !== entry.wanted || entry.wanted === null) settle(entry);
     asking.ask(situation.held());
     return names;
   }
 
   // One look into the store for all targets that need it.
-  function refill(names: ReadonlySet<string>, targets: readonly Target[]): void {
-    const needing = targets.filter((target) => names.has(target.name) && windowMsOf(target) > 0);
-    if (needing.length === 0) return;
-    const wanted = new Set(needing.map(({ name }) => name));
-    const since = clock.now() - Math.max(...needing.map(windowMsOf));
-    for (const { target, node, dueAt, seconds } of store.recentSuccesses(since, wanted)) {
-      situation.samples.add(target, node, { at: dueAt, seconds });
+  function refill(targets: readonly Target[]): void {
+    if (targets.length === 0) return;
+    const { samples } = situation;
+    for (const target of targets) {
+      samples.forget(target.name);
+      samples.keep(target.name, windowMsOf(target));
+    }
+    const since = clock.now() - Math.max(...targets.map(windowMsOf));
+    for (const { target, node, dueAt, seconds } of store.recentSuccesses(
+      since,
+      new Set(targets.map(({ name }) => name)),
+    )) {
+      samples.add(target, node, { at: dueAt, seconds });
     }
   }
 

@@ -7,7 +7,7 @@ import type { Silence } from './silence.ts';
 import type { Story } from './story.ts';
 
 export type { ListedDelivery } from './delivery.ts';
-export type { Story, StoryCell, StoryTable } from './story.ts';
+export type { Story, StoryTable } from './story.ts';
 
 export type { Incident } from './incident.ts';
 export type { Silence } from './silence.ts';

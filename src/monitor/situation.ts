@@ -34,6 +34,8 @@ export interface Situation {
     memoryOf: (target: string) => Memory,
     maintenance: readonly Maintenance[],
   ): void;
+  /** What was seen of a target counts no more: it is another one now. */
+  forget(target: string): void;
   assess(target: Target, memory: Memory, round: Round): Assessment;
   /** Who could tell whether connectivity is lost, while that is in doubt: ask them until it is not. */
   witnesses(): readonly string[];
@@ -123,6 +125,11 @@ export function createSituation(open: readonly Incident[]): Situation {
     );
   }
 
+  function forget(target: string): void {
+    samples.forget(target);
+    quarantine.forget(target);
+  }
+
   function heldNames(by?: Held['by']): readonly string[] {
     return [...held].filter(([, reasons]) => by === undefined || reasons.has(by)).map(([name]) => name);
   }
@@ -149,11 +156,11 @@ export function createSituation(open: readonly Incident[]): Situation {
       for (const name of standings.keys()) {
         if (edges.has(name)) continue;
         for (const known of [standings, held]) known.delete(name);
-        samples.forget(name);
-        quarantine.forget(name);
+        forget(name);
       }
       connectivity.targetsChanged(witnessesOf(targets, ancestors), failing);
     },
+    forget,
     assess(target, memory, round) {
       const { name, spec } = target;
       const { dueAt, now, votes } = round;

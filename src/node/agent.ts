@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   type AnyProber,
   checkOf,
@@ -17,6 +16,7 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
+import { watchLag } from './lag.ts';
 import type { Agent, AgentOptions, Capabilities, Command } from './ports.ts';
 
 /** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
@@ -36,8 +36,7 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
     ownAddresses: ownAddresses(clock, options.knownAs),
   });
   const pool = createPool({ running: options.running, queued: options.queued });
-  const delays = monitorEventLoopDelay({ resolution: delayResolutionMs });
-  delays.enable();
+  const lag = watchLag(clock);
 
   const probe = async (command: Command, signal: AbortSignal): Promise<Outcome> => {
     const prober = probers.get(command.spec.type);
@@ -47,7 +46,7 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
     const gate = gateFor(stricter(command.policy, options.policy));
     try {
-      return await prober.probe(command.spec, { gate, signal: limit.signal });
+      return await lag.observe(async () => prober.probe(command.spec, { gate, signal: limit.signal }));
     } catch (error) {
       signal.throwIfAborted();
       if (limit.expired)
@@ -58,7 +57,7 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
 
   return {
     capabilities,
-    health: () => ({ running: pool.running, queued: pool.queued, lagSeconds: worstDelay(delays) }),
+    health: () => ({ running: pool.running, queued: pool.queued, lagSeconds: lag.worst() }),
     async run(command, signal) {
       signal.throwIfAborted();
       try {
@@ -70,7 +69,7 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
       }
     },
     async close() {
-      delays.disable();
+      lag[Symbol.dispose]();
       for (const prober of probers.values()) await prober.close();
     },
   };
@@ -78,14 +77,6 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
 
 // A probe ends by its own deadline and says why; only one that does not is ended from outside.
 const graceMs = 2_000;
-
-const delayResolutionMs = 20;
-
-function worstDelay(delays: ELDHistogram): number {
-  const seconds = Math.max(0, delays.max / 1e9 - delayResolutionMs / 1e3);
-  delays.reset();
-  return seconds;
-}
 
 function stricter(asked: Policy, own: Policy): Policy {
   return asked === 'public' || own === 'public' ? 'public' : 'private';

@@ -21,7 +21,7 @@ targets:
   port: { check: tcp, host: "${new URL(target).host}", timeout: 900ms, rules: [late], notify: [] }
 rules:
   late: { rounds: 99 }
-notify: { ops: { email: { to: [ops@example.com] }, grouped: false } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
 `;
 
 test('a target that goes down and comes back is told once each, in one thread, and stands in history and metrics', async () => {

@@ -72,7 +72,7 @@ test.skipIf(obstacle !== null)(
         'nodes: {}',
         `nats: { servers: ["nats://${network.address('nats')}:4222"] }`,
         'rules: { touchy: { failing: any, rounds: 2 } }',
-        'notify: { ops: { email: { to: [ops@example.com] }, grouped: false } }',
+        'notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }',
         'targets:',
         `  touchy: { ${check}, rules: [touchy], notify: [ops] }`,
         `  calm: { ${check}, rules: [down], notify: [ops] }`,

@@ -25,7 +25,7 @@ http: { listen: 127.0.0.1:0 }
 service: { url: "${service.url}" }
 targets: { shop: { check: tcp, host: "127.0.0.1:${port}", every: 5s } }
 rules: { down: { rounds: 1 } }
-notify: { ops: { email: { to: [ops@example.com] }, grouped: false } }`);
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }`);
 
   const mail = await eventually(30_000, () => {
     const [file] = globSync('mail/*.eml', { cwd: here.folder });

@@ -58,6 +58,8 @@ export interface Scenario extends AsyncDisposable {
   readonly channel: RecordingChannel;
   readonly log: readonly LogLine[];
   readonly monitor: Monitor;
+  /** The nodes there are. */
+  readonly nodes: NodeInfo[];
   readonly runs: readonly { readonly at: number; readonly target: string; readonly nodes: readonly string[] }[];
   see(target: string, what: Signs | Sight): void;
   /** Plays the rows in order, each until the next one's minute, and compares what people were told. The last row is the end. */
@@ -155,6 +157,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
     store,
     channel,
     log: log.lines,
+    nodes,
     runs,
     get monitor() {
       return running.monitor;

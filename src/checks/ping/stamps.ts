@@ -8,13 +8,13 @@ const loopback = { 4: '127.0.0.1', 6: '::1' } as const;
 // Read so much later than it came, an echo tells by its stamp which of the two moments the kernel wrote down.
 const readAfterMs = 4;
 const believedMs = 2;
-const tries = 25;
+const tries = 500;
 const silentTries = 3;
 
 /**
  * Resolves once the kernel stamps packets when they come. The first socket that asks for stamps makes the kernel begin a little
  * later (`net_enable_timestamp`), and until then it writes down when a packet is read: a reply that nobody hurried to read would
- * look half a second slow. Found out by echoes over loopback; where none comes back, or after a tenth of a second, it gives up.
+ * look half a second slow. Found out by echoes over loopback; where none comes back, or after some two seconds, it gives up.
  */
 export async function awaitStamps(socket: EchoSocket, family: Family, clock: Clock): Promise<void> {
   const request = createEchoRequest(family, socket.identifier ?? 0, new Uint8Array(8));

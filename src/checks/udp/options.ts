@@ -6,7 +6,11 @@ import { bytesOf, Expectation, Payload, PayloadText } from '../payload.ts';
 export const PresetName = z.enum(['dns', 'ntp', 'stun']);
 export type PresetName = z.infer<typeof PresetName>;
 
-const Sendable = z.union([PresetName, Payload, z.strictObject({ text: PayloadText })]);
+const Sendable = z.union([
+  PresetName,
+  Payload,
+  z.strictObject({ text: PayloadText.describe('Text with escapes, also where it reads like the name of a preset.') }),
+]);
 type Sendable = z.output<typeof Sendable>;
 
 const longestPayload = 1_232;

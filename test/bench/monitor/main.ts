@@ -11,7 +11,7 @@ import type { Arrivals } from './servers.ts';
 import { createTargets } from './targets.ts';
 
 // The whole daemon on many targets: what a check costs, how late it starts, what is kept. Then blackbox_exporter with Prometheus,
-// and a bare loop, on the same targets. The first interval is everybody's start and is not in the figures.
+// and a bare loop, on the same targets, for two intervals. The first interval is everybody's start and is not in the figures.
 
 const { values: options } = parseArgs({
   args: process.argv.slice(3),
@@ -186,6 +186,7 @@ const none = { now: Number.NaN, peak: Number.NaN };
 async function measureBare(): Promise<Result> {
   await using naive = startHelper<NaiveLoad, string>(new URL('naive.ts', import.meta.url));
   await naive.ask({ targets, ports, intervalMs });
+  // It takes one interval to start all, and one until all repeat.
   await pause(2 * intervalMs);
   const spent = await spentBy([naive.pid]);
   const memory = spent.memory.get(naive.pid) ?? none;
@@ -202,7 +203,7 @@ async function measureBare(): Promise<Result> {
 async function spentBy(pids: readonly number[]) {
   await servers.ask({});
   const before = new Map(pids.map((pid) => [pid, { cpu: cpuSeconds(pid), disk: writtenBytes(pid).disk }]));
-  await pause(measuredMs);
+  await pause(2 * intervalMs);
   const after = new Map(pids.map((pid) => [pid, { cpu: cpuSeconds(pid), disk: writtenBytes(pid).disk }]));
   const { at } = await servers.ask({});
   const rhythms = Object.values(at).flatMap((arrivals) => unevennessOf(arrivals, intervalMs));

@@ -45,7 +45,7 @@ export async function startBlackbox(): Promise<Blackbox> {
   };
 }
 
-export function targetOf(type: CheckTypeName, address: string, ports: Ports): string {
+function targetOf(type: CheckTypeName, address: string, ports: Ports): string {
   switch (type) {
     case 'http':
       return `http://${address}:${ports.http}/`;

@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
 import { Cron } from 'croner';
 import { expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
 import { decide, nothingRemembered } from '#monitor/decide.ts';
 import { closureOf, reversed } from '#monitor/dependencies.ts';
 import { createMaintenanceAt, createWindow, type MaintenanceTime } from '#monitor/maintenance.ts';
+import { newRuleState } from '#monitor/rule-state.ts';
 import { retire } from '#monitor/retire.ts';
 import { createSamples, mostSamples } from '#monitor/samples.ts';
 import { silenceAt } from '#monitor/silence.ts';
@@ -193,6 +195,16 @@ test('a target that stays as it is keeps its memory as it is', () => {
   expect(record?.incidents).toMatchObject([{ endedAt: 9, closing: 'unwatched' }]);
   expect(record?.deliveries).toMatchObject([{ kind: 'closed', recipient: 'ops@example.com' }]);
   expect(retire('shop', left, null, null, 10).record).toBeNull();
+});
+
+test('a target that is another one now forgets what its rules noted of the old one', () => {
+  const zone = target('zone', { rules: [rule('moved', { answers: 'changed' })] });
+  const noted = { ...newRuleState('zone', 'moved'), noted: { de1: 'A 192.0.2.1' } };
+  const memory = { states: new Map([['moved', noted]]), openIncidents: new Map() };
+  const moved = { ...zone, spec: CheckSpec.parse({ type: 'dns', host: 'example.net' }) };
+  expect(retire('zone', memory, zone, moved, 9).record?.states).toEqual([newRuleState('zone', 'moved')]);
+  expect(retire('zone', memory, zone, zone, 9).record).toBeNull();
+  expect(retire('zone', memory, null, moved, 9).record).toBeNull();
 });
 
 test('samples of a target are kept for its window, a thousand at most, and of no other target', () => {

@@ -254,6 +254,43 @@ test('a wall clock that is set back by a day in mid-incident changes nothing tha
   expect(scenario.store.deliveries.map(({ kind }) => kind)).toEqual(['opened', 'resolved']);
 });
 
+const slow = (window: string) => [
+  rule('slow', { latency: { above: '500ms', statistic: 'mean', window }, rounds: 1, recover: 1 }),
+];
+
+test('a reload keeps what was measured once, fills a longer window from the store, and forgets another host', async () => {
+  await using scenario = await startScenario({ targets: [target('shop', { rules: slow('3m') })] });
+  const told = () => scenario.store.deliveries.map(({ kind }) => kind);
+  scenario.see('shop', '1');
+  await scenario.clock.advance(600_000);
+  await scenario.apply({ targets: [target('shop', { rules: slow('10m'), labels: { team: 'web' } })] });
+  scenario.see('shop', '9');
+  // Of ten minutes, four slow ones leave the mean at 420 ms, five are not above 500 ms either, six are.
+  await scenario.clock.advance(300_000);
+  expect(told()).toEqual([]);
+  await scenario.clock.advance(60_000);
+  expect(told()).toEqual(['opened']);
+  scenario.see('shop', '2');
+  const spec = CheckSpec.parse({ type: 'tcp', host: 'new.example.com:443' });
+  await scenario.apply({ targets: [target('shop', { rules: slow('10m'), spec })] });
+  await scenario.clock.advance(60_000);
+  expect(told()).toEqual(['opened', 'resolved']);
+});
+
+test('a suspected node that is not there any more is told not to be monitored any more', async () => {
+  const nodes = ['de1', 'us1', 'jp1'];
+  await using scenario = await startScenario({ nodes, targets: ['a', 'b', 'c'].map((name) => target(name)) });
+  scenario.see('*', 'udu');
+  await scenario.clock.advance(600_000);
+  scenario.nodes.splice(1, 1);
+  scenario.see('*', 'u');
+  await scenario.clock.advance(600_000);
+  expect(scenario.store.deliveries.map(({ kind, incidentId }) => `${kind} ${incidentId.split('/')[0]}`)).toEqual([
+    'opened node us1',
+    'closed node us1',
+  ]);
+});
+
 // What is told, minute by minute, of a target that is down the whole night while a window of an hour opens at half past two.
 test.each([
   {

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { type AnyCheck, checkOf, checkTypeNames } from '#checks/index.ts';
+
+interface Json {
+  readonly type?: string;
+  readonly const?: string | number;
+  readonly enum?: readonly (string | number)[];
+  readonly anyOf?: readonly Json[];
+  readonly items?: Json;
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly additionalProperties?: Json | boolean;
+  readonly required?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly default?: string | number | boolean | object;
+  readonly description?: string;
+  /** What a codec says of values out of its bounds. */
+  readonly bounds?: string;
+}
+
+/** The options of a check type as the Markdown table of `docs/checks.md`: name, what it takes, default, meaning. */
+function optionTable(check: AnyCheck): string {
+  const schema = z.toJSONSchema(check.Spec, { io: 'input', unrepresentable: 'any', override: annotate }) as Json;
+  const rows = Object.entries(schema.properties ?? {}).flatMap(([name, option]) =>
+    name === 'type' ? [] : rowsOf(name, option, schema.required?.includes(name) === true),
+  );
+  const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  return ['| option | value | default | meaning |', '| --- | --- | --- | --- |', ...lines].join('\n');
+}
+
+type Annotate = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
+
+const annotate: Annotate = ({ zodSchema, jsonSchema }) => {
+  const { def } = zodSchema._zod;
+  if (def.type === 'default') jsonSchema.default = z.encode(def.innerType, def.defaultValue);
+  if (def.type !== 'pipe') return;
+  // A codec keeps its bounds to itself, but names them to whoever breaks them.
+  for (const tooMuch of ['99999999d', '99999999GB']) {
+    const message = z.safeDecode(zodSchema, tooMuch).error?.issues[0]?.message ?? '';
+    const kind = tooMuch.endsWith('d') ? 'duration' : 'size';
+    if (message.startsWith('must be ')) jsonSchema['bounds'] = `${kind}, ${message.slice('must be '.length)}`;
+  }
+};
+
+function rowsOf(name: string, option: Json, required: boolean): string[][] {
+  const preset = required ? 'required' : defaultOf(option.default);
+  const parts = [option, ...(option.anyOf ?? [])].flatMap(({ properties, required = [] }) =>
+    Object.entries(properties ?? {}).map(([key, part]) => [key, part, required.includes(key)] as const),
+  );
+  const value = valueOf(option);
+  const own = [`\`${name}\``, value, preset, option.description ?? ''];
+  const rest = parts.flatMap(([key, part, isRequired]) => rowsOf(`${name}.${key}`, part, isRequired));
+  return [own, ...rest];
+}
+
+// What a group is by default, its parts say.
+function defaultOf(value: Json['default']): string {
+  return value === undefined || typeof value === 'object' ? '' : `\`${value}\``;
+}
+
+function valueOf(option: Json): string {
+  const { type, anyOf, items, properties, additionalProperties, bounds, minimum, maximum, maxLength } = option;
+  if (bounds !== undefined) return bounds;
+  if (option.const !== undefined) return `\`${option.const}\``;
+  if (option.enum !== undefined) return option.enum.map((one) => `\`${one}\``).join(', ');
+  if (anyOf !== undefined) return [...new Set(anyOf.map(valueOf))].join(' or ');
+  if (items !== undefined) return `list of ${valueOf(items)}`;
+  if (properties !== undefined) return `{ ${Object.keys(properties).join(', ')} }`;
+  if (typeof additionalProperties === 'object') return `map of names to ${valueOf(additionalProperties)}`;
+  if (type === 'integer' || type === 'number') {
+    return minimum === undefined || maximum === undefined ? 'number' : `number, ${minimum} to ${maximum}`;
+  }
+  if (type === 'string') return maxLength === undefined ? 'text' : `text, at most ${maxLength} characters`;
+  return type === 'boolean' ? '`true`, `false`' : (type ?? 'anything');
+}
+
+const section = (type: string) => new RegExp(`(<!-- options of ${type} -->\n\n)[^]*?(\n\n<!-- end of options -->)`);
+
+/** The page with the tables of all types written anew between their marks. Throws where a type has none. */
+export function withOptionTables(page: string): string {
+  return checkTypeNames.reduce((text, type) => {
+    if (!section(type).test(text)) throw new Error(`docs/checks.md has no marks for the options of ${type}`);
+    return text.replace(section(type), (_, begin: string, end: string) => begin + optionTable(checkOf(type)) + end);
+  }, page);
+}
