@@ -78,6 +78,9 @@ interface Entry {
   change: Promise<void> | null;
 }
 
+// How long nodes may take to show up after a start.
+const patienceMs = 600_000;
+
 export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const { clock, store, events, runner } = ports;
   const work = new AbortController();
@@ -196,20 +199,10 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     const { decision, inMaintenance, records, ask } = situation.assess(target, entry.memory, round);
     entry.memory = decision.memory;
     for (const record of records) void keep(record);
-    dropLostNodes(round.now);
-    const answered = round.votes.filter(({ outcome }) => outcome.status !== 'unknown').map(({ node }) => node);
-    situation.own.nodesAnswered(answered, round.now);
+    if (round.now - startedAt >= patienceMs) situation.dropNodesBut(runner.nodes(), round.now);
     asking.ask(ask);
     asking.askAgain(entry.name);
     return { decision, inMaintenance };
-  }
-
-  const patienceMs = 600_000;
-  function dropLostNodes(now: number): void {
-    if (now - startedAt < patienceMs) return;
-    for (const node of situation.suspectedNodes()) {
-      if (!runner.nodes().some(({ name }) => name === node)) situation.own.nodeGone(node, now);
-    }
   }
 
   async function keep(record: RoundRecord): Promise<void> {

@@ -3,7 +3,7 @@ import { singleLine } from '#kernel/text.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import { announce, type Consequence, resolve, unwatch } from './decide.ts';
 import type { Incident } from './incident.ts';
-import type { RoundRecord } from './ports.ts';
+import type { RoundRecord, Vote } from './ports.ts';
 import type { TrustChange } from './quarantine.ts';
 import { incidentIdOf } from './rule-state.ts';
 import type { Wording } from './rules/kind.ts';
@@ -34,8 +34,8 @@ export interface Absence {
 
 export interface OwnIncidents {
   nodeAbsent(absence: Absence, now: number): void;
-  /** Ends what is told of the absence of nodes that have an answer. */
-  nodesAnswered(nodes: readonly NodeInfo[], now: number): void;
+  /** Ends what is told of the absence of nodes that have an answer again. */
+  nodesAnswered(votes: readonly Vote[], now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
   connectivityChanged(change: ConnectivityChange, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
@@ -104,9 +104,9 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       if (reason === null) end(absentPrefix + node.name, since, now);
       else if (!incidents.has(absentPrefix + node.name)) begin(absenceIncident(node, since, reason, now), now);
     },
-    nodesAnswered(nodes, now) {
+    nodesAnswered(votes, now) {
       if (incidents.size === 0) return;
-      for (const { name } of nodes) end(absentPrefix + name, now, now);
+      for (const { node, outcome } of votes) if (outcome.status !== 'unknown') end(absentPrefix + node.name, now, now);
     },
     nodeChanged(change, now) {
       const { name } = change.node;

@@ -1,3 +1,4 @@
+import type { NodeInfo } from '#checks/index.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
 import { type Connectivity, createConnectivity } from './connectivity.ts';
 import { type Decision, decide, type Memory, type Round } from './decide.ts';
@@ -41,7 +42,8 @@ export interface Situation {
   witnesses(): readonly string[];
   /** Names of the targets of which something is held back, for any reason or for this one. */
   held(by?: Held['by']): readonly string[];
-  suspectedNodes(): readonly string[];
+  /** Ends what is told of nodes that are not among these any more. */
+  dropNodesBut(nodes: readonly NodeInfo[], now: number): void;
   /** When what holds back a target ends by itself, or null. */
   heldUntil(target: string, now: number): number | null;
 }
@@ -169,6 +171,7 @@ export function createSituation(open: readonly Incident[]): Situation {
       }
       const observed = { target: name, host: hostOf(spec.host), dueAt, votes };
       for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
+      own.nodesAnswered(votes, now);
       const wasUncertain = connectivity.isUncertain;
       const change = connectivity.observe(observed, now);
       if (change !== null) own.connectivityChanged(change, now);
@@ -192,7 +195,10 @@ export function createSituation(open: readonly Incident[]): Situation {
       };
     },
     held: heldNames,
-    suspectedNodes: () => own.open.map(suspectedNodeOf).filter((node) => node !== null),
+    dropNodesBut(nodes, now) {
+      const names = new Set(nodes.map((node) => node.name));
+      for (const node of own.open.map(suspectedNodeOf)) if (node !== null && !names.has(node)) own.nodeGone(node, now);
+    },
     witnesses: () => connectivity.witnesses(),
     heldUntil(target, now) {
       if (!held.has(target)) return null;

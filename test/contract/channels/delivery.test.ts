@@ -21,7 +21,7 @@ async function setUp() {
   const server = smtpServer({ url: `smtp://127.0.0.1:${sink.port}` });
   const channel = createSmtpChannel({ server, template, hostname: 'monitor.example.com' });
   const options = { store, channels: [channel], clock, random: seededRandom(), log: memoryLog().log };
-  const outbox = createOutbox({ ...options, policyOf: () => alone, linkTo: () => null });
+  const outbox = createOutbox({ ...options, policyOf: () => ({ ...alone, remindMs: [hour] }), linkTo: () => null });
   outbox.start();
   return {
     sink,
@@ -51,6 +51,25 @@ test('the mails of an incident arrive at a mail server as one thread', async () 
   ]);
   expect(back?.inReplyTo).toBe(down?.messageId);
   expect([...store.states.values()]).toEqual(['sent', 'sent']);
+});
+
+test('a reminder arrives in the thread while the incident is open, and then its end with how long it took', async () => {
+  await using place = await setUp();
+  const { clock, store, sink, deliver } = place;
+  store.add(shopDown, opened);
+  await deliver();
+  clock.step(hour);
+  await deliver();
+  store.add({ ...shopBack, endedAt: shopDown.startedAt + hour }, { ...resolved, id: 9 });
+  await deliver();
+  const [down, reminder, back] = sink.received.map(({ mail }) => mail);
+  expect([down, reminder, back].map((mail) => mail?.subject)).toEqual([
+    '[DOWN] shop: connection refused (3 of 4 nodes)',
+    '[DOWN] shop: still down after 1h 30s: connection refused (3 of 4 nodes)',
+    '[RESOLVED] shop: up again after 1h',
+  ]);
+  expect([reminder, back].map((mail) => mail?.inReplyTo)).toEqual([down?.messageId, down?.messageId]);
+  expect(down?.text).toContain('Who saw what');
 });
 
 test('one mail arrives after a mail server was away for the whole outage', async () => {
