@@ -1,4 +1,4 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createProgram, query, type Running } from '../../support/program.ts';
@@ -145,10 +145,8 @@ function threadsOf(pid: number): ReadonlyMap<string, number> {
 }
 
 function kept(database: string): number {
-  return ['', '-wal'].reduce(
-    (bytes, end) => bytes + (statSync(database + end, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
+  const [row] = query(database, 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size');
+  return Number(row?.['bytes']);
 }
 
 async function metricOf(running: Running, pattern: RegExp): Promise<readonly (readonly string[])[]> {
