@@ -2,7 +2,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createProgram, query, type Running } from '../../support/program.ts';
-import { cpuSeconds, memoryBytes, missing, startHelper, threadCpuSeconds, writtenBytes } from '../tools/processes.ts';
+import {
+  comeFirst,
+  cpuSeconds,
+  memoryBytes,
+  missing,
+  startHelper,
+  threadCpuSeconds,
+  writtenBytes,
+} from '../tools/processes.ts';
 import { figure, printTable } from '../tools/table.ts';
 import { latenessOf, spreadOf, type Spread, unevennessOf } from './lateness.ts';
 import type { NaiveLoad } from './naive.ts';
@@ -27,6 +35,7 @@ const measuredMs = Number(options.minutes) * 60_000 - intervalMs;
 if (!(intervalMs > 0 && measuredMs >= intervalMs)) throw new Error('give it minutes for at least two intervals');
 const targets = createTargets(Number(options.targets));
 
+comeFirst();
 await using servers = startHelper<object, Arrivals>(new URL('servers.ts', import.meta.url));
 const { ports } = await servers.ask({});
 

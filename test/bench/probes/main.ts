@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type CheckTypeName, checkTypeNames } from '#checks/index.ts';
-import { cpuSeconds, type Helper, missing, startHelper } from '../tools/processes.ts';
+import { comeFirst, cpuSeconds, type Helper, missing, startHelper } from '../tools/processes.ts';
 import { figure, printTable } from '../tools/table.ts';
 import { type Blackbox, probedByBlackbox, startBlackbox } from './blackbox.ts';
 import { type EchoesSpent, type EchoLoad, fpingEchoes } from './echoes.ts';
@@ -22,6 +22,7 @@ const ms = Number(options.ms);
 const types = checkTypeNames.filter((type) => options.type?.includes(type) ?? true);
 const concurrencies = options.at.map(Number);
 
+comeFirst();
 await using servers = startHelper<object, Ports>(new URL('servers.ts', import.meta.url));
 const ports = await servers.ask({});
 await using subjects = new AsyncDisposableStack();
