@@ -5,13 +5,13 @@ import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { forgetOld } from '#kernel/retention.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { createOutbox, type Outbox } from '#monitor/outbox.ts';
 import { silenceAt } from '#monitor/silence.ts';
 import { createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits } from '#service/limits.ts';
-import { keepRuns } from '#service/retention.ts';
 import type { Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
@@ -46,6 +46,8 @@ export async function startDaemon(
   const { clock, random, log, version, pid } = environment;
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
+  const prune = (before: number) => store.prune({ before, limit: 2_000 });
+  started.use(forgetOld({ what: 'results', prune, keepMs: config.retention.rawMs, clock, log }));
   let watching: Watching | null = null;
   const checking = await openChecking(config, environment, store, (absence) => watching?.monitor.nodeAbsent(absence));
   started.defer(async () => checking.close());
@@ -145,7 +147,8 @@ function serviceOf({ ownService, http, retention }: Config, { started, store, ru
   const { clock, log } = parts;
   const checks = createChecks({ ...parts, runs, store: store.checks });
   started.defer(async () => checks.close());
-  started.use(keepRuns({ store: store.checks, keepMs: retention.checksMs, clock, log }));
+  const prune = (before: number) => store.checks.pruneRuns({ before, limit: 200 });
+  started.use(forgetOld({ what: 'checks', prune, keepMs: retention.checksMs, clock, log }));
   return [
     checkService({
       checks,

@@ -49,7 +49,7 @@ export interface Config {
   /** In the order in which they were written. */
   readonly targets: readonly ConfiguredTarget[];
   readonly maintenance: readonly ConfiguredMaintenance[];
-  readonly retention: { readonly checksMs: number };
+  readonly retention: { readonly rawMs: number; readonly checksMs: number };
 }
 
 /** When nobody is told of what begins at these targets. */
@@ -148,7 +148,7 @@ export function resolveConfig(
     mailTemplate: resolveTemplate(file, files, folder),
     targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
-    retention: { checksMs: file.retention.checks },
+    retention: { rawMs: file.retention.raw, checksMs: file.retention.checks },
   };
 }
 

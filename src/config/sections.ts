@@ -129,6 +129,9 @@ export const Nats = z.strictObject({
 });
 
 export const Retention = z.strictObject({
+  raw: Duration({ min: '1h', max: '3650d' })
+    .default(1_209_600_000)
+    .describe('How long the results of targets are kept, one for each node and round.'),
   checks: Duration({ min: '1h', max: '3650d' })
     .default(2_592_000_000)
     .describe('How long checks that were started over the API are kept, and their reports can be read.'),

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CheckSpec, type Outcome } from '#checks/index.ts';
 import { CheckRun } from '#service/check-run.ts';
-import { keepRuns } from '#service/retention.ts';
+import { forgetOld } from '#kernel/retention.ts';
 import { fakeNodes, places, startService, waiting } from '../../support/check-service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { openAt, quiet } from '../../support/store.ts';
@@ -125,7 +125,8 @@ test('runs are deleted when they are old enough, a few at a time, with all that 
   await clock.advance(keepMs);
   await store.checks.addRun({ id: 'new', createdAt: clock.now(), spec, nodes: [nodeInfo('de1')] });
   await clock.advance(1);
-  using _ = keepRuns({ store: store.checks, keepMs, clock, log: quiet });
+  const prune = (before: number) => store.checks.pruneRuns({ before, limit: 200 });
+  using _ = forgetOld({ what: 'checks', prune, keepMs, clock, log: quiet });
   await clock.advance(200);
   expect([store.checks.findRun('old0'), store.checks.findRun('old499')?.id]).toEqual([null, 'old499']);
   await clock.advance(1_000);
