@@ -133,19 +133,21 @@ test.skipIf(reason !== null)('a source address is used, and one that is not ours
 });
 
 describe.skipIf(reason !== null)('in a thread', () => {
+  // A thread that ends right after its message can be told to have ended in the same breath.
   const start = async (workerData: 'busy' | 'idle') => {
     const worker = new Worker(new URL('../../support/ping-worker.ts', import.meta.url), { workerData });
+    const exit = once(worker, 'exit');
     await once(worker, 'message');
-    return worker;
+    return { worker, exit };
   };
 
   test('open sockets do not keep it alive', async () => {
-    const worker = await start('idle');
-    expect(await once(worker, 'exit')).toEqual([0]);
+    const { exit } = await start('idle');
+    expect(await exit).toEqual([0]);
   });
 
   test('terminating it during a ping ends it cleanly', async () => {
-    const worker = await start('busy');
+    const { worker } = await start('busy');
     expect(await worker.terminate()).toBe(1);
   });
 });
