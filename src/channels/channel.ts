@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Secret } from '#kernel/secret.ts';
-import type { Channel } from '#monitor/ports.ts';
+import type { Channel } from '#monitor/tell/channel.ts';
 import type { SmtpServer } from './smtp-server.ts';
 import type { MailTemplate } from './template.ts';
 

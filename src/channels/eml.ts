@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Channel, Message } from '#monitor/ports.ts';
+import type { Channel, Message } from '#monitor/tell/channel.ts';
 import { mailOf } from './mail.ts';
 import type { MailTemplate } from './template.ts';
 
@@ -41,7 +41,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
 }
 
 // Sorts by time and tells what it is about; the id makes a repeat the same file.
-function fileNameOf({ at, story: { subject }, id }: Message): string {
+function fileNameOf({ at, content: { subject }, id }: Message): string {
   const time = new Date(at).toISOString().replaceAll(/[-:]/g, '').replace('.', '');
   const slug = subject
     .toLowerCase()

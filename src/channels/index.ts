@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Channel } from '#monitor/ports.ts';
+import type { Channel } from '#monitor/tell/channel.ts';
 import type { ChannelEnvironment, Contact } from './channel.ts';
 import { email } from './email.ts';
 import { webhook } from './webhook.ts';

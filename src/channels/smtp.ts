@@ -1,9 +1,9 @@
-import { createTransport } from 'nodemailer';
-import type SMTPTransport from 'nodemailer/lib/smtp-transport';
 import { Readable } from 'node:stream';
 import { createSecureContext, getCACertificates } from 'node:tls';
+import { createTransport } from 'nodemailer';
+import type SMTPTransport from 'nodemailer/lib/smtp-transport';
 import { singleLine } from '#kernel/text.ts';
-import type { Channel } from '#monitor/ports.ts';
+import type { Channel } from '#monitor/tell/channel.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';
 import { MailAddress, type SmtpServer } from './smtp-server.ts';

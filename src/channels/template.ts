@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Liquid, type Template } from 'liquidjs';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Message, Story, StoryTable } from '#monitor/ports.ts';
+import type { Message } from '#monitor/tell/channel.ts';
+import type { ContentTable, MessageContent } from '#monitor/tell/content.ts';
 
 /** A message as it is written down in a mail: text lines end in LF. */
 export interface WrittenMail {
@@ -87,20 +88,20 @@ function guard<Result>({ path }: MailTemplateSource, action: () => Result): Resu
 // Readable on white and on black: mail programs choose the background.
 const colours = { bad: '#d1242f', good: '#1a7f37', unsure: '#9a6700', plain: null } as const;
 
-function scopeOf({ story, incidents, at, id }: Message): object {
+function scopeOf({ content, incidents, at, id }: Message): object {
   return {
-    ...story,
+    ...content,
     id,
     at: new Date(at).toISOString(),
     incidents,
-    colour: colours[story.tone] ?? '#57606a',
-    facts: story.facts.map(([label, value]) => ({ label, value })),
-    fact_width: Math.max(0, ...story.facts.map(([label]) => label.length)),
-    tables: story.tables.map(tableScope),
+    colour: colours[content.tone] ?? '#57606a',
+    facts: content.facts.map(([label, value]) => ({ label, value })),
+    fact_width: Math.max(0, ...content.facts.map(([label]) => label.length)),
+    tables: content.tables.map(tableScope),
   };
 }
 
-function tableScope({ title, columns, rows, more }: StoryTable): object {
+function tableScope({ title, columns, rows, more }: ContentTable): object {
   const widths = columns.map((name, index) =>
     Math.max(name.length, ...rows.map((row) => row[index]?.text.length ?? 0)),
   );
@@ -125,7 +126,7 @@ function tidy(text: string): string {
 }
 
 const cell = { text: 'x', tone: 'bad' } as const;
-const story: Story = {
+const content: MessageContent = {
   kind: 'opened',
   tone: 'bad',
   subject: 'x',
@@ -136,4 +137,4 @@ const story: Story = {
   link: 'https://example.com/',
   footer: 'x',
 };
-const specimen: Message = { kind: 'opened', incidents: [], id: 'x', references: [], story, at: 0 };
+const specimen: Message = { kind: 'opened', incidents: [], id: 'x', references: [], content, at: 0 };

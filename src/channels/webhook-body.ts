@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '#monitor/ports.ts';
+import type { Message } from '#monitor/tell/channel.ts';
 
 const Time = z.iso.datetime();
 
@@ -51,15 +51,15 @@ export function webhookJsonSchema(): Record<string, unknown> {
 }
 
 /** The body that tells a message. */
-export function webhookBodyOf({ id, kind, at, story, references, incidents }: Message): WebhookBody {
+export function webhookBodyOf({ id, kind, at, content, references, incidents }: Message): WebhookBody {
   return {
     version: 1,
     id,
     kind,
     at: new Date(at).toISOString(),
-    subject: story.subject,
-    text: [`${story.headline}.`, ...story.remarks].join(' '),
-    link: story.link,
+    subject: content.subject,
+    text: [`${content.headline}.`, ...content.remarks].join(' '),
+    link: content.link,
     references: [...references],
     incidents: incidents.map(incidentOf),
   };

@@ -4,7 +4,7 @@ import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Receipt } from '#monitor/ports.ts';
+import type { Receipt } from '#monitor/tell/channel.ts';
 import { call } from './call.ts';
 import { type ChannelType, FilePath } from './channel.ts';
 import { webhookBodyOf } from './webhook-body.ts';

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
-import type { Fact, Outcome, Phase } from './outcome.ts';
-import { outcomeOf } from './outcome.ts';
+import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
@@ -12,7 +11,7 @@ export { AddressRange, addressRules, judge as judgeAddress } from './address.ts'
 export type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
 export { parseEndpoint } from './endpoint.ts';
 export { createGates, type Family, type Gate, type Policy } from './gate.ts';
-export { NodeInfo } from './node-info.ts';
+export { NodeInfo, type NodeSelection } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';

@@ -13,3 +13,9 @@ export const NodeInfo = z.strictObject({
   ip: Word,
 });
 export type NodeInfo = z.infer<typeof NodeInfo>;
+
+/** Which nodes a run asks for. */
+export type NodeSelection =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'count'; readonly count: number; readonly avoid: readonly string[] }
+  | { readonly kind: 'named'; readonly names: readonly string[] };

@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
 import { readFile } from 'node:fs/promises';
-import type { CheckSpec } from '#checks/index.ts';
+import { type Command, Option } from 'commander';
+import type { CheckSpec, NodeSelection } from '#checks/index.ts';
 import { createClient } from '#client/client.ts';
 import { inexpressibleOptions } from '#config/foreign-service.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -8,7 +8,6 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { Secret } from '#kernel/secret.ts';
-import type { NodeSelection } from '#monitor/ports.ts';
 import { countOf } from './arguments.ts';
 import { createLiveTable } from './live-table.ts';
 import { exitCodeOf } from './outcome.ts';

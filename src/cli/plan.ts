@@ -3,7 +3,7 @@ import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
-import { createNextDue } from '#monitor/schedule.ts';
+import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { selectNodes } from '#service/select.ts';
 import { alignRows } from './table.ts';

@@ -1,5 +1,4 @@
-import type { NodeInfo } from '#checks/index.ts';
-import type { NodeSelection } from '#monitor/ports.ts';
+import type { NodeInfo, NodeSelection } from '#checks/index.ts';
 import type { Directory } from './directory.ts';
 
 export type Query = readonly (readonly [name: string, value: string])[];

@@ -5,12 +5,13 @@ import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import { startHeartbeat } from '#monitor/heartbeat.ts';
-import type { Address } from '#monitor/lanes.ts';
-import type { Outbox } from '#monitor/outbox.ts';
-import { type DeliveryPolicy, plainPolicy } from '#monitor/policy.ts';
-import type { Channel, MonitorStore } from '#monitor/ports.ts';
-import { startSummary } from '#monitor/summary.ts';
+import type { MonitorStore } from '#monitor/store.ts';
+import type { Channel } from '#monitor/tell/channel.ts';
+import { type DeliveryPolicy, plainPolicy } from '#monitor/tell/delivery-policy.ts';
+import { startHeartbeat } from '#monitor/tell/heartbeat.ts';
+import type { Outbox } from '#monitor/tell/outbox.ts';
+import type { Address } from '#monitor/tell/recipient-queues.ts';
+import { startSummary } from '#monitor/tell/summary.ts';
 
 // The part of compose.ts that commands without a daemon need as well.
 

@@ -7,11 +7,12 @@ import type { Random } from '#kernel/random.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
 import { createControls } from '#monitor/controls.ts';
+import type { Target } from '#monitor/judge/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
-import type { MonitorStore, Runner } from '#monitor/ports.ts';
-import { longestInterval } from '#monitor/schedule.ts';
-import type { Target } from '#monitor/target.ts';
-import type { MonitorEvents } from '#monitor/watch.ts';
+import type { MonitorStore } from '#monitor/store.ts';
+import type { Runner } from '#monitor/watch/runner.ts';
+import type { MonitorEvents } from '#monitor/watch/watch.ts';
+import { longestInterval } from '#schedule/schedule.ts';
 import { controlRoutes } from '#web/control.ts';
 
 // The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.

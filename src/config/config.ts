@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { type Contact, type SmtpServer, smtpServerOf } from '#channels/index.ts';
-import type { CheckSpec, NodeInfo } from '#checks/index.ts';
+import type { CheckSpec, NodeInfo, NodeSelection } from '#checks/index.ts';
 import type { Secret } from '#kernel/secret.ts';
-import { defaultRules, Rule, type Severity } from '#monitor/rule.ts';
+import type { Maintenance } from '#monitor/doubt/maintenance.ts';
+import { defaultRules, Rule } from '#monitor/judge/rule.ts';
+import type { Recipient, Target } from '#monitor/judge/target.ts';
 import {
   type ConfiguredNotify,
   type ConfiguredSummary,
@@ -47,17 +49,9 @@ export interface Config {
   readonly summary: ConfiguredSummary | null;
   readonly mailTemplate: { readonly path: string; readonly text: string } | null;
   /** In the order in which they were written. */
-  readonly targets: readonly ConfiguredTarget[];
-  readonly maintenance: readonly ConfiguredMaintenance[];
+  readonly targets: readonly Target[];
+  readonly maintenance: readonly Maintenance[];
   readonly retention: { readonly rawMs: number; readonly checksMs: number };
-}
-
-/** When nobody is told of what begins at these targets. */
-export interface ConfiguredMaintenance {
-  readonly targets: 'all' | readonly string[];
-  readonly time:
-    | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string; readonly durationMs: number }
-    | { readonly kind: 'once'; readonly from: number; readonly to: number };
 }
 
 export interface ConfiguredNode {
@@ -76,42 +70,6 @@ export interface NatsAccess {
   /** The list of enrolled nodes. */
   readonly nodesFile: string;
   readonly absentAfterMs: number;
-}
-
-export interface ConfiguredTarget {
-  readonly name: string;
-  readonly spec: CheckSpec;
-  readonly schedule: Schedule;
-  readonly nodes: NodesSelection;
-  readonly rules: readonly NamedRule[];
-  /** Each recipient once. */
-  readonly recipients: readonly Recipient[];
-  readonly labels: Readonly<Record<string, string>>;
-  /** Names of targets. */
-  readonly dependsOn: readonly string[];
-}
-
-export type Schedule =
-  | { readonly kind: 'every'; readonly everyMs: number }
-  | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string };
-
-export type NodesSelection =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'count'; readonly count: number; readonly avoid: readonly string[] }
-  | { readonly kind: 'named'; readonly names: readonly string[] };
-
-export interface NamedRule {
-  readonly name: string;
-  readonly rule: Rule;
-}
-
-export interface Recipient {
-  readonly channel: string;
-  readonly recipient: string;
-  /** The key under `notify` that names it; the first where there are several. */
-  readonly notify: string;
-  /** The severities it hears of, under all of these keys together. */
-  readonly severities: readonly Severity[];
 }
 
 /** A target whose own keys and spec were judged. */
@@ -188,7 +146,7 @@ function resolveTarget(
   { name, keys, spec }: JudgedTarget,
   { defaults, ...file }: ConfigFile,
   notify: readonly ConfiguredNotify[],
-): ConfiguredTarget {
+): Target {
   const rules = new Map(Object.entries({ ...implicitRules(), ...file.rules }));
   return {
     name,
@@ -211,7 +169,7 @@ function resolveTarget(
 function resolveMaintenance(
   { targets, cron, timezone, duration, from, to }: ConfigFile['maintenance'][number],
   defaultZone: string,
-): readonly ConfiguredMaintenance[] {
+): readonly Maintenance[] {
   if (cron !== undefined && duration !== undefined) {
     const time = { kind: 'cron', pattern: cron, timezone: timezone ?? defaultZone, durationMs: duration } as const;
     return [{ targets, time }];
@@ -222,7 +180,7 @@ function resolveMaintenance(
 const implicitRules = () =>
   Object.fromEntries(Object.entries(defaultRules).map(([name, rule]) => [name, Rule.parse(rule)]));
 
-function resolveNodes(choice: ConfigFile['defaults']['nodes']): NodesSelection {
+function resolveNodes(choice: ConfigFile['defaults']['nodes']): NodeSelection {
   if (choice === 'all') return { kind: 'all' };
   if (typeof choice === 'number') return { kind: 'count', count: choice, avoid: [] };
   return { kind: 'named', names: choice };

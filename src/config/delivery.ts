@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { channelTypes, type Contact, type Files } from '#channels/index.ts';
-import type { Severity } from '#monitor/rule.ts';
-import type { Config, Schedule } from './config.ts';
+import type { Severity } from '#monitor/judge/rule.ts';
+import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { Schedule } from '#schedule/schedule.ts';
+import type { Config } from './config.ts';
 import type { ConfigFile } from './schema.ts';
 
 export interface ConfiguredNotify {
@@ -9,13 +11,8 @@ export interface ConfiguredNotify {
   /** Everybody behind this name. */
   readonly addresses: readonly { readonly channel: string; readonly recipient: string }[];
   readonly severities: readonly Severity[];
-  /** How they want to be told, in the shape of the monitor's `DeliveryPolicy`. */
-  readonly policy: {
-    readonly grouping: { readonly waitMs: number; readonly intervalMs: number } | null;
-    readonly storm: { readonly messages: number; readonly perMs: number };
-    readonly remindMs: readonly number[];
-    readonly zone: string;
-  };
+  /** How they want to be told. */
+  readonly policy: DeliveryPolicy;
 }
 
 export interface ConfiguredSummary {

@@ -1,6 +1,6 @@
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
-import { refusalOf } from '#monitor/rule.ts';
+import { refusalOf } from '#monitor/judge/rule.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
 import {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { channelTypes, FilePath } from '#channels/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Duration } from '#kernel/units.ts';
-import { Severity } from '#monitor/rule.ts';
+import { Severity } from '#monitor/judge/rule.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 
 const ways = Object.fromEntries(

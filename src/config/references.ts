@@ -1,4 +1,4 @@
-import { defaultRules } from '#monitor/rule.ts';
+import { defaultRules } from '#monitor/judge/rule.ts';
 import { asksForeignService } from './foreign-service.ts';
 import { find, type Located, placeOf, problemAtKey } from './located.ts';
 import { type Path, type Problem, suggestion } from './problem.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Rule } from '#monitor/rule.ts';
 import { Smtp } from '#channels/index.ts';
-import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
+import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
 import { MaintenanceList } from './maintenance.ts';
+import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
 import { OwnService } from './own-service.ts';
 import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';

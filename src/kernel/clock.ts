@@ -123,3 +123,15 @@ export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Prom
 function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason });
 }
+
+/** Whether `ended` resolves within so many milliseconds; rejects where it does. */
+export async function endsWithin(ended: Promise<void>, clock: Clock, ms: number): Promise<boolean> {
+  using limit = deadline(clock, ms);
+  try {
+    await orAbort(ended, limit.signal);
+    return true;
+  } catch (error) {
+    if (limit.expired) return false;
+    throw error;
+  }
+}

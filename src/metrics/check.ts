@@ -1,4 +1,4 @@
-import type { Vote } from '#monitor/ports.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 import {
   counterFamily,
   type Distribution,

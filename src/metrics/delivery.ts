@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '#kernel/clock.ts';
-import type { DeliveryCount } from '#monitor/ports.ts';
+import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Ask } from './ask.ts';
 
 export interface DeliverySettled {

@@ -1,7 +1,8 @@
 import { Registry } from 'prom-client';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import type { DeliveryCount, Vote } from '#monitor/ports.ts';
+import type { DeliveryCount } from '#monitor/judge/delivery.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 import { createAsk } from './ask.ts';
 import { createCheckMetrics } from './check.ts';
 import { createConfigMetrics } from './config.ts';

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import { singleLine } from '#kernel/text.ts';
-import type { Vote } from '#monitor/ports.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 
 export interface NodeState {
   readonly info: Vote['node'];

@@ -2,9 +2,9 @@ import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Incident } from './incident.ts';
+import type { Silence } from './doubt/silence.ts';
+import type { Incident } from './judge/incident.ts';
 import type { Monitor } from './monitor.ts';
-import type { Silence } from './silence.ts';
 
 /** What an operator can tell the running monitor. What is asked wrongly throws `usage`. */
 export interface Controls {

@@ -1,19 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
+import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { createAsking } from './asking.ts';
-import { type Memory, nothingRemembered, type Round } from './decide.ts';
-import type { Incident } from './incident.ts';
-import type { Maintenance } from './maintenance.ts';
-import { type Absence, isAboutUs } from './own-incidents.ts';
-import type { MonitorStore, RoundRecord, Runner } from './ports.ts';
+import { createAssessor } from './assessment.ts';
+import type { Maintenance } from './doubt/maintenance.ts';
+import { type Absence, isAboutUs } from './doubt/own-incidents.ts';
+import type { Silence } from './doubt/silence.ts';
+import { carryOver } from './judge/carry-over.ts';
+import { type Memory, nothingRemembered, type Round } from './judge/decide.ts';
+import type { Incident } from './judge/incident.ts';
+import { windowMsOf } from './judge/recent-times.ts';
+import type { RoundRecord } from './judge/round-record.ts';
+import type { Target } from './judge/target.ts';
 import { createRecorder } from './recorder.ts';
-import { retire } from './retire.ts';
-import { windowMsOf } from './samples.ts';
-import type { Silence } from './silence.ts';
-import { createSituation } from './situation.ts';
-import type { Target } from './target.ts';
-import { type MonitorEvents, startWatch, type Watch } from './watch.ts';
+import type { MonitorStore } from './store.ts';
+import { createExtraRounds } from './watch/extra-rounds.ts';
+import type { Runner } from './watch/runner.ts';
+import { type MonitorEvents, startWatch, type Watch } from './watch/watch.ts';
 
 /** What is watched, and when nobody is told. */
 export interface Plan {
@@ -88,10 +90,15 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const expected = new Map<string, number>();
   const recordings = new Set<Promise<void>>();
   const stored = store.load();
-  const situation = createSituation(
+  const assessor = createAssessor(
     stored.filter(({ target }) => isAboutUs(target)).flatMap(({ openIncidents }) => openIncidents),
   );
-  const asking = createAsking({ clock, situation, request: (target) => entries.get(target)?.watch?.request() });
+  const extraRounds = createExtraRounds({
+    clock,
+    witnesses: () => assessor.witnesses(),
+    heldUntil: (target, now) => assessor.heldUntil(target, now),
+    request: (target) => entries.get(target)?.watch?.request(),
+  });
   const writeDown = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
   const startedAt = clock.now();
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
@@ -105,7 +112,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       openIncidents: new Map(openIncidents.map((incident) => [incident.id, incident])),
     };
   }
-  for (const silence of store.silences(startedAt)) situation.silences.set(silence.id, silence);
+  for (const silence of store.silences(startedAt)) assessor.silences.set(silence.id, silence);
   apply(plan);
 
   function entryOf(name: string): Entry {
@@ -124,7 +131,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       if (isDeepStrictEqual(entry.wanted, target)) continue;
       names[entry.wanted === null ? 'added' : 'changed'].push(target.name);
       const isAnother = entry.wanted !== null && !isDeepStrictEqual(entry.wanted.spec, target.spec);
-      if (isAnother) situation.forget(target.name);
+      if (isAnother) assessor.forget(target.name);
       else if (entry.wanted === null || windowMsOf(entry.wanted) < windowMsOf(target)) unmeasured.add(target.name);
       entry.wanted = target;
     }
@@ -133,17 +140,17 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       if (entry.wanted !== null) names.removed.push(entry.name);
       entry.wanted = null;
     }
-    situation.setTargets(targets, (name) => entries.get(name)?.memory ?? nothingRemembered, maintenance);
+    assessor.setTargets(targets, (name) => entries.get(name)?.memory ?? nothingRemembered, maintenance);
     refill(targets.filter((target) => unmeasured.has(target.name) && windowMsOf(target) > 0));
     for (const entry of entries.values()) if (entry.current !== entry.wanted || entry.wanted === null) settle(entry);
-    asking.ask(situation.held());
+    extraRounds.ask(assessor.held());
     return names;
   }
 
   // One look into the store for all targets that need it.
   function refill(targets: readonly Target[]): void {
     if (targets.length === 0) return;
-    const { samples } = situation;
+    const { samples } = assessor;
     for (const target of targets) {
       samples.forget(target.name);
       samples.keep(target.name, windowMsOf(target));
@@ -169,7 +176,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
 
   function exchange(entry: Entry): void {
     const { name, wanted } = entry;
-    const { memory, record } = retire(name, entry.memory, entry.current, wanted, clock.now());
+    const { memory, record } = carryOver(name, entry.memory, entry.current, wanted, clock.now());
     entry.memory = memory;
     if (record !== null) void keep(record);
     entry.current = wanted;
@@ -196,12 +203,12 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   }
 
   function judge(entry: Entry, target: Target, round: Round) {
-    const { decision, inMaintenance, records, ask } = situation.assess(target, entry.memory, round);
+    const { decision, inMaintenance, records, ask } = assessor.assess(target, entry.memory, round);
     entry.memory = decision.memory;
     for (const record of records) void keep(record);
-    if (round.now - startedAt >= patienceMs) situation.dropNodesBut(runner.nodes(), round.now);
-    asking.ask(ask);
-    asking.askAgain(entry.name);
+    if (round.now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), round.now);
+    extraRounds.ask(ask);
+    extraRounds.askAgain(entry.name);
     return { decision, inMaintenance };
   }
 
@@ -224,7 +231,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
 
   async function stop(ms: number): Promise<void> {
     isStopping = true;
-    asking[Symbol.dispose]();
+    extraRounds[Symbol.dispose]();
     for (const { watch } of entries.values()) watch?.stop();
     const done = end();
     if (!(await endsWithin(done, clock, ms))) {
@@ -237,8 +244,8 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   return {
     ended,
     nodeAbsent(absence) {
-      situation.own.nodeAbsent(absence, clock.now());
-      for (const record of situation.own.review(clock.now())) void keep(record);
+      assessor.own.nodeAbsent(absence, clock.now());
+      for (const record of assessor.own.review(clock.now())) void keep(record);
     },
     overdueMs() {
       let oldest = Number.POSITIVE_INFINITY;
@@ -249,13 +256,13 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     targets: () => [...entries.values()].filter(({ wanted }) => wanted !== null).map(({ name }) => name),
     silence(silence) {
       store.saveSilence(silence);
-      situation.silences.set(silence.id, silence);
-      asking.ask(situation.held('silence'));
+      assessor.silences.set(silence.id, silence);
+      extraRounds.ask(assessor.held('silence'));
     },
-    silences: () => [...situation.silences.values()].filter(({ until }) => until > clock.now()),
+    silences: () => [...assessor.silences.values()].filter(({ until }) => until > clock.now()),
     async acknowledge(id, why) {
       const acknowledged = { at: clock.now(), why };
-      const own = situation.own.acknowledge(id, acknowledged);
+      const own = assessor.own.acknowledge(id, acknowledged);
       if (own !== null) {
         await keep(own);
         return own.incidents[0] ?? null;
@@ -270,7 +277,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       return incident;
     },
     openIncidents: () => [
-      ...situation.own.open,
+      ...assessor.own.open,
       ...[...entries.values()].flatMap(({ memory }) => [...memory.openIncidents.values()]),
     ],
     async stop(ms) {
@@ -278,15 +285,4 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       return stopped;
     },
   };
-}
-
-async function endsWithin(ended: Promise<void>, clock: Clock, ms: number): Promise<boolean> {
-  using limit = deadline(clock, ms);
-  try {
-    await orAbort(ended, limit.signal);
-    return true;
-  } catch (error) {
-    if (limit.expired) return false;
-    throw error;
-  }
 }

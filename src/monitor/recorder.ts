@@ -1,5 +1,6 @@
 import type { Log } from '#kernel/log.ts';
-import type { MonitorStore, RoundRecord } from './ports.ts';
+import type { RoundRecord } from './judge/round-record.ts';
+import type { MonitorStore } from './store.ts';
 
 export interface RecorderPorts {
   readonly store: Pick<MonitorStore, 'record'>;

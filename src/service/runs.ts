@@ -1,8 +1,17 @@
-import { checkOf, type CheckSpec, failed, failure, type NodeInfo, type Outcome, type Policy } from '#checks/index.ts';
+import {
+  checkOf,
+  type CheckSpec,
+  failed,
+  failure,
+  type NodeInfo,
+  type NodeSelection,
+  type Outcome,
+  type Policy,
+} from '#checks/index.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { type NodeSelection, selectNodes } from './select.ts';
 import type { NodeStatus, Transport } from './ports.ts';
+import { selectNodes } from './select.ts';
 
 export interface RunRequest {
   readonly spec: CheckSpec;

@@ -1,10 +1,5 @@
+import type { NodeSelection } from '#checks/index.ts';
 import type { NodeStatus } from './ports.ts';
-
-/** Which nodes a run asks for; structurally what the monitor's port says too. */
-export type NodeSelection =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'count'; readonly count: number; readonly avoid: readonly string[] }
-  | { readonly kind: 'named'; readonly names: readonly string[] };
 
 /**
  * The nodes of a run. `all` and `named` hold those that are offline too, so that their silence shows; `count` takes online

@@ -1,7 +1,6 @@
+import type { DeliveryCount, ListedDelivery, PendingDelivery, SentMessage } from '#monitor/judge/delivery.ts';
 import { alias, and, asc, type BetterSQLite3Database, desc, eq, gt, gte, inArray, lte, min, sql } from './drizzle.ts';
-import type { DeliveryCount, ListedDelivery, PendingDelivery, SentMessage } from '#monitor/ports.ts';
-import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf } from './rows.ts';
-import type { Settlement } from './rows.ts';
+import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf, type Settlement } from './rows.ts';
 import { deliveries, incidents, targets } from './schema.ts';
 
 type DeliveryRow = typeof deliveries.$inferSelect;

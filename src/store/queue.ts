@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { LateVote, RoundRecord } from '#monitor/ports.ts';
+import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { isOutage, reasonOf } from './errors.ts';
 import type { Settlement } from './rows.ts';
 

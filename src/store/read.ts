@@ -1,7 +1,14 @@
-import type { StoredSuccess, StoredTarget } from '#monitor/ports.ts';
+import type { StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import { and, asc, type BetterSQLite3Database, eq, gte, isNotNull, isNull } from './drizzle.ts';
-import { incidentOf, resultOf, stateOf, statusNumber } from './rows.ts';
-import type { Incident, RuleState, StoredResult } from './rows.ts';
+import {
+  type Incident,
+  incidentOf,
+  resultOf,
+  type RuleState,
+  stateOf,
+  statusNumber,
+  type StoredResult,
+} from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 /** What every target left behind: its rule states and the incidents that are open. */

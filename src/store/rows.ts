@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { ListedDelivery, MonitorStore, RoundRecord, SentMessage } from '#monitor/ports.ts';
+import type { ListedDelivery, SentMessage } from '#monitor/judge/delivery.ts';
+import type { RoundRecord } from '#monitor/judge/round-record.ts';
+import type { MonitorStore } from '#monitor/store.ts';
 import type { deliveries, incidents, results, ruleStates } from './schema.ts';
 
 export type RuleState = RoundRecord['states'][number];

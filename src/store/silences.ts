@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { MonitorStore } from '#monitor/ports.ts';
-import { type BetterSQLite3Database, asc, gt, lt } from './drizzle.ts';
+import type { MonitorStore } from '#monitor/store.ts';
+import { asc, type BetterSQLite3Database, gt, lt } from './drizzle.ts';
 import { parseJson } from './rows.ts';
 import { silences } from './schema.ts';
 

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { LateVote, MonitorStore } from '#monitor/ports.ts';
+import type { LateVote } from '#monitor/judge/round-record.ts';
+import type { MonitorStore } from '#monitor/store.ts';
 import type { ServiceStore } from '#service/ports.ts';
 import {
   readChannels,

@@ -1,5 +1,5 @@
+import type { SummaryFacts } from '#monitor/tell/summary-facts.ts';
 import { and, asc, type BetterSQLite3Database, eq, gt, gte, isNull, lt, or, sql } from './drizzle.ts';
-import type { SummaryFacts } from '#monitor/ports.ts';
 import { incidentOf } from './rows.ts';
 import { incidents, results, targets } from './schema.ts';
 

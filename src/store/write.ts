@@ -1,7 +1,16 @@
-import type { LateVote, RoundRecord } from '#monitor/ports.ts';
+import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
-import { failureText, incidentRow, stateText, statusNumber, toMicroseconds } from './rows.ts';
-import type { Incident, RuleState, Delivery, Settlement } from './rows.ts';
+import {
+  type Delivery,
+  failureText,
+  type Incident,
+  incidentRow,
+  type RuleState,
+  type Settlement,
+  stateText,
+  statusNumber,
+  toMicroseconds,
+} from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 export interface Writer {

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
-import type { Incident, Silence } from '#monitor/ports.ts';
+import type { Silence } from '#monitor/doubt/silence.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import { errorBody } from './errors.ts';
 import { onlyLocal } from './local.ts';
 

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import type { ListedDelivery, MonitorStore } from '#monitor/ports.ts';
+import type { ListedDelivery } from '#monitor/judge/delivery.ts';
+import type { DeliveryStore } from '#monitor/tell/delivery-store.ts';
 import { errorBody } from './errors.ts';
 import { onlyLocal } from './local.ts';
 
 export interface DeliveryDesk {
-  readonly store: Pick<MonitorStore, 'listDeliveries' | 'retryDeliveries'>;
+  readonly store: Pick<DeliveryStore, 'listDeliveries' | 'retryDeliveries'>;
   /** Called after deliveries were made due. */
   readonly wakeOutbox: () => void;
 }

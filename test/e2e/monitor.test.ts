@@ -81,9 +81,9 @@ test('with the mail server gone for the whole outage, one mail tells the story w
   await target.start();
   await logged(/^incident closed/);
   await smtp.start();
-  const [story] = await smtp.mails(1);
-  expect(story?.mail.subject).toMatch(/^\[RESOLVED\] shop/);
-  expect(story?.mail.text).toMatch(/delayed/);
+  const [late] = await smtp.mails(1);
+  expect(late?.mail.subject).toMatch(/^\[RESOLVED\] shop/);
+  expect(late?.mail.text).toMatch(/delayed/);
   await end('SIGTERM');
   expect(smtp.received).toHaveLength(1);
 });

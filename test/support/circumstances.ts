@@ -1,4 +1,4 @@
-import type { Circumstances } from '#monitor/decide.ts';
+import type { Circumstances } from '#monitor/judge/decide.ts';
 
 /** Nothing is suspected, nothing is held back, nothing was measured before. */
 export const ordinary: Circumstances = { suspected: new Set(), samplesOf: () => [], heldBy: () => null };

@@ -1,6 +1,6 @@
-import type { Delivery } from '#monitor/delivery.ts';
-import type { Incident, VoteLine } from '#monitor/incident.ts';
-import { failing } from '#monitor/rules/failing.ts';
+import type { Delivery } from '#monitor/judge/delivery.ts';
+import type { Incident, VoteLine } from '#monitor/judge/incident.ts';
+import { failing } from '#monitor/judge/rules/failing.ts';
 
 export const up: VoteLine = {
   node: 'us1',

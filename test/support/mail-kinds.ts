@@ -1,8 +1,8 @@
-import type { Incident } from '#monitor/incident.ts';
-import { composeMessage } from '#monitor/message.ts';
-import type { Part } from '#monitor/part.ts';
-import type { Message } from '#monitor/ports.ts';
-import { summaryMessage } from '#monitor/summary.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Message } from '#monitor/tell/channel.ts';
+import { composeMessage } from '#monitor/tell/compose-message.ts';
+import type { MessagePart } from '#monitor/tell/message-part.ts';
+import { summaryMessage } from '#monitor/tell/summary.ts';
 import { delivery, refused, shopBack, shopDown } from './incidents.ts';
 import { part, utc } from './mails.ts';
 
@@ -16,7 +16,7 @@ function named(incident: Incident, target: string, changes: Partial<Incident> = 
   return { ...incident, id: `${target}/down/1`, target, subject: `tcp ${target}.example.com:443`, ...changes };
 }
 
-function about(incident: Incident, kinds: readonly (typeof opened)[]): Part {
+function about(incident: Incident, kinds: readonly (typeof opened)[]): MessagePart {
   return part(
     incident,
     kinds.map((one, index) => ({ ...one, id: index + 1, incidentId: incident.id })),
@@ -59,7 +59,7 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
   {
     name: 'group-reminder',
     message: composeMessage(
-      [gateway, blog].map((one) => about(one, [{ ...opened, kind: 'reminder' }])) as [Part, ...Part[]],
+      [gateway, blog].map((one) => about(one, [{ ...opened, kind: 'reminder' }])) as [MessagePart, ...MessagePart[]],
       utc,
     ),
   },

@@ -1,20 +1,20 @@
 import { createMailTemplate, Smtp, type SmtpServer, smtpServerOf } from '#channels/index.ts';
 import { Secret } from '#kernel/secret.ts';
-import type { Delivery } from '#monitor/delivery.ts';
-import type { Incident } from '#monitor/incident.ts';
-import { composeMessage } from '#monitor/message.ts';
-import { type Part, partOf } from '#monitor/part.ts';
-import type { Message, PendingDelivery } from '#monitor/ports.ts';
-import type { StoryOptions } from '#monitor/story.ts';
+import type { Delivery, PendingDelivery } from '#monitor/judge/delivery.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Message } from '#monitor/tell/channel.ts';
+import { composeMessage } from '#monitor/tell/compose-message.ts';
+import type { ContentOptions } from '#monitor/tell/content.ts';
+import { type MessagePart, messagePartOf } from '#monitor/tell/message-part.ts';
 
-export const utc: StoryOptions = { zone: 'UTC', linkTo: () => null };
+export const utc: ContentOptions = { zone: 'UTC', linkTo: () => null };
 
 export const template = createMailTemplate();
 
 /** The part that these deliveries about the incident make. */
-export function part(incident: Incident, deliveries: readonly Delivery[], root: string | null = null): Part {
+export function part(incident: Incident, deliveries: readonly Delivery[], root: string | null = null): MessagePart {
   const rows = deliveries.map((delivery): PendingDelivery => ({ delivery, incident, message: null, root }));
-  const made = partOf(rows as unknown as readonly [PendingDelivery, ...PendingDelivery[]]);
+  const made = messagePartOf(rows as unknown as readonly [PendingDelivery, ...PendingDelivery[]]);
   if (made === null) throw new RangeError('nothing is left to tell');
   return made;
 }

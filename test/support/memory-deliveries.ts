@@ -1,6 +1,6 @@
-import type { Delivery, DeliverySettlement } from '#monitor/delivery.ts';
-import type { Incident } from '#monitor/incident.ts';
-import type { MonitorStore, PendingDelivery, SentMessage } from '#monitor/ports.ts';
+import type { Delivery, DeliverySettlement, PendingDelivery, SentMessage } from '#monitor/judge/delivery.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { MonitorStore } from '#monitor/store.ts';
 
 type State = DeliverySettlement['state'];
 type Part = Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;

@@ -1,16 +1,10 @@
-import type { Delivery } from '#monitor/delivery.ts';
-import type { Incident } from '#monitor/incident.ts';
-import type {
-  DeliveryCount,
-  ListedDelivery,
-  MonitorStore,
-  RoundRecord,
-  StoredSuccess,
-  StoredTarget,
-  SummaryFacts,
-} from '#monitor/ports.ts';
-import type { RuleState } from '#monitor/rule-state.ts';
-import type { Silence } from '#monitor/silence.ts';
+import type { Silence } from '#monitor/doubt/silence.ts';
+import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { RoundRecord, StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
+import type { RuleState } from '#monitor/judge/rule-state.ts';
+import type { MonitorStore } from '#monitor/store.ts';
+import type { SummaryFacts } from '#monitor/tell/summary-facts.ts';
 import { MemoryDeliveries } from './memory-deliveries.ts';
 
 /** A `MonitorStore` in memory: what it gives back went through JSON, as what comes from a database does. */

@@ -1,4 +1,4 @@
-import type { Channel, Message, Receipt } from '#monitor/ports.ts';
+import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
 
 export interface Attempt {
   readonly message: Message;
@@ -22,7 +22,7 @@ export class RecordingChannel implements Channel {
   }
 
   get subjects(): readonly string[] {
-    return this.attempts.map(({ message }) => message.story.subject);
+    return this.attempts.map(({ message }) => message.content.subject);
   }
 
   get recipients(): readonly string[] {

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { failed, failure, type Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { createLog, type Log } from '#kernel/log.ts';
-import type { Delivery } from '#monitor/delivery.ts';
-import type { Incident } from '#monitor/incident.ts';
-import type { RoundRecord, Vote } from '#monitor/ports.ts';
-import { newRuleState, type RuleState } from '#monitor/rule-state.ts';
-import { failing } from '#monitor/rules/failing.ts';
+import type { Delivery } from '#monitor/judge/delivery.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { RoundRecord } from '#monitor/judge/round-record.ts';
+import { newRuleState, type RuleState } from '#monitor/judge/rule-state.ts';
+import { failing } from '#monitor/judge/rules/failing.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 import { openStore, type Store, type StoreOptions } from '#store/sqlite.ts';
 
 export const quiet: Log = createLog({ level: 'silent', pretty: false, fd: 2 });

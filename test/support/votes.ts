@@ -7,7 +7,7 @@ import {
   type NodeInfo,
   type Outcome,
 } from '#checks/index.ts';
-import type { Vote } from '#monitor/ports.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 
 export function nodeInfo(name: string, about: Partial<NodeInfo> = {}): NodeInfo {
   return {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createSmtpChannel } from '#channels/smtp.ts';
-import { createOutbox } from '#monitor/outbox.ts';
+import { createOutbox } from '#monitor/tell/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
-import { MemoryDeliveries } from '../../support/memory-deliveries.ts';
 import { smtpServer, template } from '../../support/mails.ts';
-import { alone } from '../../support/policies.ts';
+import { MemoryDeliveries } from '../../support/memory-deliveries.ts';
 import { memoryLog } from '../../support/memory-log.ts';
+import { alone } from '../../support/policies.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { startSmtp } from '../../support/smtp.ts';
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmlChannel } from '#channels/eml.ts';
-import type { Incident } from '#monitor/incident.ts';
-import type { Delivery } from '#monitor/delivery.ts';
-import type { Message } from '#monitor/ports.ts';
+import type { Delivery } from '#monitor/judge/delivery.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Message } from '#monitor/tell/channel.ts';
 import { expectFixture } from '../../support/fixture.ts';
 import { delivery, shopDown } from '../../support/incidents.ts';
-import { compose as composeOne, template } from '../../support/mails.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
+import { compose as composeOne, template } from '../../support/mails.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
 let folder: string;
@@ -52,7 +52,7 @@ describe('without a mail server, a mail', () => {
     await write(message);
     const mail = await PostalMime.parse(readFileSync(join(mails, readdirSync(mails)[0]!)));
     expect(mail).toMatchObject({
-      subject: message.story.subject,
+      subject: message.content.subject,
       messageId: `<${message.id}@monitor.example.com>`,
       to: [{ address: 'ops@example.com' }],
     });

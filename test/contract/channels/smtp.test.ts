@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSmtpChannel, type SmtpTimeouts } from '#channels/smtp.ts';
 import { DeadlineError } from '#kernel/clock.ts';
-import type { Channel, Message, Receipt } from '#monitor/ports.ts';
-import { type Certificate, certificate } from '../../support/mail-certificates.ts';
+import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
+import { type Certificate, certificate } from '../../support/mail-certificates.ts';
 import { compose, smtpServer, template } from '../../support/mails.ts';
 import { type SmtpPhase, type SmtpStep, startScriptedSmtp } from '../../support/scripted-smtp.ts';
 import { type SmtpSink, type SmtpSinkOptions, startSmtp } from '../../support/smtp.ts';
@@ -107,7 +107,11 @@ describe('a mail that a server takes', () => {
 
   test('has no header that a target name or an error smuggled in', async () => {
     const evil = 'shop\r\nBcc: all@example.com\r\n\r\nHello';
-    const message = { ...down, story: { ...down.story, subject: evil }, incidents: [{ ...shopDown, target: evil }] };
+    const message = {
+      ...down,
+      content: { ...down.content, subject: evil },
+      incidents: [{ ...shopDown, target: evil }],
+    };
     const { received } = await through({}, {}, 'smtp', message);
     const { mail } = received[0]!;
     expect(mail.bcc).toBeUndefined();

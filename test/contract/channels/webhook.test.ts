@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { channels, WebhookBody } from '#channels/index.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
-import type { Message } from '#monitor/ports.ts';
+import type { Message } from '#monitor/tell/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
 import { template } from '../../support/mails.ts';
@@ -87,7 +87,7 @@ describe('a webhook', () => {
     await using hook = await startHook((response) => response.end());
     await send(hook.url, message);
     const body = WebhookBody.parse(JSON.parse(hook.calls[0]?.body ?? ''));
-    expect(body).toMatchObject({ version: 1, id: message.id, kind: message.kind, subject: message.story.subject });
+    expect(body).toMatchObject({ version: 1, id: message.id, kind: message.kind, subject: message.content.subject });
     expect(body.incidents.map(({ id }) => id)).toEqual(message.incidents.map(({ id }) => id));
   });
 

@@ -4,7 +4,7 @@ import { mailKinds } from '../../support/mail-kinds.ts';
 
 const message = mailKinds[0]!.message;
 const written = (text: string, changes: object = {}) =>
-  createMailTemplate({ path: 'own.liquid', text }).render({ ...message, story: { ...message.story, ...changes } });
+  createMailTemplate({ path: 'own.liquid', text }).render({ ...message, content: { ...message.content, ...changes } });
 
 describe('a template of the operator', () => {
   test('is escaped in HTML unless it says otherwise, and never in text', () => {

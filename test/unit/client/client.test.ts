@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
+import { CheckSpec, type NodeSelection } from '#checks/index.ts';
 import { clientOver, type Progress } from '#client/client.ts';
-import type { NodeSelection, RunResult } from '#monitor/ports.ts';
+import type { RunResult } from '#monitor/watch/runner.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { memoryService, nodeList, type Scripted, type SeenCall, startedOn } from '../../support/memory-service.ts';

@@ -6,10 +6,9 @@ import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { CheckSpec } from '#checks/index.ts';
-import type { ConfiguredTarget } from '#config/config.ts';
+import { CheckSpec, type NodeSelection } from '#checks/index.ts';
 import { loadConfig } from '#config/load.ts';
-import type { NodeSelection } from '#monitor/ports.ts';
+import type { Target } from '#monitor/judge/target.ts';
 
 const fixtures = new URL('../../fixtures/config/', import.meta.url).pathname;
 const env = { SMTP_HOST: 'mail.example.com' };
@@ -102,7 +101,7 @@ test('a rule named down that is written down replaces the one that is always the
 });
 
 test('a runner can take the nodes of a target as they are', async () => {
-  expectTypeOf<ConfiguredTarget['nodes']>().toEqualTypeOf<NodeSelection>();
+  expectTypeOf<Target['nodes']>().toEqualTypeOf<NodeSelection>();
   expect((await load(target)).targets[0]?.nodes).toEqual({ kind: 'all' } satisfies NodeSelection);
 });
 

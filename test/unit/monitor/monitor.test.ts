@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startMonitor } from '#monitor/monitor.ts';
-import type { MonitorStore, Runner } from '#monitor/ports.ts';
+import type { MonitorStore } from '#monitor/store.ts';
+import type { Runner } from '#monitor/watch/runner.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { NodeSelection } from '#checks/index.ts';
 import type { NodeStatus } from '#service/ports.ts';
-import { type NodeSelection, selectNodes } from '#service/select.ts';
+import { selectNodes } from '#service/select.ts';
 
 function node(name: string, asn: string, online = true): NodeStatus {
   const info = { name, countryCode: name.slice(0, 2), country: '', city: '', asn, ip: '' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DeliveryPolicy } from '#monitor/policy.ts';
-import type { Receipt } from '#monitor/ports.ts';
+import type { Receipt } from '#monitor/tell/channel.ts';
+import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 import {
   accepted,
   type Attempt,
@@ -152,7 +152,7 @@ test.each<Case>([
   let answer: NonNullable<Row['mail']> = () => accepted;
   scenario.channel.answer = async (attempt) => {
     const receipt = await answer(attempt);
-    if (receipt.kind === 'delivered') arrived.push(attempt.message.story.subject);
+    if (receipt.kind === 'delivered') arrived.push(attempt.message.content.subject);
     return receipt;
   };
   for (const [index, row] of rows.entries()) {

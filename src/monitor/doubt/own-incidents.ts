@@ -1,0 +1,221 @@
+import type { NodeInfo } from '#checks/index.ts';
+import { singleLine } from '#kernel/text.ts';
+import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
+import type { Held, Incident } from '../judge/incident.ts';
+import type { RoundRecord } from '../judge/round-record.ts';
+import { incidentIdOf } from '../judge/rule-state.ts';
+import type { Wording } from '../judge/rules/kind.ts';
+import type { Recipient } from '../judge/target.ts';
+import type { Vote } from '../judge/vote.ts';
+import type { ConnectivityChange } from './connectivity.ts';
+import type { TrustChange } from './quarantine.ts';
+
+/** What is told of ourselves: nodes that cannot be believed, and our own connectivity. No target can have these names. */
+export const ownConnectivity = 'own connectivity';
+const nodePrefix = 'node ';
+const absentPrefix = 'absent node ';
+
+/** Whether a target of this name is one of ours. */
+export function isAboutUs(target: string): boolean {
+  return target === ownConnectivity || target.startsWith(nodePrefix) || target.startsWith(absentPrefix);
+}
+
+/** The node that an incident of ours is about, or null. */
+export function suspectedNodeOf({ target }: Incident): string | null {
+  return target.startsWith(nodePrefix) ? target.slice(nodePrefix.length) : null;
+}
+
+/** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
+export interface Absence {
+  readonly node: NodeInfo;
+  readonly since: number;
+  readonly reason: string | null;
+}
+
+export interface OwnIncidents {
+  nodeAbsent(absence: Absence, now: number): void;
+  /** Ends what is told of the absence of nodes that have an answer again. */
+  nodesAnswered(votes: readonly Vote[], now: number): void;
+  nodeChanged(change: TrustChange, now: number): void;
+  connectivityChanged(change: ConnectivityChange, now: number): void;
+  /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
+  review(now: number): readonly RoundRecord[];
+  acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
+  /** Ends what is told of a node that is not there any more. */
+  nodeGone(node: string, now: number): void;
+  readonly open: readonly Incident[];
+}
+
+export interface OwnIncidentsOptions {
+  readonly open: readonly Incident[];
+  /** Everybody who hears of any target. */
+  readonly recipients: () => readonly Recipient[];
+  /** Why nothing at all is to be told at a moment, or null. */
+  readonly heldBy: (now: number) => Held | null;
+}
+
+// A node that cannot be believed for moments only is not worth a mail.
+const reportAfterMs = 60_000;
+
+const suspicion: Wording = {
+  word: 'SUSPECT',
+  noun: 'Suspected',
+  is: 'is suspected',
+  was: 'was suspected',
+  again: 'trusted again',
+  began: 'was suspected',
+  ended: 'was trusted again',
+};
+
+const loss: Wording = {
+  word: 'OFFLINE',
+  noun: 'Offline',
+  is: 'is lost',
+  was: 'was lost',
+  again: 'back',
+  began: 'was lost',
+  ended: 'came back',
+};
+
+export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOptions): OwnIncidents {
+  const incidents = new Map(open.map((incident) => [incident.target, incident]));
+  const unreported = new Map<string, { readonly change: TrustChange; readonly at: number }>();
+  let records: RoundRecord[] = [];
+
+  function note({ incident, deliveries }: Consequence, now: number): void {
+    if (incident.endedAt === null) incidents.set(incident.target, incident);
+    else incidents.delete(incident.target);
+    records.push({ target: incident.target, dueAt: now, votes: [], states: [], incidents: [incident], deliveries });
+  }
+
+  function begin(incident: Incident, now: number): void {
+    const held = heldBy(now);
+    if (held === null) note(announce(incident, recipients(), now), now);
+    else note({ incident: { ...incident, held }, deliveries: [] }, now);
+  }
+
+  function end(target: string, endedAt: number, now: number): void {
+    const known = incidents.get(target);
+    if (known !== undefined) note(resolve(known, { endedAt, closingVotes: null }, recipients(), now), now);
+  }
+
+  return {
+    nodeAbsent({ node, since, reason }, now) {
+      if (reason === null) end(absentPrefix + node.name, since, now);
+      else if (!incidents.has(absentPrefix + node.name)) begin(absenceIncident(node, since, reason, now), now);
+    },
+    nodesAnswered(votes, now) {
+      if (incidents.size === 0) return;
+      for (const { node, outcome } of votes) if (outcome.status !== 'unknown') end(absentPrefix + node.name, now, now);
+    },
+    nodeChanged(change, now) {
+      const { name } = change.node;
+      if (change.kind === 'suspected') unreported.set(name, { change, at: now });
+      else if (!unreported.delete(name)) end(nodePrefix + name, change.since, now);
+    },
+    connectivityChanged(change, now) {
+      if (change.kind === 'lost') begin(connectivityIncident(change, now), now);
+      else end(ownConnectivity, change.at, now);
+    },
+    review(now) {
+      for (const [node, { change, at }] of unreported) {
+        if (now - at < reportAfterMs) continue;
+        unreported.delete(node);
+        begin(nodeIncident(change, now), now);
+      }
+      for (const incident of incidents.values()) {
+        if (incident.held === null || incident.acknowledged !== null || heldBy(now) !== null) continue;
+        note(announce(incident, recipients(), now), now);
+      }
+      const made = records;
+      records = [];
+      return made;
+    },
+    acknowledge(id, acknowledged) {
+      const known = [...incidents.values()].find((incident) => incident.id === id);
+      if (known === undefined) return null;
+      const incident = { ...known, acknowledged };
+      incidents.set(incident.target, incident);
+      const dueAt = acknowledged.at;
+      return { target: incident.target, dueAt, votes: [], states: [], incidents: [incident], deliveries: [] };
+    },
+    nodeGone(node, now) {
+      unreported.delete(node);
+      const known = incidents.get(nodePrefix + node);
+      if (known !== undefined) note(unwatch(known, recipients(), now), now);
+    },
+    get open() {
+      return [...incidents.values()];
+    },
+  };
+}
+
+function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(nodePrefix + node.name, 'suspected', now),
+    target: nodePrefix + node.name,
+    rule: 'suspected',
+    severity: 'warning',
+    wording: suspicion,
+    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    condition: 'sees its targets down while most other nodes see them up; its votes do not count until it agrees again',
+    startedAt: since,
+    openedAt: now,
+    cause: `it sees ${namesOf(targets)} down, other nodes see them up`,
+  };
+}
+
+function absenceIncident(node: NodeInfo, since: number, reason: string, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(absentPrefix + node.name, 'absent', now),
+    target: absentPrefix + node.name,
+    rule: 'absent',
+    severity: 'warning',
+    wording: loss,
+    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    condition: 'has not been heard of for long; its votes are unknown until it is back',
+    startedAt: since,
+    openedAt: now,
+    cause: singleLine(reason),
+  };
+}
+
+function connectivityIncident(
+  { since, targets, sawDown }: Extract<ConnectivityChange, { kind: 'lost' }>,
+  now: number,
+): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(ownConnectivity, 'connectivity', now),
+    target: ownConnectivity,
+    rule: 'connectivity',
+    severity: 'critical',
+    wording: loss,
+    subject: 'what every node reaches from here',
+    condition: 'no node sees any target up; what is down by itself is told when others are seen up again',
+    startedAt: since,
+    openedAt: now,
+    cause: sawDown ? `every node sees everything down: ${namesOf(targets)}` : 'no node can check anything',
+  };
+}
+
+const common = {
+  endedAt: null,
+  closing: null,
+  votes: [],
+  closingVotes: null,
+  timeline: [],
+  held: null,
+  told: [],
+  acknowledged: null,
+} as const;
+
+const mostNamed = 5;
+
+function namesOf(targets: readonly string[]): string {
+  const named = targets.slice(0, mostNamed).join(', ');
+  const more = targets.length - mostNamed;
+  return singleLine(more > 0 ? `${named} and ${more} more` : named);
+}

@@ -1,0 +1,106 @@
+import type { NodeInfo } from '#checks/index.ts';
+import type { Vote } from '../judge/vote.ts';
+
+/** A node that is trusted no more, or again. */
+export interface TrustChange {
+  readonly kind: 'suspected' | 'trusted';
+  readonly node: NodeInfo;
+  /** The first round of those that led to it. */
+  readonly since: number;
+  /** The targets that led to it. */
+  readonly targets: readonly string[];
+}
+
+export interface ObservedRound {
+  readonly target: string;
+  readonly host: string;
+  readonly dueAt: number;
+  readonly votes: readonly Vote[];
+}
+
+/**
+ * Which nodes cannot be believed. A node is suspected when its last votes on all its targets (ten are enough, three is the
+ * least, at three hosts or more) were down while most of the others saw them up, with nothing up in between. It is trusted
+ * again once its last votes on three targets, or on all where it has fewer, agreed with the others.
+ */
+export interface Quarantine {
+  /** The names of the suspected nodes. */
+  readonly suspected: ReadonlySet<string>;
+  observe(round: ObservedRound): readonly TrustChange[];
+  /** Takes a node for suspected that was so before the program was started. */
+  restore(node: string): void;
+  /** A target that is not watched any more, or is another one now. */
+  forget(target: string): void;
+}
+
+const enoughTargets = 10;
+const fewestTargets = 3;
+const fewestHosts = 3;
+
+interface Record {
+  /** All targets that it gave a vote on. */
+  readonly targets: Set<string>;
+  /** Down where others see up, without an up vote in between. */
+  readonly alone: Map<string, { readonly host: string; readonly at: number }>;
+  /** In agreement with the others, without a vote against them in between. */
+  readonly agreed: Map<string, number>;
+}
+
+export function createQuarantine(): Quarantine {
+  const suspected = new Set<string>();
+  const records = new Map<string, Record>();
+
+  function recordOf(node: string): Record {
+    const known = records.get(node) ?? { targets: new Set(), alone: new Map(), agreed: new Map() };
+    records.set(node, known);
+    return known;
+  }
+
+  function take({ target, host, dueAt, votes }: ObservedRound, vote: Vote): TrustChange | null {
+    const { node, outcome } = vote;
+    if (outcome.status === 'unknown') return null;
+    const record = recordOf(node.name);
+    record.targets.add(target);
+    const others = votes.filter((other) => other !== vote && !suspected.has(other.node.name));
+    const count = (status: string) => others.filter((other) => other.outcome.status === status).length;
+    const othersSeeUp = count('up') > count('down');
+    if (outcome.status === 'up') {
+      record.alone.clear();
+      if (othersSeeUp) record.agreed.set(target, dueAt);
+    } else if (othersSeeUp) {
+      record.alone.set(target, { host, at: dueAt });
+      record.agreed.clear();
+    }
+    return judge(node, record);
+  }
+
+  function judge(node: NodeInfo, { targets, alone, agreed }: Record): TrustChange | null {
+    if (suspected.has(node.name)) {
+      if (agreed.size < Math.min(fewestTargets, targets.size)) return null;
+      suspected.delete(node.name);
+      return { kind: 'trusted', node, since: Math.min(...agreed.values()), targets: [...agreed.keys()] };
+    }
+    const needed = Math.max(fewestTargets, Math.min(enoughTargets, targets.size));
+    const hosts = new Set([...alone.values()].map(({ host }) => host));
+    if (alone.size < needed || hosts.size < fewestHosts) return null;
+    suspected.add(node.name);
+    agreed.clear();
+    const since = Math.min(...[...alone.values()].map(({ at }) => at));
+    return { kind: 'suspected', node, since, targets: [...alone.keys()] };
+  }
+
+  return {
+    suspected,
+    observe(round) {
+      return round.votes.map((vote) => take(round, vote)).filter((change) => change !== null);
+    },
+    restore: (node) => void suspected.add(node),
+    forget(target) {
+      for (const { targets, alone, agreed } of records.values()) {
+        targets.delete(target);
+        alone.delete(target);
+        agreed.delete(target);
+      }
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Memory } from './decide.ts';
+import { type Consequence, unwatch } from './incident-life.ts';
+import type { RoundRecord } from './round-record.ts';
+import { newRuleState, type RuleState } from './rule-state.ts';
+import { kindOf } from './rules/index.ts';
+import type { Target } from './target.ts';
+
+export interface CarriedOver {
+  readonly memory: Memory;
+  /** What has to be stored of it, or null where nothing changes. */
+  readonly record: RoundRecord | null;
+}
+
+/**
+ * What is left of a target's memory when it is to be watched as `next` from now on, or not at all where that is null: incidents
+ * that no rule looks after any more are closed, and states that mean nothing any more begin anew. `last` is how it was watched
+ * before, where that is known. Pure.
+ */
+export function carryOver(
+  name: string,
+  memory: Memory,
+  last: Target | null,
+  next: Target | null,
+  now: number,
+): CarriedOver {
+  const wordOf = (rule: string) => {
+    const found = next?.rules.find((named) => named.name === rule);
+    return found === undefined ? null : kindOf(found.rule.kind).wording.word;
+  };
+  const recipients = (last ?? next)?.recipients ?? [];
+  const ended: Consequence[] = [...memory.openIncidents.values()]
+    .filter(({ rule, wording }) => wordOf(rule) !== wording.word)
+    .map((incident) => unwatch(incident, recipients, now));
+  const endedRules = new Set(ended.map(({ incident }) => incident.rule));
+  const isAnotherSpec = last !== null && next !== null && !isDeepStrictEqual(last.spec, next.spec);
+
+  const change = (state: RuleState): RuleState => {
+    const kept = next?.rules.find((named) => named.name === state.rule);
+    const before = last?.rules.find((named) => named.name === state.rule);
+    const isOther = kept === undefined || (before !== undefined && before.rule.kind !== kept.rule.kind);
+    const changed = isOther || endedRules.has(state.rule) ? newRuleState(name, state.rule) : state;
+    const forgets = isAnotherSpec && Object.keys(changed.noted).length > 0;
+    const result = forgets ? { ...changed, noted: {} } : changed;
+    return isDeepStrictEqual(result, state) ? state : result;
+  };
+
+  const states = [...memory.states].map(([rule, state]) => [rule, state, change(state)] as const);
+  const changed = states.filter(([, before, after]) => before !== after).map(([, , after]) => after);
+  const incidents = ended.map(({ incident }) => incident);
+  const gone = new Set(incidents.map(({ id }) => id));
+  const open = [...memory.openIncidents].filter(([id]) => !gone.has(id));
+  return {
+    memory: { states: new Map(states.map(([rule, , after]) => [rule, after])), openIncidents: new Map(open) },
+    record:
+      changed.length + incidents.length === 0
+        ? null
+        : {
+            target: name,
+            dueAt: now,
+            votes: [],
+            states: changed,
+            incidents,
+            deliveries: ended.flatMap(({ deliveries }) => deliveries),
+          },
+  };
+}

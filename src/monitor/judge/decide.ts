@@ -1,0 +1,159 @@
+import type { Delivery } from './delivery.ts';
+import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
+import { announce, type Consequence, resolve } from './incident-life.ts';
+import { commonestCause, type Held, type Incident, type VerdictChange, withVerdictChange } from './incident.ts';
+import type { RoundRecord } from './round-record.ts';
+import { newRuleState, type RuleState, step, type Transition } from './rule-state.ts';
+import { describeRule } from './rule.ts';
+import { isOutage, kindOf } from './rules/index.ts';
+import type { NamedRule, Target } from './target.ts';
+import { tally, type Verdict } from './verdict.ts';
+import type { Vote } from './vote.ts';
+
+/** What the monitor remembers about a target between rounds. */
+export interface Memory {
+  readonly states: ReadonlyMap<string, RuleState>;
+  readonly openIncidents: ReadonlyMap<string, Incident>;
+}
+
+export const nothingRemembered: Memory = { states: new Map(), openIncidents: new Map() };
+
+export interface Decision {
+  /** The verdict that the target is shown by: of its first rule about outages, or of a majority of the nodes. */
+  readonly verdict: Verdict;
+  readonly record: RoundRecord;
+  readonly memory: Memory;
+  /** Whether another round at once would make sure of what this one saw. */
+  readonly wantsConfirmation: boolean;
+}
+
+export interface Round {
+  readonly dueAt: number;
+  readonly votes: readonly Vote[];
+  /** Wall time at which the decision is made. */
+  readonly now: number;
+}
+
+/** What else a decision depends on. */
+export interface Circumstances extends Evidence {
+  /** Why an incident of this target that began at `startedAt` is not to be told of for now, or null. */
+  heldBy(startedAt: number): Held | null;
+}
+
+/** Everything that follows from a round: new rule states, incidents opened and closed, the deliveries they cause. Pure. */
+export function decide(target: Target, memory: Memory, round: Round, around: Circumstances): Decision {
+  const states = new Map(memory.states);
+  const open = new Map(memory.openIncidents);
+  const changed: RuleState[] = [];
+  const incidents: Incident[] = [];
+  const deliveries: Delivery[] = [];
+  let shown: Verdict | null = null;
+  let isOut = false;
+  let wantsConfirmation = false;
+
+  for (const named of outagesFirst(target.rules)) {
+    const before = states.get(named.name) ?? newRuleState(target.name, named.name);
+    const judged = evaluateRule(named.rule, before, target.spec, round, around);
+    const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt);
+    const state = judged.noted === before.noted ? stepped : { ...stepped, noted: judged.noted };
+    if (state !== before) {
+      states.set(named.name, state);
+      changed.push(state);
+    }
+    const heldBy = (startedAt: number) => (isOut && !isOutage(named.rule) ? outage : around.heldBy(startedAt));
+    const known = before.incidentId === null ? undefined : open.get(before.incidentId);
+    const after = follow({ target, named, judged, transition, round, known, heldBy });
+    if (after !== null) {
+      incidents.push(after.incident);
+      deliveries.push(...after.deliveries);
+      if (after.incident.endedAt === null) open.set(after.incident.id, after.incident);
+      else open.delete(after.incident.id);
+    }
+    if (isOutage(named.rule)) {
+      shown ??= judged.verdict;
+      isOut ||= state.incidentId !== null || state.window.length > 0;
+    }
+    const isUnsure = named.rule.confirm && named.rule.rounds.bad > 1 && state.incidentId === null;
+    wantsConfirmation ||= isUnsure && judged.verdict.failing === true;
+  }
+  return {
+    verdict: shown ?? tally(round.votes, { kind: 'majority' }),
+    record: { target: target.name, dueAt: round.dueAt, votes: round.votes, states: changed, incidents, deliveries },
+    memory: { states, openIncidents: open },
+    wantsConfirmation,
+  };
+}
+
+const outage: Held = { by: 'outage', why: 'the target is down' };
+
+// Whether a target is down decides about what else is told of it.
+function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
+  return [...rules.filter(({ rule }) => isOutage(rule)), ...rules.filter(({ rule }) => !isOutage(rule))];
+}
+
+interface Followed {
+  readonly target: Target;
+  readonly named: NamedRule;
+  readonly judged: Evaluation;
+  readonly transition: Transition | null;
+  readonly round: Round;
+  /** The incident that was open before the round. */
+  readonly known: Incident | undefined;
+  readonly heldBy: (startedAt: number) => Held | null;
+}
+
+function follow({ target, named, judged, transition, round, known, heldBy }: Followed): Consequence | null {
+  if (transition?.kind === 'open') {
+    const incident = openIncident(target, named, judged, transition, round);
+    const held = heldBy(incident.startedAt);
+    if (held !== null) return { incident: { ...incident, held }, deliveries: [] };
+    return announce(incident, target.recipients, round.now);
+  }
+  if (known === undefined) return null;
+  const timeline = withVerdictChange(known.timeline, turnOf(judged.verdict, round.dueAt));
+  const incident = timeline === known.timeline ? known : { ...known, timeline };
+  if (transition?.kind === 'close') {
+    const ended = { endedAt: transition.endedAt, closingVotes: judged.lines() };
+    return resolve(incident, ended, target.recipients, round.now);
+  }
+  if (incident.held !== null && judged.verdict.failing === true && incident.acknowledged === null) {
+    const held = heldBy(incident.startedAt);
+    if (held === null) return announce(incident, target.recipients, round.now);
+    if (held.by !== incident.held.by) return { incident: { ...incident, held }, deliveries: [] };
+  }
+  return incident === known ? null : { incident, deliveries: [] };
+}
+
+function openIncident(
+  target: Target,
+  { name, rule }: NamedRule,
+  judged: Evaluation,
+  { incidentId, startedAt }: Extract<Transition, { kind: 'open' }>,
+  { dueAt }: Round,
+): Incident {
+  const votes = judged.lines();
+  return {
+    id: incidentId,
+    target: target.name,
+    rule: name,
+    severity: rule.severity,
+    wording: kindOf(rule.kind).wording,
+    subject: `${target.spec.type} ${target.spec.host}`,
+    condition: describeRule(rule),
+    startedAt,
+    openedAt: dueAt,
+    endedAt: null,
+    closing: null,
+    cause: commonestCause(votes),
+    votes,
+    closingVotes: null,
+    timeline: [turnOf(judged.verdict, dueAt)],
+    held: null,
+    told: [],
+    acknowledged: null,
+  };
+}
+
+function turnOf({ status, up, down, unknown }: Verdict, at: number): VerdictChange {
+  return { at, status, up, down, unknown };
+}

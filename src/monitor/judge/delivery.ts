@@ -1,0 +1,83 @@
+import type { Incident } from './incident.ts';
+import type { Severity } from './rule.ts';
+
+/** What a delivery says about its incident: that it began, that it goes on, that it is over, or that nobody watches it any more. */
+export type DeliveryKind = 'opened' | 'reminder' | 'resolved' | 'closed';
+
+/** One message about incidents to one recipient through one channel: a row until it is settled. */
+export interface Delivery {
+  readonly id: number;
+  readonly incidentId: string;
+  readonly kind: DeliveryKind;
+  /** Counts the deliveries of one kind for one incident, from 1. */
+  readonly number: number;
+  readonly channel: string;
+  readonly recipient: string;
+  readonly createdAt: number;
+  readonly nextAttemptAt: number;
+  readonly attempts: number;
+  readonly lastError: string | null;
+}
+
+/**
+ * How an attempt at a delivery ended. `merged` says that another message told its story, or that there was nothing left to tell.
+ * `message` is the id of the message that told it, or may have: null where none did.
+ */
+export type DeliverySettlement =
+  | {
+      readonly id: number;
+      readonly state: 'sent';
+      readonly at: number;
+      readonly message: string;
+      /** When to remind of the incident if it is still open by then; null for never. */
+      readonly remindAt: number | null;
+    }
+  | { readonly id: number; readonly state: 'merged'; readonly at: number; readonly message: string | null }
+  | { readonly id: number; readonly state: 'dead'; readonly at: number; readonly error: string }
+  | {
+      readonly id: number;
+      readonly state: 'pending';
+      readonly nextAttemptAt: number;
+      readonly error: string;
+      readonly message: string | null;
+    };
+
+/** A delivery as an operator sees it. */
+export interface ListedDelivery extends Delivery {
+  readonly target: string;
+  readonly state: 'pending' | 'sent' | 'merged' | 'dead';
+  readonly settledAt: number | null;
+  /** The id of the message that told it, or may have. */
+  readonly message: string | null;
+}
+
+export interface PendingDelivery {
+  readonly delivery: Delivery;
+  readonly incident: Incident;
+  /** The message that was chosen to tell it and may have arrived, or null. */
+  readonly message: string | null;
+  /** The message that told this recipient of the incident's beginning, or null where none did. */
+  readonly root: string | null;
+}
+
+/** A message that went out, as far as it counts for what may follow it. */
+export interface SentMessage {
+  readonly channel: string;
+  readonly recipient: string;
+  readonly kind: Delivery['kind'];
+  readonly severity: Severity;
+  readonly at: number;
+}
+
+export interface DeliveryCount {
+  readonly channel: string;
+  readonly pending: number;
+  /** When the oldest pending one was made, or null where there is none. */
+  readonly oldestAt: number | null;
+}
+
+/**
+ * What a message tells: that incidents began, go on or are over, that they began and are over because the first could not be told
+ * in time (`late`), that nobody watches them any more (`closed`), all sorts at once (`digest`), or how things went (`summary`).
+ */
+export type MessageKind = Delivery['kind'] | 'late' | 'digest' | 'summary';

@@ -1,0 +1,59 @@
+import type { Delivery, DeliveryKind } from './delivery.ts';
+import type { Addressee, Incident } from './incident.ts';
+import type { Target } from './target.ts';
+
+/** The end of an incident that nobody looks after any more; those who were told that it began are told. */
+export function unwatch(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
+  const ended: Incident = { ...incident, endedAt: now, closing: 'unwatched', held: null };
+  return { incident: ended, deliveries: ending(ended, 'closed', recipients, now) };
+}
+
+/** Tells everybody who is to hear of an incident that it began. */
+export function announce(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
+  const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
+  const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
+  const announced: Incident = { ...incident, held: null, told: addressees };
+  return { incident: announced, deliveries: addressees.map((to) => newDelivery(announced, 'opened', to, now)) };
+}
+
+/** The end of an incident, told to those who were told that it began. */
+export function resolve(
+  incident: Incident,
+  ended: Pick<Incident, 'endedAt' | 'closingVotes'>,
+  recipients: Target['recipients'],
+  now: number,
+): Consequence {
+  const closed: Incident = { ...incident, ...ended, closing: 'recovered', held: null };
+  const neverTold = incident.held !== null;
+  return { incident: closed, deliveries: neverTold ? [] : ending(closed, 'resolved', recipients, now) };
+}
+
+export interface Consequence {
+  readonly incident: Incident;
+  readonly deliveries: readonly Delivery[];
+}
+
+function ending(
+  incident: Incident,
+  kind: DeliveryKind,
+  recipients: Target['recipients'],
+  now: number,
+): readonly Delivery[] {
+  const wanted = recipients.filter(({ severities }) => severities.includes(incident.severity));
+  return (incident.told ?? wanted).map((to) => newDelivery(incident, kind, to, now));
+}
+
+function newDelivery(incident: Incident, kind: DeliveryKind, to: Addressee, now: number): Delivery {
+  return {
+    id: 0,
+    incidentId: incident.id,
+    kind,
+    number: 1,
+    channel: to.channel,
+    recipient: to.recipient,
+    createdAt: now,
+    nextAttemptAt: now,
+    attempts: 0,
+    lastError: null,
+  };
+}

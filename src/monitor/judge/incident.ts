@@ -1,0 +1,115 @@
+import type { FailureCode, FailureSource } from '#checks/index.ts';
+import type { Severity } from './rule.ts';
+import type { Judgement, Wording } from './rules/kind.ts';
+import type { VerdictStatus } from './verdict.ts';
+import type { Vote } from './vote.ts';
+
+/** A line of the vote table that an incident and its mails carry. */
+export interface VoteLine {
+  readonly node: string;
+  readonly place: string;
+  readonly status: 'up' | 'down' | 'unknown';
+  readonly seconds: number | null;
+  readonly address: string | null;
+  readonly source: FailureSource | null;
+  readonly code: FailureCode | null;
+  readonly message: string | null;
+}
+
+/** A round whose verdict was another one than that of the round before. */
+export interface VerdictChange {
+  readonly at: number;
+  readonly status: VerdictStatus;
+  readonly up: number;
+  readonly down: number;
+  readonly unknown: number;
+}
+
+/** An address behind a channel. */
+export interface Addressee {
+  readonly channel: string;
+  readonly recipient: string;
+}
+
+/**
+ * Why the beginning of an incident is not told for now. Only that is ever held back: checks, history and the end of what was
+ * told are not.
+ */
+export interface Held {
+  readonly by: 'maintenance' | 'silence' | 'dependency' | 'connectivity' | 'outage';
+  /** In words: `maintenance until 2026-01-01 04:00:00 UTC`. */
+  readonly why: string;
+}
+
+/** A rule that holds for a target, from its first failing round to its recovery. It tells its whole story by itself. */
+export interface Incident {
+  readonly id: string;
+  readonly target: string;
+  readonly rule: string;
+  readonly severity: Severity;
+  /** How it is called: `DOWN`, "is down", "is up again". */
+  readonly wording: Wording;
+  /** What is checked, in words: `http https://shop.example.com/health`. */
+  readonly subject: string;
+  /** What the rule was, in words. */
+  readonly condition: string;
+  /** The first failing round. */
+  readonly startedAt: number;
+  /** The round that opened it. */
+  readonly openedAt: number;
+  /** The first good round, or when it stopped to be watched, or null while it is open. */
+  readonly endedAt: number | null;
+  /** How it ended, or null while it is open. */
+  readonly closing: 'recovered' | 'unwatched' | null;
+  /** The commonest failure of the round that opened it. */
+  readonly cause: string;
+  readonly votes: readonly VoteLine[];
+  /** The votes of the round that closed it. */
+  readonly closingVotes: readonly VoteLine[] | null;
+  /** How the verdict went from the round that opened it on; the first turns where there are many. */
+  readonly timeline: readonly VerdictChange[];
+  /** Why nobody was told yet that it began; null where that was told, or would have been had anybody wanted to hear of it. */
+  readonly held: Held | null;
+  /** Who was told that it began, and will be told that it is over; null where that was not noted. */
+  readonly told: readonly Addressee[] | null;
+  /** Somebody knows of it: no more is said until it is over. */
+  readonly acknowledged: { readonly at: number; readonly why: string } | null;
+}
+
+/** The votes of a round as a table; where a rule made something else of them, with what it made of each. */
+export function voteTable(votes: readonly Vote[], judgements: readonly Judgement[] = []): readonly VoteLine[] {
+  return votes.map(({ node, outcome }, index) => {
+    const reason = outcome.status === 'up' ? null : outcome.failure;
+    const judged = judgements[index];
+    return {
+      node: node.name,
+      place: [node.city, node.country].filter((part) => part !== '').join(', '),
+      status: judged?.status ?? outcome.status,
+      seconds: outcome.seconds,
+      address: outcome.address,
+      source: reason?.source ?? null,
+      code: reason?.code ?? null,
+      message: judged === undefined ? (reason?.message ?? null) : judged.message,
+    };
+  });
+}
+
+/** The message that most of the failing nodes gave; the first of them where several are as common. */
+export function commonestCause(lines: readonly VoteLine[]): string {
+  const counts = new Map<string, number>();
+  for (const line of lines) {
+    if (line.status === 'down' && line.message !== null) counts.set(line.message, (counts.get(line.message) ?? 0) + 1);
+  }
+  let cause = 'no node could say why';
+  let most = 0;
+  for (const [message, count] of counts) if (count > most) [cause, most] = [message, count];
+  return cause;
+}
+
+const mostTurns = 50;
+
+/** The timeline with a verdict added where it is another one than the last; the same list where it is not, or where it is full. */
+export function withVerdictChange(timeline: readonly VerdictChange[], turn: VerdictChange): readonly VerdictChange[] {
+  if (timeline.at(-1)?.status === turn.status || timeline.length >= mostTurns) return timeline;
+  return [...timeline, turn];
+}

@@ -1,0 +1,42 @@
+import type { Delivery } from './delivery.ts';
+import type { Incident } from './incident.ts';
+import type { RuleState } from './rule-state.ts';
+import type { Vote } from './vote.ts';
+
+/** Everything a round leaves behind, or a change without one; it is stored whole or not at all. */
+export interface RoundRecord {
+  readonly target: string;
+  /** Wall time the round was due at: with the target, its name. */
+  readonly dueAt: number;
+  readonly votes: readonly Vote[];
+  /** The rule states that this round changed. */
+  readonly states: readonly RuleState[];
+  /** Incidents that this round opened, changed or closed, as they are after it. */
+  readonly incidents: readonly Incident[];
+  /** New deliveries, whose ids are of no account. */
+  readonly deliveries: readonly Delivery[];
+}
+
+/** A vote that came when its round was over. */
+export interface LateVote {
+  readonly target: string;
+  readonly dueAt: number;
+  readonly vote: Vote;
+  /** When it came. */
+  readonly at: number;
+}
+
+/** What is kept about a configured target when the program starts. */
+export interface StoredTarget {
+  readonly target: string;
+  readonly states: readonly RuleState[];
+  readonly openIncidents: readonly Incident[];
+}
+
+/** A result with a time. */
+export interface StoredSuccess {
+  readonly target: string;
+  readonly node: string;
+  readonly dueAt: number;
+  readonly seconds: number;
+}

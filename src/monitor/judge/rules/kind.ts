@@ -1,0 +1,94 @@
+import type { z } from 'zod';
+import type { AnyCheck, Outcome } from '#checks/index.ts';
+import type { Threshold } from '../verdict.ts';
+
+/** A successful result of one node. */
+export interface RecentTime {
+  readonly at: number;
+  readonly seconds: number;
+}
+
+/** What a rule gets to see of one node in a round. */
+export interface NodeView {
+  /** As it counts: what a suspected node saw is unknown. */
+  readonly outcome: Outcome;
+  /** What the check type gives as its answers; null where it gives none. */
+  readonly answers: readonly string[] | null;
+  /** The node's successful results within the rule's window, oldest first, this round's included. */
+  readonly samples: readonly RecentTime[];
+  /** When the round was due. */
+  readonly now: number;
+  /** Whether an incident of the rule is open: then the level to clear counts, not the one to raise. */
+  readonly isOpen: boolean;
+  /** What the rule noted about this node before. */
+  readonly noted: string | undefined;
+}
+
+/** What a rule makes of one node: `down` where the rule's condition holds there, `unknown` where nobody can say. */
+export interface Judgement {
+  readonly status: 'up' | 'down' | 'unknown';
+  readonly reason: string;
+  /** Why, in words, for the vote table; null where all is well. */
+  readonly message: string | null;
+  /** To be noted about the node for later rounds. */
+  readonly note?: string;
+}
+
+export const severities = ['critical', 'warning', 'info'] as const;
+
+/** How incidents of a kind are talked about. */
+export interface Wording {
+  /** In a subject: `DOWN`. */
+  readonly word: string;
+  /** The label of the time that it lasted: `Down`. */
+  readonly noun: string;
+  /** `is down`. */
+  readonly is: string;
+  /** `was down`. */
+  readonly was: string;
+  /** After "is", when it is over: `up again`. */
+  readonly again: string;
+  /** `went down`. */
+  readonly began: string;
+  /** `came back`. */
+  readonly ended: string;
+}
+
+/**
+ * A kind of rule: everything that the program knows about it. A kind is one file and one line in `index.ts`; nothing else
+ * names it.
+ */
+export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
+  /** The key that stands for it in a rule. */
+  readonly key: Key;
+  readonly summary: string;
+  readonly Options: OptionsSchema;
+  readonly wording: Wording;
+  readonly severity: (typeof severities)[number];
+  /** On how many nodes the condition must hold where the rule does not say it. */
+  readonly nodes: Threshold;
+  /** True where the options are that threshold themselves. */
+  readonly isThreshold: boolean;
+  /** Whether the target is down where it holds: then nothing less is told of it, and nothing of what depends on it. */
+  readonly isOutage: boolean;
+  /** Whether another round at once tells more about it than the next one that is due. */
+  readonly canBeConfirmed: boolean;
+  /** How far back its samples reach; 0 where it needs none. */
+  windowMs(options: z.output<OptionsSchema>): number;
+  /** Why targets of this check type, checked every so often (null by a pattern), cannot have such a rule, or null. */
+  refuses(check: AnyCheck, options: z.output<OptionsSchema>, everyMs: number | null): string | null;
+  judge(options: z.output<OptionsSchema>, view: NodeView): Judgement;
+  /** The condition in words, for one node: `p95 of 10m above 800 ms`. */
+  describe(options: z.output<OptionsSchema>): string;
+}
+
+export function defineRuleKind<Key extends string, OptionsSchema extends z.ZodType>(
+  kind: RuleKind<Key, OptionsSchema>,
+): RuleKind<Key, OptionsSchema> {
+  return kind;
+}
+
+/** What a node's failure leaves to say for a rule that is about something else. */
+export function noOpinion(outcome: Outcome): Judgement {
+  return { status: 'unknown', reason: 'no_figure', message: outcome.status === 'up' ? null : outcome.failure.message };
+}

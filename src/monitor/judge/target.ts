@@ -1,0 +1,30 @@
+import type { CheckSpec, NodeSelection } from '#checks/index.ts';
+import type { Schedule } from '#schedule/schedule.ts';
+import type { Rule, Severity } from './rule.ts';
+
+export interface NamedRule {
+  readonly name: string;
+  readonly rule: Rule;
+}
+
+/** Who is told: an address behind a channel, and the entry under `notify` that it comes from. */
+export interface Recipient {
+  readonly notify: string;
+  readonly channel: string;
+  readonly recipient: string;
+  /** The severities that it wants to hear of. */
+  readonly severities: readonly Severity[];
+}
+
+/** A configured spec with its schedule, nodes, rules and recipients. */
+export interface Target {
+  readonly name: string;
+  readonly spec: CheckSpec;
+  readonly schedule: Schedule;
+  readonly nodes: NodeSelection;
+  readonly rules: readonly NamedRule[];
+  readonly recipients: readonly Recipient[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Targets without which this one cannot be reached: nobody is told of it while one of them is down. */
+  readonly dependsOn: readonly string[];
+}

@@ -1,0 +1,20 @@
+import type { Silence } from './doubt/silence.ts';
+import type { RoundRecord, StoredSuccess, StoredTarget } from './judge/round-record.ts';
+import type { DeliveryStore } from './tell/delivery-store.ts';
+import type { SummaryStore } from './tell/summary-facts.ts';
+
+/** The monitor's memory. Every method that writes is one transaction. */
+export interface MonitorStore extends DeliveryStore, SummaryStore {
+  load(): readonly StoredTarget[];
+  /** The good results of these targets that were due at `since` or later, oldest first. */
+  recentSuccesses(since: number, targets: ReadonlySet<string>): Iterable<StoredSuccess>;
+  /** The silences that end after `now`. */
+  silences(now: number): readonly Silence[];
+  /** Stores a silence, in place of the one of its id. */
+  saveSilence(silence: Silence): void;
+  /**
+   * Stores a round, resolved once it is committed: `duplicate` where (target, due time) was stored before, and then nothing
+   * is written; a record without votes is never one. Rounds that change no state may wait up to a second to be committed together.
+   */
+  record(round: RoundRecord): Promise<'stored' | 'duplicate'>;
+}

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { Delivery, MessageKind } from '../judge/delivery.ts';
+import type { Message } from './channel.ts';
+import { contentOfMany } from './content-of-many.ts';
+import { contentOf, type ContentOptions } from './content.ts';
+import { type MessagePart, phaseOf } from './message-part.ts';
+import type { MessageParts } from './next-message.ts';
+
+const longestThread = 20;
+
+/**
+ * The message that tells these parts. `chosenId` is the id it went out with before, if it did.
+ *
+ * Threads: a message about what goes on or is over answers the messages that told of the beginnings; these may have been about
+ * several incidents.
+ */
+export function composeMessage(parts: MessageParts, options: ContentOptions, chosenId: string | null = null): Message {
+  const [first, ...rest] = parts;
+  const kind = kindOf(parts);
+  const roots = parts.flatMap((part) => (part.kind === 'opened' ? [] : [part.root ?? messageId(part.sent, 'opened')]));
+  return {
+    kind,
+    incidents: parts.map(({ incident }) => incident),
+    id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind) : groupId(kind, parts)),
+    references: [...new Set(roots)].slice(0, longestThread),
+    content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options),
+    at: Math.max(...parts.map(decidedAt)),
+  };
+}
+
+/**
+ * The id of the message of a kind about a delivery's incident to its recipient: a repeat has the same. A late message has one of
+ * its own, because mail systems drop a second message with an id they have seen, and the first may have arrived after all.
+ */
+export function messageId({ incidentId, number, recipient }: Delivery, kind: MessageKind): string {
+  return hash([incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
+}
+
+function groupId(kind: MessageKind, parts: MessageParts): string {
+  return hash([kind, ...parts.map((part) => messageId(part.sent, part.kind)).sort()]);
+}
+
+function hash(name: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 32);
+}
+
+function kindOf([first, ...rest]: MessageParts): MessageKind {
+  if (rest.every(({ kind }) => kind === first.kind)) return first.kind;
+  return rest.every(({ kind }) => phaseOf(kind) === phaseOf(first.kind)) ? 'resolved' : 'digest';
+}
+
+function decidedAt({ kind, sent, merged }: MessagePart): number {
+  return kind === 'late' ? Math.max(sent.createdAt, ...merged.map(({ createdAt }) => createdAt)) : sent.createdAt;
+}

@@ -1,0 +1,86 @@
+import { singleLine } from '#kernel/text.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
+import type { Incident } from '../judge/incident.ts';
+import { cells, type ContentTable, formatSeconds, type MessageContent, subjectOf } from './content.ts';
+import type { SummaryFacts } from './summary-facts.ts';
+
+const longestTable = 50;
+const shortTable = 10;
+
+/** What a summary says about a stretch of time. */
+export function tellSummary({ from, to, targets, incidents }: SummaryFacts, zone: string): MessageContent {
+  const open = incidents.filter(({ endedAt }) => endedAt === null);
+  const up = targets.reduce((sum, one) => sum + one.up, 0);
+  const answers = targets.reduce((sum, one) => sum + one.up + one.down, 0);
+  const unknown = targets.reduce((sum, one) => sum + one.unknown, 0);
+  const uptime = answers === 0 ? 'no answers' : `${share(up, answers)} up`;
+  const counted = `${count(incidents.length, 'incident')}${open.length === 0 ? '' : `, ${open.length} still open`}`;
+  return {
+    kind: 'summary',
+    tone: open.length > 0 ? 'bad' : 'good',
+    subject: subjectOf('SUMMARY', count(targets.length, 'target'), `${uptime}, ${counted}`),
+    headline: `${count(targets.length, 'target')}: ${uptime}, ${counted}`,
+    remarks: [],
+    facts: [
+      ['Between', formatSpan(from, to, zone)],
+      ['Answers', `${answers}, of them ${up} up`],
+      ['Unknown', unknown === 0 ? 'none' : `${unknown}, which count for neither side`],
+    ],
+    tables: [
+      ...(incidents.length === 0 ? [] : [incidentTable(incidents, to, zone)]),
+      ...leastUp(targets),
+      ...slowest(targets),
+    ],
+    link: null,
+    footer: 'Summary of Watchpost',
+  };
+}
+
+function incidentTable(incidents: readonly Incident[], to: number, zone: string): ContentTable {
+  const rest = incidents.slice(longestTable);
+  return {
+    title: 'Incidents',
+    columns: ['target', 'rule', 'state', 'from', 'lasted', 'why'],
+    rows: incidents
+      .slice(0, longestTable)
+      .map((one) => [
+        ...cells(singleLine(one.target, 60), singleLine(one.rule)),
+        one.endedAt === null ? { text: 'open', tone: 'bad' } : { text: 'over', tone: 'good' },
+        ...cells(
+          formatTime(one.startedAt, zone),
+          describeDuration(Math.max((one.endedAt ?? to) - one.startedAt, 0)),
+          singleLine(one.cause, 120),
+        ),
+      ]),
+    more: rest.length === 0 ? null : `and ${rest.length} more`,
+  };
+}
+
+function leastUp(targets: SummaryFacts['targets']): readonly ContentTable[] {
+  const worst = targets
+    .filter(({ down }) => down > 0)
+    .toSorted((a, b) => a.up / (a.up + a.down) - b.up / (b.up + b.down))
+    .slice(0, shortTable);
+  if (worst.length === 0) return [];
+  const rows = worst.map(({ target, up, down }) => cells(singleLine(target, 60), share(up, up + down), String(down)));
+  return [{ title: 'Least up', columns: ['target', 'up', 'failed'], rows, more: null }];
+}
+
+function slowest(targets: SummaryFacts['targets']): readonly ContentTable[] {
+  const rows = targets
+    .flatMap(({ target, meanSeconds: mean, longestSeconds: longest }) =>
+      mean === null || longest === null ? [] : [{ target, mean, longest }],
+    )
+    .toSorted((a, b) => b.mean - a.mean)
+    .slice(0, shortTable)
+    .map(({ target, mean, longest }) => cells(singleLine(target, 60), formatSeconds(mean), formatSeconds(longest)));
+  return rows.length === 0 ? [] : [{ title: 'Slowest', columns: ['target', 'mean', 'longest'], rows, more: null }];
+}
+
+// Rounded down: what was not always up never reads 100%.
+function share(part: number, whole: number): string {
+  return `${Math.floor((part / whole) * 10_000) / 100}%`;
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;

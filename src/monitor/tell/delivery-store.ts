@@ -1,0 +1,35 @@
+import type {
+  DeliveryCount,
+  DeliverySettlement,
+  ListedDelivery,
+  PendingDelivery,
+  SentMessage,
+} from '../judge/delivery.ts';
+
+/** What is to be told, and what became of it. Every method that writes is one transaction. */
+export interface DeliveryStore {
+  /**
+   * What there is to tell the recipients who have something due at `now`: all their unsettled deliveries, due or not, oldest first,
+   * with the incidents as they are by now, so that one message can tell them all.
+   */
+  dueDeliveries(now: number, limit: number): readonly PendingDelivery[];
+  /** The earliest time after `now` that an unsettled delivery is due, or null. */
+  nextDeliveryAt(now: number): number | null;
+  /** Writes down, before it is sent, which message is to tell these deliveries: after a crash it is repeated as it was. */
+  claim(message: string, ids: readonly number[]): void;
+  /**
+   * Ends attempts, in one transaction with the reminders they ask for. Every settlement but a merge adds one to the delivery's
+   * `attempts`; an `error` becomes its `lastError`.
+   */
+  settle(settlements: readonly DeliverySettlement[]): void;
+  /** The messages that went out at `since` or later, oldest first. */
+  sentMessages(since: number): readonly SentMessage[];
+  /** Deliveries of a state, the newest first; of all states without one. */
+  listDeliveries(options: {
+    readonly state?: ListedDelivery['state'];
+    readonly limit: number;
+  }): readonly ListedDelivery[];
+  /** Makes dead and waiting deliveries due at once, as if they had never been tried. Returns how many; without ids, all dead ones. */
+  retryDeliveries(ids: readonly number[] | null): number;
+  deliveryCounts(): readonly DeliveryCount[];
+}

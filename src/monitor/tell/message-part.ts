@@ -1,0 +1,47 @@
+import type { Delivery, PendingDelivery } from '../judge/delivery.ts';
+import type { Incident } from '../judge/incident.ts';
+
+/** What one incident contributes to a message, out of what is unsettled about it for one recipient. */
+export interface MessagePart {
+  readonly kind: Delivery['kind'] | 'late';
+  readonly incident: Incident;
+  /** The delivery that it is. */
+  readonly sent: Delivery;
+  /** Those whose story it tells as well. */
+  readonly merged: readonly Delivery[];
+  readonly rows: readonly PendingDelivery[];
+  /** The message that told of the beginning, or null. */
+  readonly root: string | null;
+}
+
+type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
+
+/**
+ * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells the
+ * whole story. Null where nothing is left to tell: a reminder of what is over, or of what somebody knows of.
+ */
+export function messagePartOf(rows: Rows): MessagePart | null {
+  const { incident } = rows.at(-1) ?? rows[0];
+  const of = (kind: Delivery['kind']) => rows.find(({ delivery }) => delivery.kind === kind)?.delivery;
+  const opened = of('opened');
+  const end = of('closed') ?? of('resolved');
+  const isChosen = rows[0].message !== null;
+  const isLate = opened !== undefined && (end !== undefined || (incident.endedAt !== null && !isChosen));
+  const sent = opened ?? end ?? of('reminder');
+  if (sent === undefined) return null;
+  const isNeedless = incident.endedAt !== null || incident.acknowledged !== null;
+  if (sent.kind === 'reminder' && isNeedless && !isChosen) return null;
+  return {
+    kind: isLate ? 'late' : sent.kind,
+    incident,
+    sent,
+    merged: rows.map(({ delivery }) => delivery).filter(({ id }) => id !== sent.id),
+    rows,
+    root: rows.find(({ root }) => root !== null)?.root ?? null,
+  };
+}
+
+/** What parts have to have in common to share a message. */
+export function phaseOf(kind: MessagePart['kind']): 'opened' | 'reminder' | 'over' {
+  return kind === 'opened' || kind === 'reminder' ? kind : 'over';
+}

@@ -1,0 +1,143 @@
+import type { PendingDelivery } from '../judge/delivery.ts';
+import { type DeliveryPolicy, nextSlot } from './delivery-policy.ts';
+import { type MessagePart, messagePartOf, phaseOf } from './message-part.ts';
+
+/** What is unsettled for one recipient, and what went out to it before, oldest first. */
+export interface RecipientQueue {
+  readonly rows: readonly PendingDelivery[];
+  readonly sent: readonly SentBefore[];
+}
+
+/** A message that went out; `sort` says what may not follow it too soon. */
+export interface SentBefore {
+  readonly sort: string;
+  readonly at: number;
+}
+
+/** What to do next for one recipient. The reason is for logs and tests. */
+export type NextMessage =
+  | {
+      readonly kind: 'send';
+      readonly reason: 'repeat' | 'alone' | 'group' | 'digest';
+      readonly parts: MessageParts;
+      readonly message: string | null;
+    }
+  /** Nothing is left to tell about these. */
+  | { readonly kind: 'drop'; readonly reason: 'over'; readonly rows: readonly PendingDelivery[] }
+  | {
+      readonly kind: 'wait';
+      readonly reason: 'backoff' | 'company' | 'interval' | 'storm' | 'nothing';
+      readonly until: number;
+    };
+
+export type MessageParts = readonly [MessagePart, ...MessagePart[]];
+
+interface Group {
+  readonly parts: MessageParts;
+  readonly reason: 'backoff' | 'company' | 'interval';
+  readonly at: number;
+}
+
+/**
+ * Decides what a recipient gets next. Pure. In this order:
+ *  1. A message that was chosen before and may have arrived is repeated as it was, and whatever else its incidents have waits.
+ *  2. What is left is told in groups: by severity, and by whether incidents begin, go on or are over.
+ *  3. A group goes when its first part has waited for company, and not within the interval after the last of its sort.
+ *  4. Where too many messages went out lately, the next one has to wait, and then tells everything at once.
+ */
+export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPolicy, now: number): NextMessage {
+  const chosen = chosenBefore(rows, now);
+  if (chosen.due !== null) return chosen.due;
+  const taken = new Set(chosen.incidents);
+  const open = byIncident(rows.filter(({ delivery }) => !taken.has(delivery.incidentId)));
+  const left = open.map((own) => ({ own, part: messagePartOf(own) }));
+  const over = left.filter(({ part }) => part === null).flatMap(({ own }) => own);
+  if (over.length > 0) return { kind: 'drop', reason: 'over', rows: over };
+
+  const parts = left.flatMap(({ part }) => (part === null || !isTold(part, now) ? [] : [part]));
+  const groups = groupsOf(parts, policy, sent, now);
+  const next = groups.toSorted((a, b) => a.at - b.at)[0];
+  const waits = [chosen.nextAt, ...rows.map(({ delivery }) => delivery.nextAttemptAt).filter((at) => at > now)];
+  if (next === undefined) return { kind: 'wait', reason: 'nothing', until: Math.min(...waits) };
+  const slot = nextSlot(
+    policy.storm,
+    sent.map(({ at }) => at),
+  );
+  const until = Math.max(next.at, slot);
+  if (until > now)
+    return { kind: 'wait', reason: slot > next.at ? 'storm' : next.reason, until: Math.min(until, chosen.nextAt) };
+  const [first, ...rest] = slot > next.at ? parts : next.parts;
+  if (first === undefined) return { kind: 'wait', reason: 'nothing', until: now };
+  const reason = rest.length === 0 ? 'alone' : slot > next.at ? 'digest' : 'group';
+  return { kind: 'send', reason, parts: [first, ...rest], message: null };
+}
+
+function chosenBefore(rows: readonly PendingDelivery[], now: number) {
+  const messages = new Map<string, PendingDelivery[]>();
+  for (const row of rows) {
+    if (row.message !== null) messages.set(row.message, [...(messages.get(row.message) ?? []), row]);
+  }
+  let due: NextMessage | null = null;
+  let nextAt = Number.POSITIVE_INFINITY;
+  for (const [message, own] of messages) {
+    const at = Math.min(...own.map(({ delivery }) => delivery.nextAttemptAt));
+    nextAt = Math.min(nextAt, at);
+    const [first, ...rest] = byIncident(own).flatMap((one) => messagePartOf(one) ?? []);
+    if (due === null && at <= now && first !== undefined) {
+      due = { kind: 'send', reason: 'repeat', parts: [first, ...rest], message };
+    }
+  }
+  return { due, nextAt, incidents: [...messages.values()].flat().map(({ delivery }) => delivery.incidentId) };
+}
+
+// A reminder is told when it is due; everything else is there to be told, however long its next attempt is off.
+function isTold({ kind, sent }: MessagePart, now: number): boolean {
+  return kind !== 'reminder' || sent.nextAttemptAt <= now;
+}
+
+function groupsOf(
+  parts: readonly MessagePart[],
+  policy: DeliveryPolicy,
+  sent: RecipientQueue['sent'],
+  now: number,
+): readonly Group[] {
+  const sorts = new Map<string, [MessagePart, ...MessagePart[]]>();
+  for (const part of parts) {
+    const sort = sortOf(part.kind, part.incident.severity) + (policy.grouping === null ? ` ${part.incident.id}` : '');
+    const known = sorts.get(sort);
+    if (known === undefined) sorts.set(sort, [part]);
+    else known.push(part);
+  }
+  return [...sorts].map(([sort, own]): Group => {
+    const waitMs = policy.grouping?.waitMs ?? 0;
+    const rows = own.flatMap((part) => part.rows);
+    const readyAt = Math.min(...rows.map((row) => readyAtOf(row, waitMs, now)));
+    const last = sent.findLast((one) => one.sort === sort);
+    const freeAt = last === undefined ? Number.NEGATIVE_INFINITY : last.at + (policy.grouping?.intervalMs ?? 0);
+    const isWaiting = rows.some((row) => row.delivery.attempts === 0 && readyAtOf(row, waitMs, now) === readyAt);
+    const reason = freeAt > readyAt ? 'interval' : isWaiting ? 'company' : 'backoff';
+    return { parts: own, reason, at: Math.max(readyAt, freeAt) };
+  });
+}
+
+/** MessageParts of one sort share a message. */
+export function sortOf(kind: MessagePart['kind'], severity: string): string {
+  return `${severity} ${phaseOf(kind)}`;
+}
+
+// A delivery from the future was made before the clock was set back: nobody knows when, so it has waited long enough.
+function readyAtOf({ delivery }: PendingDelivery, waitMs: number, now: number): number {
+  const { attempts, createdAt, nextAttemptAt } = delivery;
+  if (attempts > 0 || createdAt > now) return nextAttemptAt;
+  return Math.max(nextAttemptAt, createdAt + waitMs);
+}
+
+function byIncident(rows: readonly PendingDelivery[]): readonly (readonly [PendingDelivery, ...PendingDelivery[]])[] {
+  const incidents = new Map<string, [PendingDelivery, ...PendingDelivery[]]>();
+  for (const row of rows) {
+    const known = incidents.get(row.delivery.incidentId);
+    if (known === undefined) incidents.set(row.delivery.incidentId, [row]);
+    else known.push(row);
+  }
+  return [...incidents.values()];
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { PendingDelivery } from '../judge/delivery.ts';
+import type { DeliveryPolicy } from './delivery-policy.ts';
+import { type NextMessage, nextMessage, type SentBefore } from './next-message.ts';
+
+/** One recipient of one channel. */
+export interface Address {
+  readonly channel: string;
+  readonly recipient: string;
+}
+
+/** What is to be done for a recipient, who gets nothing else until it is released. */
+export interface Dispatch extends Address {
+  readonly policy: DeliveryPolicy;
+  readonly next: Exclude<NextMessage, { kind: 'wait' }>;
+}
+
+export interface RecipientQueuesOptions {
+  readonly clock: Clock;
+  /** How many messages of a channel are on their way at the same time. */
+  readonly concurrency: number;
+  readonly policyOf: (address: Address) => DeliveryPolicy;
+}
+
+/**
+ * Who is next: one message at a time for each recipient of a channel, `concurrency` at a time for the channel, and the
+ * recipient who waited longest first. So nobody who hangs holds up another, and everybody gets things in order.
+ */
+export interface RecipientQueues {
+  /** Replaces what waits, except for recipients to whom a message is on its way. */
+  fill(rows: readonly PendingDelivery[]): void;
+  /** What to start now, or null where nothing may start. A recipient has one for each `fill`. */
+  take(): Dispatch | null;
+  release(address: Address): void;
+  /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
+  remember(address: Address, sort: string, ageMs: number): void;
+  /** The wall time of the earliest message that cannot be taken yet, or Infinity. */
+  nextAt(): number;
+}
+
+interface Waiting extends Address {
+  readonly rows: readonly PendingDelivery[];
+}
+
+// Longer than any interval or storm that can be configured.
+const memoryMs = 2 * 86_400_000;
+
+export function createRecipientQueues({ clock, concurrency, policyOf }: RecipientQueuesOptions): RecipientQueues {
+  const waiting = new Map<string, Waiting>();
+  const onTheWay = new Map<string, Address>();
+  const lastServed = new Map<string, number>();
+  const sent = new Map<string, SentBefore[]>();
+  let served = 0;
+
+  function hasRoom(channel: string): boolean {
+    return [...onTheWay.values()].filter((other) => other.channel === channel).length < concurrency;
+  }
+
+  function nextOf(key: string, { rows, ...address }: Waiting): NextMessage {
+    const wallAhead = clock.now() - clock.elapsed();
+    const before = (sent.get(key) ?? []).map(({ sort, at }) => ({ sort, at: at + wallAhead }));
+    return nextMessage({ rows, sent: before }, policyOf(address), clock.now());
+  }
+
+  return {
+    fill(rows) {
+      waiting.clear();
+      for (const row of rows) {
+        const { channel, recipient } = row.delivery;
+        const key = keyOf({ channel, recipient });
+        if (onTheWay.has(key)) continue;
+        const known = waiting.get(key);
+        waiting.set(key, { channel, recipient, rows: [...(known?.rows ?? []), row] });
+      }
+    },
+    take() {
+      const longestFirst = [...waiting].sort(([a], [b]) => (lastServed.get(a) ?? 0) - (lastServed.get(b) ?? 0));
+      for (const [key, queue] of longestFirst) {
+        if (!hasRoom(queue.channel)) continue;
+        const { channel, recipient } = queue;
+        const next = nextOf(key, queue);
+        if (next.kind === 'wait') continue;
+        served += 1;
+        lastServed.set(key, served);
+        waiting.delete(key);
+        onTheWay.set(key, { channel, recipient });
+        return { channel, recipient, policy: policyOf(queue), next };
+      }
+      return null;
+    },
+    release(address) {
+      onTheWay.delete(keyOf(address));
+    },
+    remember(address, sort, ageMs) {
+      const key = keyOf(address);
+      const now = clock.elapsed();
+      const recent = (sent.get(key) ?? []).filter(({ at }) => at > now - memoryMs);
+      sent.set(key, [...recent, { sort, at: now - Math.max(ageMs, 0) }]);
+    },
+    nextAt() {
+      const nexts = [...waiting].map(([key, queue]) => nextOf(key, queue));
+      return Math.min(...nexts.map((one) => (one.kind === 'wait' ? one.until : Number.POSITIVE_INFINITY)));
+    },
+  };
+}
+
+function keyOf({ channel, recipient }: Address): string {
+  return JSON.stringify([channel, recipient]);
+}

@@ -1,0 +1,93 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Delivery, DeliverySettlement } from '../judge/delivery.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+
+export interface Settled {
+  readonly channel: string;
+  readonly outcome: 'sent' | 'merged' | 'dead' | 'retry';
+  /** From the decision to this settlement. */
+  readonly delayMs: number;
+}
+
+export interface SettlementsOptions {
+  readonly store: Pick<DeliveryStore, 'settle' | 'claim'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onSettled?: (settled: Settled) => void;
+}
+
+/** A delivery and how its attempt ended. */
+export interface SettledDelivery {
+  readonly delivery: Delivery;
+  readonly settlement: DeliverySettlement;
+}
+
+/**
+ * Writes down how attempts ended. What the store refuses is kept in memory and written later, so a message is sent again only
+ * where the program ended in between; then with the same id.
+ */
+export interface Settlements {
+  /** Notes which message is about to tell these deliveries. */
+  claim(message: string, deliveries: readonly Delivery[]): void;
+  settle(settled: readonly SettledDelivery[]): void;
+  storeUnstored(): void;
+  readonly hasUnstored: boolean;
+  /** Deliveries that the store takes for due although they are not. */
+  settledIds(): ReadonlySet<number>;
+}
+
+export function createSettlements({ store, clock, log, onSettled }: SettlementsOptions): Settlements {
+  const unstored = new Map<number, DeliverySettlement>();
+
+  function write(settlements: readonly DeliverySettlement[]): void {
+    try {
+      store.settle(settlements);
+      for (const { id } of settlements) unstored.delete(id);
+    } catch (error) {
+      for (const settlement of settlements) unstored.set(settlement.id, settlement);
+      log.error(
+        { err: error, deliveries: settlements.map(({ id }) => id) },
+        'a settlement could not be stored; it is kept in memory, and the message is repeated if the program ends before it is stored',
+      );
+    }
+  }
+
+  function report({ delivery: { channel, createdAt }, settlement: { state } }: SettledDelivery): void {
+    try {
+      const outcome = state === 'pending' ? 'retry' : state;
+      onSettled?.({ channel, outcome, delayMs: Math.max(clock.now() - createdAt, 0) });
+    } catch (error) {
+      log.error({ err: error }, 'nobody could be told about a settlement');
+    }
+  }
+
+  return {
+    claim(message, deliveries) {
+      const ids = deliveries.map(({ id }) => id);
+      try {
+        store.claim(message, ids);
+      } catch (error) {
+        log.error({ err: error, message, deliveries: ids }, 'a message could not be noted before it is sent');
+      }
+    },
+    settle(settled) {
+      if (settled.length === 0) return;
+      write(settled.map(({ settlement }) => settlement));
+      settled.forEach(report);
+    },
+    storeUnstored() {
+      if (unstored.size > 0) write([...unstored.values()]);
+    },
+    get hasUnstored() {
+      return unstored.size > 0;
+    },
+    settledIds() {
+      const now = clock.now();
+      const settled = [...unstored.values()].filter(
+        (settlement) => settlement.state !== 'pending' || settlement.nextAttemptAt > now,
+      );
+      return new Set(settled.map(({ id }) => id));
+    },
+  };
+}

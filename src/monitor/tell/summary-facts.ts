@@ -1,0 +1,23 @@
+import type { Incident } from '../judge/incident.ts';
+
+/** How things went in a stretch of time, in milliseconds since the epoch. */
+export interface SummaryFacts {
+  readonly from: number;
+  readonly to: number;
+  /** The answers about every target that was checked, with the times of those that were up. */
+  readonly targets: readonly {
+    readonly target: string;
+    readonly up: number;
+    readonly down: number;
+    readonly unknown: number;
+    readonly meanSeconds: number | null;
+    readonly longestSeconds: number | null;
+  }[];
+  /** Those that were open for a part of it, as they are by now. */
+  readonly incidents: readonly Incident[];
+}
+
+export interface SummaryStore {
+  /** How things went from `from` until before `to`. */
+  summarise(from: number, to: number): SummaryFacts;
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { type Clock, sleep } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import { createNextDue, type Schedule } from '#schedule/schedule.ts';
+import { dueTimes } from '#schedule/due-times.ts';
+import { attemptToSend } from './attempt.ts';
+import { backoffMs } from './backoff.ts';
+import type { Channel, Message } from './channel.ts';
+import { tellSummary } from './content-of-summary.ts';
+import type { Address } from './recipient-queues.ts';
+import type { SummaryFacts, SummaryStore } from './summary-facts.ts';
+
+export interface SummaryOptions {
+  readonly store: SummaryStore;
+  readonly channels: readonly Channel[];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly schedule: Schedule;
+  readonly recipients: readonly (Address & { readonly zone: string })[];
+}
+
+/** A running summary. */
+export interface Summary {
+  /** Resolves when nothing of it runs any more. */
+  stop(): Promise<void>;
+}
+
+const name = 'summary';
+const attemptMs = 60_000;
+
+/**
+ * Sends everybody a summary of the time since the last one, whenever it is due. One that cannot be sent is tried again until
+ * the next one is due; it is not stored, so a restart in between loses it.
+ */
+export function startSummary(options: SummaryOptions): Summary {
+  const stopping = new AbortController();
+  const ended = summarise(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort(new Error('the summary stops'));
+      await ended;
+    },
+  };
+}
+
+async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<void> {
+  const next = createNextDue(options.schedule, name);
+  for await (const { dueAt } of dueTimes(options.schedule, name, options.clock, signal)) {
+    const untilAt = next(dueAt) ?? dueAt;
+    const messages = compose(options, dueAt - (untilAt - dueAt), dueAt);
+    await Promise.all(messages.map(async (one) => deliver(one, options, untilAt, signal)));
+  }
+}
+
+interface Addressed extends Address {
+  readonly message: Message;
+}
+
+function compose({ store, recipients, log }: SummaryOptions, from: number, to: number): readonly Addressed[] {
+  try {
+    const facts = store.summarise(from, to);
+    return recipients.map(({ zone, ...address }) => ({ ...address, message: summaryMessage(facts, zone, address) }));
+  } catch (error) {
+    log.error({ err: error }, 'the summary could not be made');
+    return [];
+  }
+}
+
+/** The message of a summary to somebody; a repeat has the same id. */
+export function summaryMessage(facts: SummaryFacts, zone: string, { recipient }: Pick<Address, 'recipient'>): Message {
+  const id = createHash('sha256')
+    .update(JSON.stringify([name, facts.to, recipient]))
+    .digest('hex')
+    .slice(0, 32);
+  return { kind: name, incidents: [], id, references: [], content: tellSummary(facts, zone), at: facts.to };
+}
+
+async function deliver(
+  { channel: channelName, recipient, message }: Addressed,
+  { channels, clock, random, log }: SummaryOptions,
+  untilAt: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const channel = channels.find((one) => one.name === channelName);
+  const about = { channel: channelName, recipient, message: message.id };
+  if (channel === undefined) return;
+  for (let attempts = 0; !signal.aborted; attempts += 1) {
+    const receipt = await attemptToSend(channel, message, recipient, { clock, log, attemptMs, signal });
+    if (receipt.kind === 'delivered') return log.info({ ...about, response: receipt.response }, 'summary delivered');
+    const waitMs = backoffMs(attempts, random, receipt.kind === 'retry' ? receipt.afterMs : undefined);
+    const isOver = receipt.kind === 'rejected' || clock.now() + waitMs >= untilAt;
+    log.warn(about, `the summary was not delivered${isOver ? '' : ' yet'}: ${receipt.reason}`);
+    if (isOver) return;
+    try {
+      await sleep(clock, waitMs, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Clock } from '#kernel/clock.ts';
+import { stableFraction } from '#kernel/hash.ts';
+
+/** Has targets looked at besides their schedules, where that tells something that somebody waits for. */
+export interface ExtraRounds extends Disposable {
+  /** These at once, spread over some seconds where they are many. */
+  ask(targets: readonly string[]): void;
+  /** After a round of a target: whoever can tell whether connectivity is lost, and the target itself when what holds it back ends. */
+  askAgain(target: string): void;
+}
+
+export interface ExtraRoundsOptions {
+  readonly clock: Clock;
+  /** Who could tell whether connectivity is lost, while that is in doubt. */
+  readonly witnesses: () => readonly string[];
+  /** When what holds back a target ends by itself, in milliseconds since the epoch, or null. */
+  readonly heldUntil: (target: string, now: number) => number | null;
+  readonly request: (target: string) => void;
+}
+
+const doubtGapMs = 5_000;
+const mostDoubts = 6;
+const many = 20;
+const spreadMs = 10_000;
+
+export function createExtraRounds({ clock, witnesses, heldUntil, request }: ExtraRoundsOptions): ExtraRounds {
+  const timers = new Set<Disposable>();
+  const ends = new Map<string, Disposable>();
+  let doubts = 0;
+  let isDoubting = false;
+  let isOver = false;
+
+  function later(ms: number, action: () => void): Disposable {
+    const timer = clock.after(ms, () => {
+      timers.delete(timer);
+      action();
+    });
+    timers.add(timer);
+    return timer;
+  }
+
+  function ask(targets: readonly string[]): void {
+    if (isOver) return;
+    for (const target of targets) {
+      if (targets.length < many) request(target);
+      else later(stableFraction(target) * spreadMs, () => request(target));
+    }
+  }
+
+  // The first round that fails everywhere has others looked at; some more times while that tells nothing.
+  function lookAround(): void {
+    const names = witnesses();
+    if (names.length === 0) doubts = 0;
+    if (names.length === 0 || isDoubting || doubts >= mostDoubts) return;
+    doubts += 1;
+    isDoubting = true;
+    ask(names);
+    later(doubtGapMs, () => {
+      isDoubting = false;
+      lookAround();
+    });
+  }
+
+  function awaitEnd(target: string): void {
+    const known = ends.get(target);
+    if (known !== undefined) {
+      known[Symbol.dispose]();
+      timers.delete(known);
+      ends.delete(target);
+    }
+    const until = heldUntil(target, clock.now());
+    if (until === null || until === Number.POSITIVE_INFINITY) return;
+    const onEnd = () => {
+      ends.delete(target);
+      request(target);
+    };
+    ends.set(target, later(until - clock.now(), onEnd));
+  }
+
+  return {
+    ask,
+    askAgain(target) {
+      if (isOver) return;
+      lookAround();
+      awaitEnd(target);
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      for (const timer of timers) timer[Symbol.dispose]();
+      timers.clear();
+    },
+  };
+}

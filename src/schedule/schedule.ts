@@ -1,0 +1,55 @@
+import { Cron } from 'croner';
+import { stableFraction } from '#kernel/hash.ts';
+
+/** When a target is due: every so often, or by a cron pattern (five or six fields) in a time zone. */
+export type Schedule =
+  | { readonly kind: 'every'; readonly everyMs: number }
+  | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string };
+
+/** Gives the first due time after a moment; null where there is none any more. */
+export type NextDue = (after: number) => number | null;
+
+// A cron pattern means a moment, so its checks may move by a minute at the most.
+const widestCronSpreadMs = 60_000;
+
+/**
+ * The due times of a target. The schedule gives the tick; inside the tick each target has its own moment, by a hash of its
+ * name, so that targets with the same schedule do not start together. The same on every machine and after every restart.
+ */
+export function createNextDue(schedule: Schedule, target: string): NextDue {
+  const share = stableFraction(target);
+  if (schedule.kind === 'every') {
+    const { everyMs } = schedule;
+    const offset = Math.floor(share * everyMs);
+    return (after) => (Math.floor((after - offset) / everyMs) + 1) * everyMs + offset;
+  }
+  const cron = new Cron(schedule.pattern, { timezone: schedule.timezone, paused: true });
+  const tickAfter = (moment: number) => cron.nextRun(new Date(moment))?.getTime() ?? null;
+  return (after) => {
+    let tick = tickAfter(after - widestCronSpreadMs - 1);
+    while (tick !== null) {
+      const following = tickAfter(tick);
+      const spread = Math.min(following === null ? widestCronSpreadMs : following - tick, widestCronSpreadMs);
+      const due = tick + Math.floor(share * spread);
+      if (due > after) return due;
+      tick = following;
+    }
+    return null;
+  };
+}
+
+const sampledTicks = 50;
+
+/** The longest time between two due times among the next ones, in milliseconds; null where there are fewer than two. */
+export function longestInterval(schedule: Schedule, target: string, now: number): number | null {
+  if (schedule.kind === 'every') return schedule.everyMs;
+  const next = createNextDue(schedule, target);
+  let longest: number | null = null;
+  let due = next(now);
+  for (let tick = 0; tick < sampledTicks && due !== null; tick += 1) {
+    const following = next(due);
+    if (following !== null) longest = Math.max(longest ?? 0, following - due);
+    due = following;
+  }
+  return longest;
+}

@@ -1,0 +1,500 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
+import type { Settled } from '#monitor/tell/settlements.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
+import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
+import { memoryLog } from '../../../support/memory-log.ts';
+import { alone } from '../../../support/policies.ts';
+import {
+  accepted,
+  hang,
+  ignoreEverything,
+  RecordingChannel,
+  refusedForGood,
+  refusedForNow,
+} from '../../../support/recording-channel.ts';
+import { seededRandom } from '../../../support/seeded-random.ts';
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+let clock: FakeClock;
+let store: MemoryDeliveries;
+let email: RecordingChannel;
+let settled: Settled[];
+let logged: ReturnType<typeof memoryLog>;
+let outbox: Outbox;
+
+function open(changes: Partial<OutboxOptions> = {}): Outbox {
+  return createOutbox({
+    store,
+    channels: [email],
+    clock,
+    random: seededRandom(),
+    log: logged.log,
+    policyOf: () => alone,
+    linkTo: () => null,
+    onSettled: (one) => void settled.push(one),
+    ...changes,
+  });
+}
+
+beforeEach(() => {
+  clock = new FakeClock('2026-01-01T12:01:30Z');
+  store = new MemoryDeliveries();
+  email = new RecordingChannel();
+  settled = [];
+  logged = memoryLog();
+  outbox = open();
+});
+
+afterEach(async () => {
+  await outbox.stop();
+  expect(clock.pending).toBe(0);
+});
+
+const opened = delivery();
+const resolved = delivery({ id: 2, kind: 'resolved', createdAt: Date.parse('2026-01-01T12:09:42Z') });
+
+/** `count` incidents of their own, one delivery each, to the recipient. */
+function addIncidents(count: number, recipient: string, firstId: number): void {
+  for (let id = firstId; id < firstId + count; id += 1) {
+    const incident = { ...shopDown, id: `t${id}/down/1`, target: `t${id}` };
+    store.add(incident, delivery({ id, incidentId: incident.id, recipient, createdAt: shopDown.openedAt + id }));
+  }
+}
+
+describe('the outbox', () => {
+  test('sends what is pending at its start and what is committed before a wake-up', async () => {
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    expect(email.subjects).toEqual(['[DOWN] shop: connection refused (3 of 4 nodes)']);
+    store.add(shopBack, { ...resolved, nextAttemptAt: clock.now() });
+    outbox.wake();
+    await clock.advance(0);
+    expect(email.subjects[1]).toBe('[RESOLVED] shop: up again after 8m 12s');
+    expect([...store.states.values()]).toEqual(['sent', 'sent']);
+    expect(settled.map(({ outcome }) => outcome)).toEqual(['sent', 'sent']);
+  });
+
+  test('notices a delivery within a minute that nobody woke it for', async () => {
+    outbox.start();
+    await clock.advance(0);
+    store.add(shopDown, { ...opened, nextAttemptAt: clock.now() });
+    await clock.advance(minute);
+    expect(store.states.get(1)).toBe('sent');
+  });
+
+  test('tells the whole story in one mail after a mail server was away for longer than the incident', async () => {
+    email.answer = () => refusedForNow;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(8 * minute);
+    store.add(shopBack, resolved);
+    outbox.wake();
+    await clock.advance(day);
+    const before = email.attempts.length;
+    email.answer = () => accepted;
+    await clock.advance(20 * minute);
+    expect(email.attempts).toHaveLength(before + 1);
+    const last = email.attempts.at(-1)?.message;
+    expect(last?.content.subject).toBe(
+      '[RESOLVED] shop: was down 2026-01-01 12:01 to 12:09 UTC; this mail was delayed',
+    );
+    expect(last?.content.remarks).toContain('The last attempt failed: 451 try again');
+    expect(Object.fromEntries(store.states)).toEqual({ 1: 'sent', 2: 'merged' });
+    expect(settled.slice(-2).map(({ outcome }) => outcome)).toEqual(['sent', 'merged']);
+    expect(settled.at(-2)?.delayMs).toBeGreaterThan(day);
+  });
+
+  test('tries at once when the incident ends while its beginning waits for its next attempt', async () => {
+    email.answer = () => refusedForNow;
+    store.add(shopDown, { ...opened, attempts: 20 });
+    outbox.start();
+    await clock.advance(0);
+    email.answer = () => accepted;
+    store.add(shopBack, { ...resolved, nextAttemptAt: clock.now() });
+    outbox.wake();
+    await clock.advance(0);
+    expect(Object.fromEntries(store.states)).toEqual({ 1: 'sent', 2: 'merged' });
+  });
+
+  test('sends the end after the beginning where the incident ends while the beginning is on its way', async () => {
+    const { promise, resolve } = Promise.withResolvers<typeof accepted>();
+    email.answer = async () => promise;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    store.add(shopBack, { ...resolved, nextAttemptAt: clock.now() });
+    outbox.wake();
+    await clock.advance(second);
+    expect(email.attempts).toHaveLength(1);
+    resolve(accepted);
+    await clock.advance(0);
+    expect(email.attempts.map(({ message }) => message.kind)).toEqual(['opened', 'resolved']);
+    expect(email.attempts[1]?.message.references).toEqual([email.attempts[0]?.message.id]);
+  });
+
+  test('sends that end at once even while mails to somebody else queue up', async () => {
+    const { promise, resolve } = Promise.withResolvers<typeof accepted>();
+    email.answer = async (attempt) => (attempt.recipient === 'hanging@example.com' ? hang(attempt) : promise);
+    addIncidents(3, 'hanging@example.com', 10);
+    store.add(shopDown, opened);
+    await clock.advance(second);
+    outbox.start();
+    await clock.advance(0);
+    store.add(shopBack, { ...resolved, nextAttemptAt: clock.now() });
+    outbox.wake();
+    resolve(accepted);
+    await clock.advance(0);
+    expect(Object.fromEntries(store.states)).toMatchObject({ 1: 'sent', 2: 'sent', 10: 'pending' });
+  });
+
+  test('tries again with growing, spread waits, and with the same message id', async () => {
+    const times: number[] = [];
+    email.answer = () => {
+      times.push(clock.now());
+      return refusedForNow;
+    };
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(2 * 60 * minute);
+    const waits = times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / second);
+    const expected = [10, 20, 40, 80, 160, 320, 640, 900, 900];
+    expect(waits.length).toBeGreaterThan(9);
+    for (const [index, base] of expected.entries()) {
+      expect(waits[index]).toBeGreaterThanOrEqual(base * 0.8);
+      expect(waits[index]).toBeLessThanOrEqual(base * 1.2 + 0.1);
+    }
+    expect(new Set(waits.map((wait) => Math.round(wait * 1_000))).size).toBe(waits.length);
+    expect(new Set(email.attempts.map(({ message }) => message.id)).size).toBe(1);
+    expect(store.get(1)).toMatchObject({ attempts: times.length, lastError: '451 try again' });
+  });
+
+  test('waits as long as the channel asks', async () => {
+    email.answer = () => ({ kind: 'retry', reason: '429', afterMs: 5 * minute });
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(5 * minute - 1);
+    expect(email.attempts).toHaveLength(1);
+    await clock.advance(second);
+    expect(email.attempts).toHaveLength(2);
+  });
+
+  test('gives up what is refused for good, and says so as an error', async () => {
+    email.answer = () => refusedForGood;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(day);
+    expect(email.attempts).toHaveLength(1);
+    expect(store.settlements).toEqual([expect.objectContaining({ id: 1, state: 'dead', error: '550 no such user' })]);
+    expect(logged.errors()).toEqual(['given up: 550 no such user']);
+    expect(settled).toEqual([{ channel: 'email', outcome: 'dead', delayMs: 0 }]);
+  });
+
+  test('gives up what could not be delivered for a week', async () => {
+    email.answer = () => refusedForNow;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(7 * day - minute);
+    expect(store.states.get(1)).toBe('pending');
+    await clock.advance(20 * minute);
+    expect(store.states.get(1)).toBe('dead');
+  });
+
+  test('gives up a delivery through a channel that is not configured any more', async () => {
+    store.add(shopDown, delivery({ channel: 'pager' }));
+    outbox.start();
+    await clock.advance(0);
+    expect(store.settlements[0]).toMatchObject({ state: 'dead', error: 'no channel "pager" is configured' });
+  });
+});
+
+describe('a channel that hangs', () => {
+  test('is told to stop after a minute, and the delivery is tried again', async () => {
+    email.answer = hang;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(minute - 1);
+    expect(email.attempts[0]?.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(email.attempts[0]?.signal.aborted).toBe(true);
+    expect(store.settlements[0]).toMatchObject({ state: 'pending' });
+    await clock.advance(20 * second);
+    expect(email.attempts).toHaveLength(2);
+  });
+
+  test('is left behind where it does not stop either', async () => {
+    email.answer = ignoreEverything;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(minute + 5 * second);
+    expect(store.settlements[0]).toMatchObject({ state: 'pending' });
+    expect(logged.errors()).toEqual(['the channel email failed']);
+  });
+
+  test('does not hold up another channel', async () => {
+    const pager = new RecordingChannel('pager');
+    await outbox.stop();
+    outbox = open({ channels: [email, pager] });
+    email.answer = hang;
+    addIncidents(20, 'a@example.com', 1);
+    addIncidents(20, 'b@example.com', 21);
+    store.add(shopDown, delivery({ id: 99, channel: 'pager', createdAt: shopDown.openedAt + 1_000 }));
+    outbox.start();
+    await clock.advance(0);
+    expect(pager.attempts).toHaveLength(1);
+  });
+
+  test('for one recipient does not hold up another one, however much waits for the first', async () => {
+    email.answer = (attempt) => (attempt.recipient === 'hanging@example.com' ? hang(attempt) : accepted);
+    addIncidents(50, 'hanging@example.com', 1);
+    addIncidents(3, 'fine@example.com', 100);
+    outbox.start();
+    await clock.advance(0);
+    expect(email.recipients).toEqual(['hanging@example.com', ...Array<string>(3).fill('fine@example.com')]);
+  });
+
+  test('for as many recipients as may be on their way holds up another one for one attempt only', async () => {
+    email.answer = (attempt) => (attempt.recipient === 'fine@example.com' ? accepted : hang(attempt));
+    for (const [index, name] of ['a', 'b', 'c', 'd'].entries()) addIncidents(10, `${name}@example.com`, index * 10 + 1);
+    addIncidents(1, 'fine@example.com', 100);
+    outbox.start();
+    await clock.advance(0);
+    expect(email.recipients).toEqual(['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com']);
+    await clock.advance(minute);
+    expect(store.states.get(100)).toBe('sent');
+  });
+
+  test('leaves a delivery that falls due meanwhile on time', async () => {
+    email.answer = (attempt) => (attempt.recipient === 'hanging@example.com' ? hang(attempt) : accepted);
+    outbox.start();
+    await clock.advance(0);
+    addIncidents(1, 'hanging@example.com', 1);
+    const incident = { ...shopDown, id: 'x' };
+    store.add(incident, delivery({ id: 2, incidentId: 'x', nextAttemptAt: clock.now() + 20 * second }));
+    outbox.wake();
+    await clock.advance(26 * second);
+    expect(store.states.get(2)).toBe('sent');
+  });
+});
+
+test('one recipient gets messages one after the other, in the order of their decisions', async () => {
+  addIncidents(30, 'ops@example.com', 1);
+  let onTheirWay = 0;
+  email.answer = async () => {
+    onTheirWay += 1;
+    expect(onTheirWay).toBe(1);
+    await Promise.resolve();
+    onTheirWay -= 1;
+    return accepted;
+  };
+  outbox.start();
+  await clock.advance(second);
+  const targets = email.attempts.map(({ message }) => message.incidents[0]?.target);
+  expect(targets).toEqual(Array.from({ length: 30 }, (_, index) => `t${index + 1}`));
+});
+
+describe('trouble of our own', () => {
+  test('a settlement that cannot be stored is stored later, and the mail is not repeated', async () => {
+    store.add(shopDown, opened);
+    store.writeError = new Error('disk full');
+    outbox.start();
+    await clock.advance(minute);
+    expect(email.attempts).toHaveLength(1);
+    expect(store.states.get(1)).toBe('pending');
+    expect(logged.errors()).toContainEqual(expect.stringMatching(/could not be stored/));
+    store.writeError = null;
+    await clock.advance(10 * second);
+    expect(store.states.get(1)).toBe('sent');
+    expect(email.attempts).toHaveLength(1);
+  });
+
+  test('a message that was sent but not settled before a crash is repeated with the same id', async () => {
+    store.add(shopDown, opened);
+    store.writeError = new Error('disk full');
+    outbox.start();
+    await clock.advance(0);
+    await outbox.stop();
+    store.writeError = null;
+    outbox = open();
+    outbox.start();
+    await clock.advance(0);
+    expect(email.attempts).toHaveLength(2);
+    expect(email.attempts[0]?.message.id).toBe(email.attempts[1]?.message.id);
+  });
+
+  test('other mails still go out while the store takes no settlements, each once', async () => {
+    addIncidents(3, 'ops@example.com', 1);
+    store.writeError = new Error('disk full');
+    outbox.start();
+    await clock.advance(minute);
+    expect(email.attempts).toHaveLength(3);
+  });
+
+  test('a retry that cannot be stored is made nevertheless', async () => {
+    store.add(shopDown, opened);
+    store.writeError = new Error('disk full');
+    email.answer = () => refusedForNow;
+    outbox.start();
+    await clock.advance(0);
+    email.answer = () => accepted;
+    await clock.advance(20 * second);
+    expect(email.attempts).toHaveLength(2);
+    store.writeError = null;
+    await clock.advance(20 * second);
+    expect(store.states.get(1)).toBe('sent');
+    expect(email.attempts).toHaveLength(2);
+  });
+
+  test('a store that cannot be read is asked again', async () => {
+    store.add(shopDown, opened);
+    store.readError = new Error('database is locked');
+    outbox.start();
+    await clock.advance(second);
+    store.readError = null;
+    await clock.advance(5 * second);
+    expect(store.states.get(1)).toBe('sent');
+  });
+
+  test('a channel that throws is tried again later', async () => {
+    email.answer = () => {
+      throw new TypeError('undefined is not a function');
+    };
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    expect(store.settlements[0]).toMatchObject({ state: 'pending', error: 'undefined is not a function' });
+  });
+
+  test('a message that cannot be composed is tried again later, and the others go out', async () => {
+    store.add({ ...shopDown, startedAt: Number.NaN }, opened);
+    addIncidents(1, 'ops@example.com', 2);
+    outbox.start();
+    await clock.advance(0);
+    expect(store.settlements).toEqual([
+      expect.objectContaining({ id: 1, state: 'pending' }),
+      expect.objectContaining({ id: 2, state: 'sent' }),
+    ]);
+  });
+
+  test('a metric that throws changes nothing', async () => {
+    await outbox.stop();
+    outbox = open({
+      onSettled() {
+        throw new Error('no such label');
+      },
+    });
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(minute);
+    expect(email.attempts).toHaveLength(1);
+    expect(store.states.get(1)).toBe('sent');
+  });
+});
+
+describe('a wall clock that is set', () => {
+  test('back by a day does not delay a retry', async () => {
+    email.answer = () => refusedForNow;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(5 * minute);
+    clock.step(-day);
+    email.answer = () => accepted;
+    await clock.advance(2 * minute);
+    expect(store.states.get(1)).toBe('sent');
+  });
+
+  test('back by a day while the program was not running does not delay a retry', async () => {
+    store.add(shopDown, { ...opened, attempts: 9, nextAttemptAt: clock.now() + day });
+    outbox.start();
+    await clock.advance(0);
+    expect(store.states.get(1)).toBe('sent');
+  });
+
+  test('ahead by years gives nothing up', async () => {
+    email.answer = () => refusedForNow;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    clock.step(50 * 365 * day);
+    await clock.advance(minute);
+    expect(store.states.get(1)).toBe('pending');
+    expect(email.attempts.length).toBeGreaterThan(1);
+  });
+});
+
+describe('the end', () => {
+  test('drain resolves when everything due was tried once', async () => {
+    outbox.start();
+    await clock.advance(second);
+    addIncidents(3, 'ops@example.com', 1);
+    store.add(shopDown, delivery({ id: 9, recipient: 'b@example.com' }));
+    email.answer = ({ recipient }) => (recipient === 'b@example.com' ? refusedForNow : accepted);
+    await outbox.drain(AbortSignal.timeout(5_000));
+    expect(email.attempts).toHaveLength(4);
+    expect(store.states.get(9)).toBe('pending');
+  });
+
+  test('drain resolves when its signal is aborted', async () => {
+    email.answer = hang;
+    store.add(shopDown, opened);
+    outbox.start();
+    const controller = new AbortController();
+    const drained = outbox.drain(controller.signal);
+    await clock.advance(0);
+    controller.abort();
+    await drained;
+    expect(store.settlements).toEqual([]);
+  });
+
+  test('drain resolves at once where nothing runs', async () => {
+    await outbox.drain(AbortSignal.timeout(5_000));
+    await outbox.stop();
+    await outbox.drain(AbortSignal.timeout(5_000));
+  });
+
+  test('stop aborts what is on its way and leaves it pending, due as before', async () => {
+    email.answer = hang;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    await outbox.stop();
+    expect(email.attempts[0]?.signal.aborted).toBe(true);
+    expect(store.settlements).toEqual([]);
+  });
+
+  test('stop still settles what was accepted meanwhile', async () => {
+    const { promise, resolve } = Promise.withResolvers<typeof accepted>();
+    email.answer = async () => promise;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    const stopped = outbox.stop();
+    resolve(accepted);
+    await stopped;
+    expect(store.states.get(1)).toBe('sent');
+  });
+
+  test('nothing is sent after stop, whoever wakes it', async () => {
+    outbox.start();
+    await outbox.stop();
+    store.add(shopDown, opened);
+    outbox.wake();
+    await clock.advance(day);
+    expect(email.attempts).toEqual([]);
+  });
+
+  test('stop does not wait for ever for a channel that does not stop', async () => {
+    email.answer = ignoreEverything;
+    store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(0);
+    const stopped = outbox.stop();
+    await clock.advance(5 * second);
+    await stopped;
+  });
+});

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { SummaryFacts } from '#monitor/tell/summary-facts.ts';
+import { startSummary } from '#monitor/tell/summary.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { memoryLog } from '../../../support/memory-log.ts';
+import { accepted, RecordingChannel, refusedForGood, refusedForNow } from '../../../support/recording-channel.ts';
+import { seededRandom } from '../../../support/seeded-random.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+function open() {
+  const clock = new FakeClock('2026-01-05T06:00:00Z');
+  const email = new RecordingChannel();
+  const asked: (readonly [number, number])[] = [];
+  const store = {
+    summarise(from: number, to: number): SummaryFacts {
+      asked.push([from, to]);
+      return { from, to, targets: [], incidents: [] };
+    },
+  };
+  const summary = startSummary({
+    store,
+    channels: [email],
+    clock,
+    random: seededRandom(),
+    log: memoryLog().log,
+    schedule: { kind: 'cron', pattern: '0 8 * * *', timezone: 'Europe/Berlin' },
+    recipients: [{ channel: 'email', recipient: 'ops@example.com', zone: 'Europe/Berlin' }],
+  });
+  return { clock, email, asked, summary };
+}
+
+test('tells every day about the day before, within the minute that it is due in', async () => {
+  const { clock, email, asked, summary } = open();
+  await clock.advance(3 * day);
+  await summary.stop();
+  expect(email.subjects).toEqual(Array<string>(3).fill('[SUMMARY] 0 targets: no answers, 0 incidents'));
+  for (const [from, to] of asked) {
+    expect(to - from).toBe(day);
+    expect(new Date(to).toISOString()).toMatch(/T07:00/);
+  }
+  expect(new Set(email.attempts.map(({ message }) => message.id)).size).toBe(3);
+  expect(clock.pending).toBe(0);
+});
+
+test('is tried again with the same id until a server takes it', async () => {
+  const { clock, email, summary } = open();
+  email.answer = () => refusedForNow;
+  await clock.advance(2 * hour);
+  const before = email.attempts.length;
+  expect(before).toBeGreaterThan(3);
+  email.answer = () => accepted;
+  await clock.advance(hour);
+  expect(email.attempts).toHaveLength(before + 1);
+  expect(new Set(email.attempts.map(({ message }) => message.id)).size).toBe(1);
+  await summary.stop();
+});
+
+test('is given up when it is refused for good, or when the next one is due', async () => {
+  const { clock, email, summary } = open();
+  email.answer = () => refusedForGood;
+  await clock.advance(day);
+  expect(email.attempts).toHaveLength(1);
+  email.answer = () => refusedForNow;
+  await clock.advance(2 * day);
+  email.answer = () => accepted;
+  await clock.advance(day);
+  expect(new Set(email.attempts.map(({ message }) => message.at)).size).toBe(4);
+  await summary.stop();
+});

@@ -1,0 +1,148 @@
+import { assert, constantFrom, integer, oneof, property, string } from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Due, dueTimes } from '#schedule/due-times.ts';
+import { createNextDue, type Schedule } from '#schedule/schedule.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const at = (text: string) => Date.parse(text);
+const iso = (moment: number | null) => (moment === null ? null : new Date(moment).toISOString());
+const cron = (pattern: string, timezone = 'UTC'): Schedule => ({ kind: 'cron', pattern, timezone });
+
+function collect(schedule: Schedule, clock: FakeClock, target = 'shop') {
+  const stop = new AbortController();
+  const dues: Due[] = [];
+  const startedAt: number[] = [];
+  const busy: Promise<void>[] = [];
+  const ended = (async () => {
+    for await (const due of dueTimes(schedule, target, clock, stop.signal)) {
+      dues.push(due);
+      startedAt.push(clock.now());
+      await busy.shift();
+    }
+  })();
+  return { dues, startedAt, busy, ended, stop };
+}
+
+test('an interval has one moment for each target, the same after every restart', () => {
+  const schedule: Schedule = { kind: 'every', everyMs: 30_000 };
+  const first = createNextDue(schedule, 'shop')(at('2026-01-01T00:00:00Z'));
+  const later = createNextDue(schedule, 'shop')(at('2026-01-01T05:00:00Z'));
+  expect(((later ?? 0) - (first ?? 0)) % 30_000).toBe(0);
+});
+
+test('a thousand targets spread evenly over their interval and are all due within it', () => {
+  const schedule: Schedule = { kind: 'every', everyMs: 30_000 };
+  const start = at('2026-01-01T00:00:00Z');
+  const perSecond = Array.from({ length: 30 }, () => 0);
+  for (let index = 0; index < 1_000; index += 1) {
+    const due = createNextDue(schedule, `target-${index}`)(start);
+    const second = Math.floor(((due ?? Number.NaN) - start - 1) / 1_000);
+    perSecond[second] = (perSecond[second] ?? Number.NaN) + 1;
+  }
+  expect(perSecond.reduce((sum, count) => sum + count)).toBe(1_000);
+  expect(Math.max(...perSecond)).toBeLessThan(60);
+});
+
+test('due times follow each other without gap or repeat, whatever the schedule', () => {
+  const schedules = oneof(
+    integer({ min: 1_000, max: 3_600_000 }).map((everyMs): Schedule => ({ kind: 'every', everyMs })),
+    constantFrom('* * * * *', '*/5 * * * *', '0 3 * * *', '*/10 * * * * *').map((pattern) =>
+      cron(pattern, 'Europe/Berlin'),
+    ),
+  );
+  const moments = integer({ min: at('2026-03-28T00:00:00Z'), max: at('2026-03-31T00:00:00Z') });
+  assert(
+    property(schedules, moments, string(), (schedule, moment, target) => {
+      const next = createNextDue(schedule, target);
+      const due = next(moment);
+      if (due === null) throw new Error('this schedule never ends');
+      expect(due).toBeGreaterThan(moment);
+      // Nothing lies between: asked from any moment before it, it is still the next one.
+      expect(next(due - 1)).toBe(due);
+      expect(next(Math.floor((moment + due) / 2))).toBe(due);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a cron tick moves by less than a minute, and a daily one keeps its hour over the change to summer time', () => {
+  const next = createNextDue(cron('30 3 * * *', 'Europe/Berlin'), 'shop');
+  const before = next(at('2026-03-28T00:00:00Z')) ?? 0;
+  const after = next(before) ?? 0;
+  expect(iso(before)).toMatch(/^2026-03-28T02:30:/);
+  expect(iso(after)).toMatch(/^2026-03-29T01:30:/);
+});
+
+test.each([
+  { name: 'skips the hour that does not exist', pattern: '30 2 * * *', day: '2026-03-29T00:00:00Z', count: 1 },
+  { name: 'runs once in the hour that comes twice', pattern: '30 2 * * *', day: '2026-10-24T22:00:00Z', count: 1 },
+])('a daily pattern $name', ({ pattern, day, count }) => {
+  const next = createNextDue(cron(pattern, 'Europe/Berlin'), 'shop');
+  let runs = 0;
+  for (let due = next(at(day)); due !== null && due < at(day) + 24 * hour; due = next(due)) runs += 1;
+  expect(runs).toBe(count);
+});
+
+test('a pattern that never comes again has no due time', () => {
+  expect(createNextDue(cron('0 0 0 1 1 * 2020'), 'shop')(at('2026-01-01T00:00:00Z'))).toBeNull();
+});
+
+test('due times come at their moment, none skipped', async () => {
+  const clock = new FakeClock();
+  const { dues, startedAt, stop, ended } = collect({ kind: 'every', everyMs: minute }, clock);
+  await clock.advance(10 * minute);
+  expect(dues).toHaveLength(10);
+  expect(dues.every(({ skipped }) => skipped === 0)).toBe(true);
+  expect(startedAt).toEqual(dues.map(({ dueAt }) => dueAt));
+  stop.abort();
+  await ended;
+});
+
+test('what passes while a round runs is counted and never made up for', async () => {
+  const clock = new FakeClock();
+  const watched = collect({ kind: 'every', everyMs: minute }, clock);
+  let finish = () => {};
+  watched.busy.push(new Promise((resolve) => (finish = resolve)));
+  await clock.advance(5 * minute);
+  expect(watched.dues).toHaveLength(1);
+  finish();
+  await clock.advance(minute);
+  expect(watched.dues.map(({ skipped }) => skipped)).toEqual([0, 4]);
+  watched.stop.abort();
+  await watched.ended;
+});
+
+test('a machine that slept counts the rounds it missed', async () => {
+  const clock = new FakeClock();
+  const { dues, stop, ended } = collect({ kind: 'every', everyMs: minute }, clock);
+  await clock.advance(minute);
+  clock.step(8 * hour);
+  await clock.advance(2 * minute);
+  expect(dues.length).toBeGreaterThanOrEqual(2);
+  expect(dues[1]?.skipped ?? 0).toBeGreaterThanOrEqual(478);
+  stop.abort();
+  await ended;
+});
+
+test('a wall clock that is set back stops nothing and repeats no name', async () => {
+  const clock = new FakeClock();
+  const { dues, stop, ended } = collect({ kind: 'every', everyMs: minute }, clock);
+  await clock.advance(10 * minute);
+  clock.step(-hour);
+  await clock.advance(90 * minute);
+  expect(dues.length).toBeGreaterThanOrEqual(98);
+  expect(new Set(dues.map(({ dueAt }) => dueAt)).size).toBe(dues.length);
+  stop.abort();
+  await ended;
+});
+
+test('the loop ends at once when it is told to, with no timer left', async () => {
+  const clock = new FakeClock();
+  const { stop, ended } = collect({ kind: 'every', everyMs: hour }, clock);
+  await clock.advance(1);
+  stop.abort();
+  await ended;
+  expect(clock.pending).toBe(0);
+});
