@@ -25,7 +25,7 @@ export interface Assessment {
 
 /** What is known about all targets together, and what that means for each: who is believed, and what is held back. */
 export interface Assessor {
-  readonly samples: RecentTimes;
+  readonly recentTimes: RecentTimes;
   readonly own: OwnIncidents;
   readonly silences: Map<string, Silence>;
   /** All targets there are from now on, with what is remembered about them. */
@@ -58,7 +58,7 @@ interface Standing {
 const longestWaitMs = 120_000;
 
 export function createAssessor(open: readonly Incident[]): Assessor {
-  const samples = createRecentTimes();
+  const recentTimes = createRecentTimes();
   const quarantine: Quarantine = createQuarantine();
   const connectivity: Connectivity = createConnectivity();
   const silences = new Map<string, Silence>();
@@ -127,7 +127,7 @@ export function createAssessor(open: readonly Incident[]): Assessor {
   }
 
   function forget(target: string): void {
-    samples.forget(target);
+    recentTimes.forget(target);
     quarantine.forget(target);
   }
 
@@ -136,7 +136,7 @@ export function createAssessor(open: readonly Incident[]): Assessor {
   }
 
   return {
-    samples,
+    recentTimes,
     own,
     silences,
     setTargets(targets, memoryOf, maintenance) {
@@ -148,7 +148,7 @@ export function createAssessor(open: readonly Incident[]): Assessor {
       const failing = new Set<string>();
       for (const target of targets) {
         const memory = memoryOf(target.name);
-        samples.keep(target.name, windowMsOf(target));
+        recentTimes.keep(target.name, windowMsOf(target));
         rememberHeld(target.name, memory);
         if (isFailing(target, memory, null)) failing.add(target.name);
         if (standings.has(target.name)) continue;
@@ -166,7 +166,7 @@ export function createAssessor(open: readonly Incident[]): Assessor {
       const { name, spec } = target;
       const { dueAt, now, votes } = round;
       for (const { node, outcome } of votes) {
-        if (outcome.status === 'up') samples.add(name, node.name, { at: dueAt, seconds: outcome.seconds });
+        if (outcome.status === 'up') recentTimes.add(name, node.name, { at: dueAt, seconds: outcome.seconds });
       }
       const observed = { target: name, host: hostOf(spec.host), dueAt, votes };
       for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
@@ -176,7 +176,7 @@ export function createAssessor(open: readonly Incident[]): Assessor {
       if (change !== null) own.connectivityChanged(change, now);
       const decision = decide(target, memory, round, {
         suspected: quarantine.suspected,
-        samplesOf: (node, since) => samples.of(name, node, since),
+        recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         heldBy: (startedAt) => heldBy(name, startedAt, now),
       });
       remember(target, decision, dueAt);

@@ -6,16 +6,18 @@ import type { Maintenance } from './doubt/maintenance.ts';
 import { type Absence, isAboutUs } from './doubt/own-incidents.ts';
 import type { Silence } from './doubt/silence.ts';
 import { carryOver } from './judge/carry-over.ts';
-import { type Memory, nothingRemembered, type Round } from './judge/decide.ts';
+import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Incident } from './judge/incident.ts';
 import { windowMsOf } from './judge/recent-times.ts';
-import type { RoundRecord } from './judge/round-record.ts';
+import type { RoundRecord, StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import { createRecorder } from './recorder.ts';
+import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 import { createExtraRounds } from './watch/extra-rounds.ts';
+import { type Applied, createPlanInForce } from './watch/plan-in-force.ts';
 import type { Runner } from './watch/runner.ts';
-import { type MonitorEvents, startWatch, type Watch } from './watch/watch.ts';
+import { type MonitorEvents, type SeenRound, startWatch, type Watch } from './watch/watch.ts';
 
 /** What is watched, and when nobody is told. */
 export interface Plan {
@@ -31,13 +33,6 @@ export interface MonitorPorts {
   readonly events: MonitorEvents;
   /** Called after deliveries were committed. */
   readonly wakeOutbox: () => void;
-}
-
-/** Names of targets by what a new plan did to them. */
-export interface Applied {
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly removed: readonly string[];
 }
 
 /** The running monitor: one loop for each target. */
@@ -69,171 +64,76 @@ export interface Monitor {
   stop(ms: number): Promise<void>;
 }
 
-interface Entry {
-  readonly name: string;
-  memory: Memory;
-  /** How it is watched now, and how it is to be. */
-  current: Target | null;
-  wanted: Target | null;
-  watch: Watch | null;
-  /** Until `current` is `wanted`; null where it is. */
-  change: Promise<void> | null;
-}
-
-// How long nodes may take to show up after a start.
-const patienceMs = 600_000;
-
 export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const { clock, store, events, runner } = ports;
   const work = new AbortController();
-  const entries = new Map<string, Entry>();
-  const expected = new Map<string, number>();
-  const recordings = new Set<Promise<void>>();
+  const overdue = createOverdue(clock);
   const stored = store.load();
-  const assessor = createAssessor(
-    stored.filter(({ target }) => isAboutUs(target)).flatMap(({ openIncidents }) => openIncidents),
-  );
+  const assessor = createAssessor(ownOf(stored));
+  const memories = memoriesOf(stored);
+  const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const inForce = createPlanInForce(memories.keys(), { start, handOver, failed: reject });
   const extraRounds = createExtraRounds({
     clock,
     witnesses: () => assessor.witnesses(),
     heldUntil: (target, now) => assessor.heldUntil(target, now),
-    request: (target) => entries.get(target)?.watch?.request(),
+    request: (target) => inForce.request(target),
   });
-  const writeDown = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
-  const startedAt = clock.now();
-  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  let isStopping = false;
+  const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   let stopped: Promise<void> | null = null;
 
-  for (const { target, states, openIncidents } of stored) {
-    if (isAboutUs(target)) continue;
-    entryOf(target).memory = {
-      states: new Map(states.map((state) => [state.rule, state])),
-      openIncidents: new Map(openIncidents.map((incident) => [incident.id, incident])),
-    };
-  }
-  for (const silence of store.silences(startedAt)) assessor.silences.set(silence.id, silence);
+  for (const silence of store.silences(clock.now())) assessor.silences.set(silence.id, silence);
   apply(plan);
 
-  function entryOf(name: string): Entry {
-    const fresh = { name, memory: nothingRemembered, current: null, wanted: null, watch: null, change: null };
-    const entry = entries.get(name) ?? fresh;
-    entries.set(name, entry);
-    return entry;
-  }
-
   function apply({ targets, maintenance }: Plan): Applied {
-    const next = new Map(targets.map((target) => [target.name, target]));
-    const names = { added: [] as string[], changed: [] as string[], removed: [] as string[] };
-    const unmeasured = new Set<string>();
-    for (const target of targets) {
-      const entry = entryOf(target.name);
-      if (isDeepStrictEqual(entry.wanted, target)) continue;
-      names[entry.wanted === null ? 'added' : 'changed'].push(target.name);
-      const isAnother = entry.wanted !== null && !isDeepStrictEqual(entry.wanted.spec, target.spec);
-      if (isAnother) assessor.forget(target.name);
-      else if (entry.wanted === null || windowMsOf(entry.wanted) < windowMsOf(target)) unmeasured.add(target.name);
-      entry.wanted = target;
-    }
-    for (const entry of entries.values()) {
-      if (next.has(entry.name)) continue;
-      if (entry.wanted !== null) names.removed.push(entry.name);
-      entry.wanted = null;
-    }
-    assessor.setTargets(targets, (name) => entries.get(name)?.memory ?? nothingRemembered, maintenance);
-    refill(targets.filter((target) => unmeasured.has(target.name) && windowMsOf(target) > 0));
-    for (const entry of entries.values()) if (entry.current !== entry.wanted || entry.wanted === null) settle(entry);
+    const { applied, changed } = inForce.want(targets);
+    const anew = changed.filter(
+      ({ before, target }) => before !== null && !isDeepStrictEqual(before.spec, target.spec),
+    );
+    for (const { target } of anew) assessor.forget(target.name);
+    assessor.setTargets(targets, (name) => memories.get(name) ?? nothingRemembered, maintenance);
+    const looksBack = changed.filter(
+      (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
+    );
+    refill(looksBack.map(({ target }) => target));
+    inForce.enforce();
     extraRounds.ask(assessor.held());
-    return names;
+    return applied;
   }
 
   // One look into the store for all targets that need it.
   function refill(targets: readonly Target[]): void {
     if (targets.length === 0) return;
-    const { samples } = assessor;
-    for (const target of targets) {
-      samples.forget(target.name);
-      samples.keep(target.name, windowMsOf(target));
-    }
+    for (const target of targets) assessor.recentTimes.begin(target.name, windowMsOf(target));
     const since = clock.now() - Math.max(...targets.map(windowMsOf));
-    for (const { target, node, dueAt, seconds } of store.recentSuccesses(
-      since,
-      new Set(targets.map(({ name }) => name)),
-    )) {
-      samples.add(target, node, { at: dueAt, seconds });
+    const names = new Set(targets.map(({ name }) => name));
+    for (const { target, node, dueAt, seconds } of store.recentSuccesses(since, names)) {
+      assessor.recentTimes.add(target, node, { at: dueAt, seconds });
     }
   }
 
-  function settle(entry: Entry): void {
-    if (entry.change !== null) return;
-    entry.watch?.stop();
-    if (entry.watch === null) return exchange(entry);
-    entry.change = entry.watch.ended.then(() => {
-      entry.change = null;
-      exchange(entry);
-    }, reject);
+  function handOver(name: string, last: Target | null, next: Target | null): void {
+    const { memory, record } = carryOver(name, memories.get(name) ?? nothingRemembered, last, next, clock.now());
+    if (next === null) memories.delete(name);
+    else memories.set(name, memory);
+    if (next === null) overdue.forget(name);
+    if (record !== null) void recorder.keep(record);
   }
 
-  function exchange(entry: Entry): void {
-    const { name, wanted } = entry;
-    const { memory, record } = carryOver(name, entry.memory, entry.current, wanted, clock.now());
-    entry.memory = memory;
-    if (record !== null) void keep(record);
-    entry.current = wanted;
-    entry.watch = null;
-    if (wanted === null) {
-      entries.delete(name);
-      expected.delete(name);
-    } else if (!isStopping) entry.watch = watch(entry, wanted);
-  }
-
-  function watch(entry: Entry, target: Target): Watch {
-    const watching = startWatch(
-      target,
-      {
-        ...ports,
-        events: { ...events, roundAwaited },
-        judge: (round) => judge(entry, target, round),
-        record: keep,
-      },
-      work.signal,
-    );
-    void watching.ended.catch(reject);
-    return watching;
-  }
-
-  function judge(entry: Entry, target: Target, round: Round) {
-    const { decision, inMaintenance, records, ask } = assessor.assess(target, entry.memory, round);
-    entry.memory = decision.memory;
-    for (const record of records) void keep(record);
-    if (round.now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), round.now);
-    extraRounds.ask(ask);
-    extraRounds.askAgain(entry.name);
-    return { decision, inMaintenance };
-  }
-
-  async function keep(record: RoundRecord): Promise<void> {
-    const recording = writeDown(record);
-    recordings.add(recording);
-    await recording;
-    recordings.delete(recording);
-  }
-
-  function roundAwaited(target: Target, dueAt: number): void {
-    expected.set(target.name, dueAt);
-    events.roundAwaited(target, dueAt);
-  }
-
-  async function end(): Promise<void> {
-    await Promise.all([...entries.values()].flatMap(({ watch, change }) => [watch?.ended ?? [], change ?? []].flat()));
-    await Promise.all(recordings);
+  function start(target: Target): Watch {
+    const roundAwaited: MonitorEvents['roundAwaited'] = (_, dueAt) => {
+      overdue.expect(target.name, dueAt);
+      events.roundAwaited(target, dueAt);
+    };
+    const take = async (round: SeenRound) => rounds.take(target, round);
+    return startWatch(target, { ...ports, events: { ...events, roundAwaited }, take }, work.signal);
   }
 
   async function stop(ms: number): Promise<void> {
-    isStopping = true;
     extraRounds[Symbol.dispose]();
-    for (const { watch } of entries.values()) watch?.stop();
-    const done = end();
+    inForce.stop();
+    const done = inForce.idle().then(async () => recorder.idle());
     if (!(await endsWithin(done, clock, ms))) {
       work.abort(new Error('the monitor is stopping'));
       await done;
@@ -245,15 +145,11 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     ended,
     nodeAbsent(absence) {
       assessor.own.nodeAbsent(absence, clock.now());
-      for (const record of assessor.own.review(clock.now())) void keep(record);
+      for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
     },
-    overdueMs() {
-      let oldest = Number.POSITIVE_INFINITY;
-      for (const dueAt of expected.values()) oldest = Math.min(oldest, dueAt);
-      return Math.max(0, clock.now() - oldest);
-    },
+    overdueMs: () => overdue.ms(),
     apply,
-    targets: () => [...entries.values()].filter(({ wanted }) => wanted !== null).map(({ name }) => name),
+    targets: () => inForce.names(),
     silence(silence) {
       store.saveSilence(silence);
       assessor.silences.set(silence.id, silence);
@@ -261,28 +157,60 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     },
     silences: () => [...assessor.silences.values()].filter(({ until }) => until > clock.now()),
     async acknowledge(id, why) {
-      const acknowledged = { at: clock.now(), why };
-      const own = assessor.own.acknowledge(id, acknowledged);
-      if (own !== null) {
-        await keep(own);
-        return own.incidents[0] ?? null;
-      }
-      const entry = [...entries.values()].find(({ memory }) => memory.openIncidents.has(id));
-      const known = entry?.memory.openIncidents.get(id);
-      if (entry === undefined || known === undefined) return null;
-      const incident = { ...known, acknowledged };
-      entry.memory = { ...entry.memory, openIncidents: new Map(entry.memory.openIncidents).set(id, incident) };
-      const dueAt = acknowledged.at;
-      await keep({ target: entry.name, dueAt, votes: [], states: [], incidents: [incident], deliveries: [] });
-      return incident;
+      const record =
+        assessor.own.acknowledge(id, { at: clock.now(), why }) ?? acknowledge(memories, id, why, clock.now());
+      if (record === null) return null;
+      await recorder.keep(record);
+      return record.incidents[0] ?? null;
     },
     openIncidents: () => [
       ...assessor.own.open,
-      ...[...entries.values()].flatMap(({ memory }) => [...memory.openIncidents.values()]),
+      ...[...memories.values()].flatMap(({ openIncidents }) => [...openIncidents.values()]),
     ],
     async stop(ms) {
       stopped ??= stop(ms);
       return stopped;
+    },
+  };
+}
+
+function ownOf(stored: readonly StoredTarget[]): readonly Incident[] {
+  return stored.filter(({ target }) => isAboutUs(target)).flatMap(({ openIncidents }) => openIncidents);
+}
+
+function memoriesOf(stored: readonly StoredTarget[]): Map<string, Memory> {
+  const memories = stored
+    .filter(({ target }) => !isAboutUs(target))
+    .map(({ target, states, openIncidents }): [string, Memory] => [
+      target,
+      {
+        states: new Map(states.map((state) => [state.rule, state])),
+        openIncidents: new Map(openIncidents.map((incident) => [incident.id, incident])),
+      },
+    ]);
+  return new Map(memories);
+}
+
+/** Notes in the memory of its target that somebody knows of an incident. Gives what has to be stored, or null. */
+function acknowledge(memories: Map<string, Memory>, id: string, why: string, at: number): RoundRecord | null {
+  const [target, memory] = [...memories].find(([, { openIncidents }]) => openIncidents.has(id)) ?? [];
+  const known = memory?.openIncidents.get(id);
+  if (target === undefined || memory === undefined || known === undefined) return null;
+  const incident = { ...known, acknowledged: { at, why } };
+  memories.set(target, { ...memory, openIncidents: new Map(memory.openIncidents).set(id, incident) });
+  return { target, dueAt: at, votes: [], states: [], incidents: [incident], deliveries: [] };
+}
+
+/** How late the target is that has waited longest for its round. */
+function createOverdue(clock: Clock) {
+  const expected = new Map<string, number>();
+  return {
+    expect: (target: string, dueAt: number) => void expected.set(target, dueAt),
+    forget: (target: string) => void expected.delete(target),
+    ms(): number {
+      let oldest = Number.POSITIVE_INFINITY;
+      for (const dueAt of expected.values()) oldest = Math.min(oldest, dueAt);
+      return Math.max(0, clock.now() - oldest);
     },
   };
 }

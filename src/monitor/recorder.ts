@@ -11,11 +11,18 @@ export interface RecorderPorts {
   readonly wakeOutbox: () => void;
 }
 
-/** Stores what rounds leave behind, and says what became of incidents. Never rejects. */
-export type Recorder = (record: RoundRecord) => Promise<void>;
+/** Stores what rounds leave behind, and says what became of incidents. */
+export interface Recorder {
+  /** Resolves once the record is committed or refused; never rejects. */
+  keep(record: RoundRecord): Promise<void>;
+  /** Resolves when nothing is on its way any more. */
+  idle(): Promise<void>;
+}
 
 export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderPorts): Recorder {
-  return async (record) => {
+  const onTheWay = new Set<Promise<void>>();
+
+  async function write(record: RoundRecord): Promise<void> {
     const { target, dueAt, votes, states, incidents, deliveries } = record;
     if (votes.length + states.length + incidents.length + deliveries.length === 0) return;
     try {
@@ -29,6 +36,18 @@ export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderP
     } catch (error) {
       log.error({ err: error, target, dueAt }, 'round could not be stored');
     }
+  }
+
+  return {
+    async keep(record) {
+      const writing = write(record);
+      onTheWay.add(writing);
+      await writing;
+      onTheWay.delete(writing);
+    },
+    async idle() {
+      await Promise.all(onTheWay);
+    },
   };
 }
 

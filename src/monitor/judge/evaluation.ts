@@ -12,7 +12,7 @@ export interface Evidence {
   /** Nodes whose votes do not count. */
   readonly suspected: ReadonlySet<string>;
   /** The successful results of a node that were due after `since`, oldest first. */
-  samplesOf(node: string, since: number): readonly RecentTime[];
+  recentTimesOf(node: string, since: number): readonly RecentTime[];
 }
 
 export interface Evaluation {
@@ -41,7 +41,7 @@ export function evaluateRule(
     kind.judge(rule.options, {
       outcome,
       answers: readAnswers === null ? null : readAnswers(outcome),
-      samples: windowMs === 0 ? [] : evidence.samplesOf(node.name, round.dueAt - windowMs),
+      recentTimes: windowMs === 0 ? [] : evidence.recentTimesOf(node.name, round.dueAt - windowMs),
       now: round.dueAt,
       isOpen: state.incidentId !== null,
       noted: state.noted[node.name],

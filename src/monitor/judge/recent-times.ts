@@ -6,7 +6,9 @@ import type { Target } from './target.ts';
 export interface RecentTimes {
   /** From now on results of the target are kept for so long; 0 keeps none. */
   keep(target: string, windowMs: number): void;
-  add(target: string, node: string, sample: RecentTime): void;
+  /** The same, with nothing kept so far. */
+  begin(target: string, windowMs: number): void;
+  add(target: string, node: string, time: RecentTime): void;
   /** Those that were due after `since`, oldest first. */
   of(target: string, node: string, since: number): readonly RecentTime[];
   forget(target: string): void;
@@ -24,16 +26,20 @@ export function createRecentTimes(): RecentTimes {
       windows.set(target, windowMs);
       if (windowMs === 0) kept.delete(target);
     },
-    add(target, node, sample) {
+    begin(target, windowMs) {
+      windows.set(target, windowMs);
+      kept.delete(target);
+    },
+    add(target, node, time) {
       const windowMs = windows.get(target) ?? 0;
       if (windowMs === 0) return;
       const nodes = kept.get(target) ?? new Map<string, RecentTime[]>();
       kept.set(target, nodes);
-      const samples = nodes.get(node) ?? [];
-      nodes.set(node, samples);
-      samples.push(sample);
-      const fresh = samples.findIndex(({ at }) => at > sample.at - windowMs);
-      samples.splice(0, Math.max(fresh, samples.length - mostRecentTimes));
+      const times = nodes.get(node) ?? [];
+      nodes.set(node, times);
+      times.push(time);
+      const fresh = times.findIndex(({ at }) => at > time.at - windowMs);
+      times.splice(0, Math.max(fresh, times.length - mostRecentTimes));
     },
     of(target, node, since) {
       return (kept.get(target)?.get(node) ?? []).filter(({ at }) => at > since);

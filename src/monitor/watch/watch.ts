@@ -2,7 +2,6 @@ import type { NodeSelection } from '#checks/index.ts';
 import { type Clock, deadline, sleep } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createNextDue } from '#schedule/schedule.ts';
-import type { Decision, Round } from '../judge/decide.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
@@ -10,11 +9,15 @@ import type { Vote } from '../judge/vote.ts';
 import { dueTimes } from '#schedule/due-times.ts';
 import type { Runner } from './runner.ts';
 
-/** A round that is over. Times are wall time. */
-export interface DoneRound {
+/** What the nodes saw in a round. Times are wall time. */
+export interface SeenRound {
   readonly dueAt: number;
   readonly startedAt: number;
   readonly votes: readonly Vote[];
+}
+
+/** A round that is over. */
+export interface DoneRound extends SeenRound {
   readonly verdict: Verdict;
   readonly inMaintenance: boolean;
 }
@@ -32,11 +35,9 @@ export interface WatchPorts {
   readonly runner: Runner;
   readonly clock: Clock;
   readonly log: Log;
-  readonly events: MonitorEvents;
-  /** What follows from a round. */
-  judge(round: Round): { readonly decision: Decision; readonly inMaintenance: boolean };
-  /** Stores what a round leaves behind. Never rejects. */
-  record(record: RoundRecord): Promise<void>;
+  readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
+  /** Where a round goes when it is over. Resolves to whether another one at once would make sure of it. */
+  take(round: SeenRound): Promise<boolean>;
 }
 
 /** The watch over one target. */
@@ -60,16 +61,14 @@ const shortestGapMs = 3_000;
  *
  * 1. wait for the next due time; those that passed meanwhile are counted, never made up for;
  * 2. have the check run on the nodes; trouble of ours is a round without votes;
- * 3. decide what follows;
- * 4. store all of it in one transaction, waited for only where an incident is in it;
- * 5. where a failing round is to be confirmed, go on with 2 after a pause, on other nodes where there are any.
+ * 3. hand on what they saw;
+ * 4. where a failing round is to be confirmed, go on with 2 after a pause, on other nodes where there are any.
  *
  * `work` ends the round that runs.
  */
 export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal): Watch {
   const { clock, events } = ports;
   const schedule = new AbortController();
-  const pending = new Set<Promise<void>>();
   const next = createNextDue(target.schedule, target.name);
   const awaitNext = (from: number) => events.roundAwaited(target, next(from) ?? Number.POSITIVE_INFINITY);
   const mostConfirmations = Math.max(0, ...target.rules.map(({ rule }) => (rule.confirm ? rule.rounds.bad - 1 : 0)));
@@ -90,7 +89,6 @@ export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal)
     }
     waiting?.[Symbol.dispose]();
     await extra;
-    await Promise.all(pending);
   }
 
   async function runRounds(dueAt: number): Promise<void> {
@@ -110,13 +108,7 @@ export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal)
     const votes = await collectVotes(target, nodes, dueAt, ports, work);
     if (work.aborted) return false;
     for (const { node } of votes) asked.add(node.name);
-    const { decision, inMaintenance } = ports.judge({ dueAt, votes, now: clock.now() });
-    events.roundDone(target, { dueAt, startedAt, votes, verdict: decision.verdict, inMaintenance });
-    const recording = ports.record(decision.record);
-    pending.add(recording);
-    void recording.finally(() => pending.delete(recording));
-    if (decision.record.incidents.length > 0) await recording;
-    return decision.wantsConfirmation;
+    return ports.take({ dueAt, startedAt, votes });
   }
 
   // Not where the next scheduled round is as near: that one will tell.

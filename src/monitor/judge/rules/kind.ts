@@ -15,7 +15,7 @@ export interface NodeView {
   /** What the check type gives as its answers; null where it gives none. */
   readonly answers: readonly string[] | null;
   /** The node's successful results within the rule's window, oldest first, this round's included. */
-  readonly samples: readonly RecentTime[];
+  readonly recentTimes: readonly RecentTime[];
   /** When the round was due. */
   readonly now: number;
   /** Whether an incident of the rule is open: then the level to clear counts, not the one to raise. */
@@ -73,7 +73,7 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   readonly isOutage: boolean;
   /** Whether another round at once tells more about it than the next one that is due. */
   readonly canBeConfirmed: boolean;
-  /** How far back its samples reach; 0 where it needs none. */
+  /** How far back its recentTimes reach; 0 where it needs none. */
   windowMs(options: z.output<OptionsSchema>): number;
   /** Why targets of this check type, checked every so often (null by a pattern), cannot have such a rule, or null. */
   refuses(check: AnyCheck, options: z.output<OptionsSchema>, everyMs: number | null): string | null;

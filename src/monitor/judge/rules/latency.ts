@@ -51,9 +51,9 @@ export const latency = defineRuleKind({
     const [length, every, least] = [window, everyMs, fewestResults * everyMs].map(formatDuration);
     return `a window of ${length} holds fewer than ${fewestResults} results of a target that is checked every ${every}; make it ${least} or more, or use statistic: last`;
   },
-  judge({ above, clear = above, statistic, window }, { outcome, samples, isOpen }) {
+  judge({ above, clear = above, statistic, window }, { outcome, recentTimes, isOpen }) {
     if (outcome.status !== 'up') return noOpinion(outcome);
-    const ms = statisticOf(samples, statistic) * 1_000;
+    const ms = statisticOf(recentTimes, statistic) * 1_000;
     const message = `${nameOf(statistic, window)} is ${formatSeconds(ms / 1_000)}`;
     if (ms > above) return { status: 'down', reason: 'above', message };
     if (isOpen && ms > clear) return { status: 'down', reason: 'not_clear', message };
@@ -66,9 +66,9 @@ function nameOf(statistic: Statistic, windowMs: number): string {
   return statistic === 'last' ? 'the time' : `${statistic} of ${describeDuration(windowMs)}`;
 }
 
-/** A figure of some samples in seconds; percentiles by nearest rank. NaN, which is above nothing, where there is no sample. */
-export function statisticOf(samples: readonly RecentTime[], statistic: Statistic): number {
-  const seconds = samples.map((sample) => sample.seconds);
+/** A figure of some recentTimes in seconds; percentiles by nearest rank. NaN, which is above nothing, where there is no time. */
+export function statisticOf(recentTimes: readonly RecentTime[], statistic: Statistic): number {
+  const seconds = recentTimes.map((time) => time.seconds);
   switch (statistic) {
     case 'last':
       return seconds.at(-1) ?? Number.NaN;

@@ -207,18 +207,20 @@ test('a target that is another one now forgets what its rules noted of the old o
   expect(carryOver('zone', memory, null, moved, 9).record).toBeNull();
 });
 
-test('samples of a target are kept for its window, a thousand at most, and of no other target', () => {
-  const samples = createRecentTimes();
-  samples.keep('shop', 10_000);
-  samples.add('blog', 'de1', { at: 0, seconds: 1 });
-  for (let at = 0; at <= 20_000; at += 1_000) samples.add('shop', 'de1', { at, seconds: at });
-  expect(samples.of('blog', 'de1', -1)).toEqual([]);
-  expect(samples.of('shop', 'us1', -1)).toEqual([]);
-  expect(samples.of('shop', 'de1', -1).map(({ at }) => at / 1_000)).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
-  expect(samples.of('shop', 'de1', 18_000).map(({ at }) => at)).toEqual([19_000, 20_000]);
-  samples.keep('shop', 86_400_000);
-  for (let at = 20_001; at < 22_000; at += 1) samples.add('shop', 'de1', { at, seconds: at });
-  expect(samples.of('shop', 'de1', -1)).toHaveLength(mostRecentTimes);
-  samples.forget('shop');
-  expect(samples.of('shop', 'de1', -1)).toEqual([]);
+test('recentTimes of a target are kept for its window, a thousand at most, and of no other target', () => {
+  const recentTimes = createRecentTimes();
+  recentTimes.keep('shop', 10_000);
+  recentTimes.add('blog', 'de1', { at: 0, seconds: 1 });
+  for (let at = 0; at <= 20_000; at += 1_000) recentTimes.add('shop', 'de1', { at, seconds: at });
+  expect(recentTimes.of('blog', 'de1', -1)).toEqual([]);
+  expect(recentTimes.of('shop', 'us1', -1)).toEqual([]);
+  expect(recentTimes.of('shop', 'de1', -1).map(({ at }) => at / 1_000)).toEqual([
+    11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+  ]);
+  expect(recentTimes.of('shop', 'de1', 18_000).map(({ at }) => at)).toEqual([19_000, 20_000]);
+  recentTimes.keep('shop', 86_400_000);
+  for (let at = 20_001; at < 22_000; at += 1) recentTimes.add('shop', 'de1', { at, seconds: at });
+  expect(recentTimes.of('shop', 'de1', -1)).toHaveLength(mostRecentTimes);
+  recentTimes.forget('shop');
+  expect(recentTimes.of('shop', 'de1', -1)).toEqual([]);
 });

@@ -15,7 +15,7 @@ const now = Date.parse('2026-01-01T00:00:00Z');
 const view = (outcome: Outcome, more: Partial<NodeView> = {}): NodeView => ({
   outcome,
   answers: null,
-  samples: outcome.status === 'up' ? [{ at: now, seconds: outcome.seconds }] : [],
+  recentTimes: outcome.status === 'up' ? [{ at: now, seconds: outcome.seconds }] : [],
   now,
   isOpen: false,
   noted: undefined,
@@ -175,11 +175,11 @@ test.each([
 });
 
 test('last and mean are what they say, and nothing is above nothing', () => {
-  const samples = [0.1, 0.5, 0.3].map((seconds) => ({ at: 0, seconds }));
-  expect(statisticOf(samples, 'last')).toBe(0.3);
-  expect(statisticOf(samples, 'mean')).toBeCloseTo(0.3);
+  const recentTimes = [0.1, 0.5, 0.3].map((seconds) => ({ at: 0, seconds }));
+  expect(statisticOf(recentTimes, 'last')).toBe(0.3);
+  expect(statisticOf(recentTimes, 'mean')).toBeCloseTo(0.3);
   expect(statisticOf([], 'mean')).toBeNaN();
-  expect(judge(slow, view(up(), { samples: [] })).status).toBe('up');
+  expect(judge(slow, view(up(), { recentTimes: [] })).status).toBe('up');
 });
 
 test.each([

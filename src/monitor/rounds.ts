@@ -1,0 +1,50 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Assessor } from './assessment.ts';
+import { type Memory, nothingRemembered } from './judge/decide.ts';
+import type { Target } from './judge/target.ts';
+import type { Recorder } from './recorder.ts';
+import type { ExtraRounds } from './watch/extra-rounds.ts';
+import type { Runner } from './watch/runner.ts';
+import type { DoneRound, MonitorEvents, SeenRound } from './watch/watch.ts';
+
+/** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
+export interface Rounds {
+  /** Takes a round that is over. Resolves to whether another one at once would make sure of it, when that may be asked. */
+  take(target: Target, round: SeenRound): Promise<boolean>;
+}
+
+export interface RoundsOptions {
+  readonly assessor: Assessor;
+  /** What is remembered about each target; every round may change it. */
+  readonly memories: Map<string, Memory>;
+  readonly recorder: Recorder;
+  readonly extraRounds: ExtraRounds;
+  readonly runner: Pick<Runner, 'nodes'>;
+  readonly events: Pick<MonitorEvents, 'roundDone'>;
+  readonly clock: Clock;
+}
+
+// How long nodes may take to show up after a start.
+const patienceMs = 600_000;
+
+export function createRounds(options: RoundsOptions): Rounds {
+  const { assessor, memories, recorder, extraRounds, runner, events, clock } = options;
+  const startedAt = clock.now();
+  return {
+    async take(target, { dueAt, startedAt: begun, votes }) {
+      const now = clock.now();
+      const before = memories.get(target.name) ?? nothingRemembered;
+      const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now });
+      memories.set(target.name, decision.memory);
+      for (const record of records) void recorder.keep(record);
+      if (now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), now);
+      extraRounds.ask(ask);
+      extraRounds.askAgain(target.name);
+      const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
+      events.roundDone(target, done);
+      const recorded = recorder.keep(decision.record);
+      if (decision.record.incidents.length > 0) await recorded;
+      return decision.wantsConfirmation;
+    },
+  };
+}
