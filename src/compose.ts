@@ -53,7 +53,7 @@ export async function startDaemon(
   started.defer(async () => checking.close());
 
   const inForce = () => watching?.reloader.inForce ?? config;
-  const channels = openChannels(config, inForce, { clock, log, version });
+  const channels = openChannels(config, inForce, { clock, log });
   for (const channel of channels) started.defer(async () => channel.close());
   const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
@@ -101,7 +101,7 @@ export async function startDaemon(
   watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox, stored });
   started.use(watching.reloader);
   outbox.start();
-  started.defer(startRegulars(config, { clock, random, log, version, store, outbox, channels, pulses: health.pulses }));
+  started.defer(startRegulars(config, { clock, random, log, store, outbox, channels, pulses: health.pulses }));
   return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
 }
 

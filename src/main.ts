@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { runProgram } from '#cli/program.ts';
 import type { World } from '#cli/world.ts';
+import { version } from '#kernel/version.ts';
 
 // The only file that touches the process: arguments, environment, signals, exit.
 
@@ -17,7 +17,7 @@ process.on('SIGTERM', onSignal);
 const world: World = {
   env: process.env,
   cwd: process.cwd(),
-  version: versionOf(readFileSync(new URL('../package.json', import.meta.url), 'utf8')),
+  version,
   pid: process.pid,
   stop: stop.signal,
   onHangup: (action) => void process.on('SIGHUP', action),
@@ -30,8 +30,3 @@ const world: World = {
 };
 
 process.exitCode = await runProgram(process.argv.slice(2), world);
-
-function versionOf(packageJson: string): string {
-  const { version } = JSON.parse(packageJson);
-  return String(version);
-}

@@ -1,4 +1,5 @@
 import got, { type Response } from 'got';
+import { userAgent } from '#kernel/version.ts';
 
 export interface Call {
   readonly url: string;
@@ -32,8 +33,7 @@ export async function call(
 }
 
 /** Calls the URL of a dead man's switch. Rejects where it does not answer with a status from 200 to 299. */
-export async function ping(url: string, version: string, signal: AbortSignal): Promise<void> {
-  const headers = { 'user-agent': `watchpost/${version}` };
-  const { statusCode } = await call({ url, method: 'GET', headers }, signal);
+export async function ping(url: string, signal: AbortSignal): Promise<void> {
+  const { statusCode } = await call({ url, method: 'GET', headers: { 'user-agent': userAgent } }, signal);
   if (statusCode < 200 || statusCode > 299) throw new Error(`it answered with status ${statusCode}`);
 }

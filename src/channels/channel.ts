@@ -23,7 +23,6 @@ export interface ChannelEnvironment {
   readonly mailFolder: string;
   /** The name of this machine, which it greets servers with. */
   readonly hostname: string;
-  readonly version: string;
 }
 
 /** An entry under `notify.<name>.<channel>` with what its files hold. */

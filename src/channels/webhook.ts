@@ -4,6 +4,7 @@ import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
 import { singleLine } from '#kernel/text.ts';
+import { userAgent } from '#kernel/version.ts';
 import type { Receipt } from '#monitor/tell/channel.ts';
 import { call } from './call.ts';
 import { type ChannelType, FilePath } from './channel.ts';
@@ -29,7 +30,7 @@ export const webhook: ChannelType<'webhook', typeof Entry> = {
   summary: 'Posts JSON, signed with HMAC-SHA256, to an address of your own.',
   Entry,
   recipientsOf: ({ notify }) => [notify],
-  open({ clock, version }, contacts) {
+  open({ clock }, contacts) {
     const closing = new AbortController();
     return {
       name: 'webhook',
@@ -44,7 +45,7 @@ export const webhook: ChannelType<'webhook', typeof Entry> = {
         const signal = AbortSignal.any([outer, closing.signal]);
         const headers = {
           'content-type': 'application/json',
-          'user-agent': `watchpost/${version}`,
+          'user-agent': userAgent,
           'watchpost-id': message.id,
           'watchpost-signature': sign(body, Math.floor(clock.now() / 1_000), secret.reveal()),
         };

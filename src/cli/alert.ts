@@ -21,7 +21,7 @@ export async function testAlert(
   const config = await loadConfig({ path, env: world.env });
   const chosen = chosenOf(config, name);
   const log = createLog({ level: 'warn', pretty: world.interactive, fd: 2 });
-  const channels = openChannels(config, () => config, { clock: systemClock, log, version: world.version });
+  const channels = openChannels(config, () => config, { clock: systemClock, log });
   let failures = 0;
   try {
     for (const { name: notify, addresses, policy } of chosen) {

@@ -48,7 +48,6 @@ export async function checkThere(spec: CheckSpec, url: string, options: ThereOpt
     url: url.replace(/\/+$/, ''),
     token: await readToken(options.tokenFile),
     budget: { count: 60, perMs: 60_000 },
-    version: world.version,
     clock: systemClock,
     random: systemRandom,
     log: createLog({ level: 'silent', pretty: false, fd: 2 }),

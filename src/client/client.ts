@@ -12,7 +12,7 @@ import { createHttp, type Http } from './http.ts';
 import { createNodeList } from './node-list.ts';
 import { type Budget, createPace } from './pace.ts';
 import { createPoller, limitOf } from './poll.ts';
-import { askedNodes, missingNodes, nodeQuery } from './selection.ts';
+import { missingNodes, nodeQuery, votersOf } from './selection.ts';
 
 export interface ClientOptions {
   /** The `base_url` of the interface, without a slash at its end. */
@@ -20,7 +20,6 @@ export interface ClientOptions {
   readonly token: Secret | null;
   /** How many checks are started; one on several nodes counts once. */
   readonly budget: Budget;
-  readonly version: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -53,7 +52,7 @@ const mostNodes = 1_000;
  * Runs checks at somebody else's service:
  *
  * 1. the list of nodes is fetched at first need, every hour, and when nodes turn up that are not in it;
- * 2. a start waits for its turn under the budget; while the service wants to be left alone there is none;
+ * 2. a start waits until the budget admits it; while the service wants to be left alone none is admitted;
  * 3. the start is sent once, never repeated;
  * 4. results are polled until every node has finished or the check's limit is over.
  */
@@ -62,7 +61,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** The same over any way to call the service. */
-export function clientOver(http: Http, options: Omit<ClientOptions, 'token' | 'version'>): Client {
+export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): Client {
   const { url, clock, random, log } = options;
   const closing = new AbortController();
   const directory = createDirectory();
@@ -83,7 +82,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token' | 'v
   async function start({ spec, nodes }: RunRequest, signal: AbortSignal): Promise<Started | Failure> {
     const query = nodeQuery(nodes, directory);
     if (query === null) return failure('service', 'service_answer', 'the check service has none of these nodes');
-    const refusal = await pace.turn(`${spec.type} ${spec.host}`, signal);
+    const refusal = await pace.admit(`${spec.type} ${spec.host}`, signal);
     if (refusal !== null) return failure('service', 'service_limited', refusal);
     const path = `/check-${spec.type}`;
     const reply = await http.get({ path, query: [['host', spec.host], ...query], timeoutMs: startMs, signal });
@@ -138,8 +137,8 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token' | 'v
         return collect(request, started, signal, onProgress);
       }
       note(started);
-      const asked = askedNodes(request.nodes, directory);
-      return { votes: asked.map((node) => ({ node, outcome: failed(started) })), reportUrl: null };
+      const voters = votersOf(request.nodes, directory);
+      return { votes: voters.map((node) => ({ node, outcome: failed(started) })), reportUrl: null };
     },
   };
 }

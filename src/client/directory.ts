@@ -107,15 +107,15 @@ function read(body: unknown): readonly (readonly [id: string, place: Place])[] {
   return Object.entries(written)
     .slice(0, mostNodes)
     .toSorted(([a], [b]) => Number(isUsual(b)) - Number(isUsual(a)) || (a < b ? -1 : 1))
-    .map(([id, entry]) => [id, placeIn(entry)]);
+    .map(([id, place]) => [id, placeIn(place)]);
 }
 
 function nodesIn(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'nodes' in body ? body.nodes : null;
 }
 
-function placeIn(entry: unknown): Place {
-  const parsed = NodeEntry.safeParse(entry);
+function placeIn(value: unknown): Place {
+  const parsed = NodeEntry.safeParse(value);
   if (!parsed.success) return nowhere;
   const { asn, ip, location } = parsed.data;
   const [countryCode, country, city] = location;

@@ -6,13 +6,13 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
+import { userAgent } from '#kernel/version.ts';
 import { pauseIn, readReply, type Reply } from './reply.ts';
 
 export interface HttpOptions {
   /** The `base_url` of the interface, without a slash at its end. */
   readonly url: string;
   readonly token: Secret | null;
-  readonly version: string;
   readonly clock: Clock;
 }
 
@@ -34,7 +34,7 @@ const mostBytes = 1_048_576;
 const mostSockets = 20;
 const mostRedirects = 3;
 
-export function createHttp({ url, token, version, clock }: HttpOptions): Http {
+export function createHttp({ url, token, clock }: HttpOptions): Http {
   const agents = {
     http: new Agent({ keepAlive: true, maxSockets: mostSockets }),
     https: new SecureAgent({ keepAlive: true, maxSockets: mostSockets }),
@@ -43,7 +43,7 @@ export function createHttp({ url, token, version, clock }: HttpOptions): Http {
     agent: agents,
     headers: {
       accept: 'application/json',
-      'user-agent': `watchpost/${version}`,
+      'user-agent': userAgent,
       ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
     },
     retry: { limit: 0 },

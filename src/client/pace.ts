@@ -15,11 +15,11 @@ export interface PaceOptions {
 /** Keeps our starts below what the other side takes. */
 export interface Pace {
   /**
-   * Resolves to null when it is this target's turn, or to the reason why there is none soon. Who was refused comes first the
-   * next time, so that too small a budget goes round.
+   * Resolves to null once this target may be checked, or to the reason why it may not be soon. Who was refused comes first
+   * the next time, so that too small a budget goes round.
    */
-  turn(target: string, signal: AbortSignal): Promise<string | null>;
-  /** No turns for so long. */
+  admit(target: string, signal: AbortSignal): Promise<string | null>;
+  /** Admits nobody for so long. */
   pause(ms: number): void;
 }
 
@@ -28,8 +28,8 @@ const forgetMs = 300_000;
 const pausedReason = 'the check service wants to be left alone for a while';
 
 export function createPace({ budget, clock }: PaceOptions): Pace {
-  // When the last turns are or will be, on the monotonic clock, in order: never more than the budget.
-  const turns: number[] = [];
+  // When the last were or will be admitted, on the monotonic clock, in order: never more than the budget.
+  const admissions: number[] = [];
   // Who was refused, the longest ago first, and when it last asked: a part of the budget is kept for each.
   const owed = new Map<string, number>();
   let pausedUntil = 0;
@@ -38,25 +38,25 @@ export function createPace({ budget, clock }: PaceOptions): Pace {
     for (const [other, since] of owed) if (since < now - forgetMs) owed.delete(other);
     const first = [...owed.keys()].indexOf(target);
     const before = first === -1 ? owed.size : first;
-    const taken = turns.filter((at) => at > now - budget.perMs).length;
+    const taken = admissions.filter((at) => at > now - budget.perMs).length;
     return before > 0 && taken + before >= budget.count;
   }
 
   function take(target: string, now: number): number | null {
-    const free = turns.length < budget.count ? now : (turns[0] ?? now) + budget.perMs;
-    const at = Math.max(now, free, turns.at(-1) ?? now, pausedUntil);
+    const free = admissions.length < budget.count ? now : (admissions[0] ?? now) + budget.perMs;
+    const at = Math.max(now, free, admissions.at(-1) ?? now, pausedUntil);
     if (at - now > patienceMs || isSpokenFor(target, now)) {
       owed.set(target, now);
       return null;
     }
     owed.delete(target);
-    turns.push(at);
-    if (turns.length > budget.count) turns.shift();
+    admissions.push(at);
+    if (admissions.length > budget.count) admissions.shift();
     return at;
   }
 
   return {
-    async turn(target, signal) {
+    async admit(target, signal) {
       const now = clock.elapsed();
       if (pausedUntil - now > patienceMs) return pausedReason;
       const at = take(target, now);

@@ -28,7 +28,7 @@ export function nodeQuery(selection: NodeSelection, directory: Directory): Query
 }
 
 /** Who has a vote where the service told nothing: those who would have been asked, or at least a stand-in. */
-export function askedNodes(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {
+export function votersOf(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {
   const nodes = candidates(selection, directory);
   const byName = new Map(nodes.map((node) => [node.name, node]));
   return byName.size === 0 ? [nobody] : [...byName.values()];
@@ -42,7 +42,7 @@ export function missingNodes(
 ): readonly NodeInfo[] {
   if (selection.kind !== 'named') return [];
   const names = new Set(taken.map(({ name }) => name));
-  return askedNodes(selection, directory).filter(({ name }) => !names.has(name));
+  return votersOf(selection, directory).filter(({ name }) => !names.has(name));
 }
 
 /** Votes where no node is known. */

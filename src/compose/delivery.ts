@@ -18,7 +18,6 @@ import { startSummary } from '#monitor/tell/summary.ts';
 export interface ChannelsEnvironment {
   readonly clock: Clock;
   readonly log: Log;
-  readonly version: string;
 }
 
 /**
@@ -71,7 +70,7 @@ const longestRefusalMs = 15 * 60_000;
 
 /** Starts the dead man's switch and the summary where the configuration has them. Gives what ends them. */
 export function startRegulars(config: Config, environment: WatchingOver): () => Promise<void> {
-  const { clock, log, version, pulses, outbox, channels } = environment;
+  const { clock, log, pulses, outbox, channels } = environment;
   const { heartbeat, summary } = config;
   const stuck = () =>
     pulses.filter(({ ageMs, limitMs }) => ageMs() >= limitMs).map(({ name }) => `no progress: ${name}`);
@@ -84,7 +83,7 @@ export function startRegulars(config: Config, environment: WatchingOver): () => 
           log,
           everyMs: heartbeat.everyMs,
           troubles: () => [...stuck(), ...undelivered()],
-          call: async (signal) => ping(heartbeat.url.reveal(), version, signal),
+          call: async (signal) => ping(heartbeat.url.reveal(), signal),
         }),
     summary === null
       ? null

@@ -1,25 +1,25 @@
 import { type CheckSpec, failed, failure, type NodeInfo, type Outcome } from '#checks/index.ts';
-import type { RunEntry, StoredRun } from './ports.ts';
+import type { NodeResult, StoredRun } from './ports.ts';
 
 /** A run that somebody started over the API: its outcomes so far, and word of each new one. */
 export class CheckRun implements StoredRun {
   readonly id: string;
   readonly createdAt: number;
   readonly spec: CheckSpec;
-  readonly #entries: RunEntry[];
+  readonly #results: NodeResult[];
   readonly #listeners = new Set<() => void>();
   #finished: number;
 
-  constructor({ id, createdAt, spec, entries }: StoredRun) {
+  constructor({ id, createdAt, spec, results }: StoredRun) {
     this.id = id;
     this.createdAt = createdAt;
     this.spec = spec;
-    this.#entries = [...entries];
-    this.#finished = entries.filter(({ outcome }) => outcome !== null).length;
+    this.#results = [...results];
+    this.#finished = results.filter(({ outcome }) => outcome !== null).length;
   }
 
-  get entries(): readonly RunEntry[] {
-    return this.#entries;
+  get results(): readonly NodeResult[] {
+    return this.#results;
   }
 
   /** How many nodes have answered. The run is what it was as long as this number is. */
@@ -28,14 +28,14 @@ export class CheckRun implements StoredRun {
   }
 
   get done(): boolean {
-    return this.#finished === this.#entries.length;
+    return this.#finished === this.#results.length;
   }
 
   /** Keeps the first outcome of a node and gives its position, or -1 where the node has one or is none of this run. */
   record(node: NodeInfo, outcome: Outcome): number {
-    const position = this.#entries.findIndex((entry) => entry.node.name === node.name && entry.outcome === null);
+    const position = this.#results.findIndex((entry) => entry.node.name === node.name && entry.outcome === null);
     if (position === -1) return -1;
-    this.#entries[position] = { node, outcome };
+    this.#results[position] = { node, outcome };
     this.#finished += 1;
     for (const listener of this.#listeners) listener();
     return position;
@@ -53,6 +53,6 @@ export function closedRun(stored: StoredRun): CheckRun {
   const lost = failed(failure('service', 'gone', 'the service was restarted before this node had answered'));
   return new CheckRun({
     ...stored,
-    entries: stored.entries.map(({ node, outcome }) => ({ node, outcome: outcome ?? lost })),
+    results: stored.results.map(({ node, outcome }) => ({ node, outcome: outcome ?? lost })),
   });
 }

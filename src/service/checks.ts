@@ -66,7 +66,7 @@ export function createChecks(options: ChecksOptions): Checks {
     } catch (error) {
       if (!closing.signal.aborted) log.error({ run: run.id, err: error }, 'run failed');
       const reason = faultOf(error, closing.signal);
-      for (const { node, outcome } of run.entries) if (outcome === null) record(node, failed(reason));
+      for (const { node, outcome } of run.results) if (outcome === null) record(node, failed(reason));
     }
     open.delete(run.id);
     recent.add(run);
@@ -79,8 +79,8 @@ export function createChecks(options: ChecksOptions): Checks {
       if (closing.signal.aborted) throw new WatchpostError('service_busy', 'the service is stopping');
       if (open.size >= openLimit) throw new WatchpostError('service_busy', `${openLimit} checks are running already`);
       const id = random.id(idLength);
-      const entries = nodes.map((node) => ({ node, outcome: null }));
-      const run = new CheckRun({ id, createdAt: clock.now(), spec, entries });
+      const results = nodes.map((node) => ({ node, outcome: null }));
+      const run = new CheckRun({ id, createdAt: clock.now(), spec, results });
       open.set(id, run);
       try {
         await store.addRun({ id, createdAt: run.createdAt, spec, nodes });
@@ -128,13 +128,13 @@ function createRecent(limit: number) {
   return {
     add(run: CheckRun): void {
       runs.set(run.id, run);
-      outcomes += run.entries.length;
+      outcomes += run.results.length;
       // Many at once: each walk to the oldest entry of a map passes the holes of those that were deleted before.
       if (outcomes < limit * 1.1) return;
       for (const [id, oldest] of runs) {
         if (outcomes <= limit) break;
         runs.delete(id);
-        outcomes -= oldest.entries.length;
+        outcomes -= oldest.results.length;
       }
     },
     find(id: string): CheckRun | null {

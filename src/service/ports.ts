@@ -47,17 +47,17 @@ export function gone(message: string): Outcome {
   return failed(failure('node', 'gone', message));
 }
 
-/** A run as it is kept: what was asked, of whom, and what came back. */
+/** A run as it is kept: what was to be checked, by which nodes, and what came back. */
 export interface StoredRun {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly spec: CheckSpec;
-  /** In the order of the answers; an outcome is null until the node has answered. */
-  readonly entries: readonly RunEntry[];
+  /** In the order of the nodes; an outcome is null until the node has answered. */
+  readonly results: readonly NodeResult[];
 }
 
-export interface RunEntry {
+export interface NodeResult {
   readonly node: NodeInfo;
   readonly outcome: Outcome | null;
 }
@@ -65,9 +65,9 @@ export interface RunEntry {
 /** The check service's memory. */
 export interface ServiceStore {
   /** Resolves once a run without outcomes is committed; rejects with `store_failed` where it cannot be. */
-  addRun(run: Omit<StoredRun, 'entries'> & { readonly nodes: readonly NodeInfo[] }): Promise<void>;
+  addRun(run: Omit<StoredRun, 'results'> & { readonly nodes: readonly NodeInfo[] }): Promise<void>;
   /**
-   * Keeps the outcome of the entry at `position`. Written soon, together with others; while the database refuses, it waits
+   * Keeps the outcome of the node at `position`. Written soon, together with others; while the database refuses, it waits
    * in memory as far as there is room.
    */
   addOutcome(id: string, position: number, outcome: Outcome): void;

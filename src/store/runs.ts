@@ -1,14 +1,16 @@
-import type Database from 'better-sqlite3';
 import { z } from 'zod';
 import { checkOf, CheckSpec, NodeInfo } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { ServiceStore, StoredRun } from '#service/ports.ts';
+import { type BetterSQLite3Database, eq, inArray, lt, sql } from './drizzle.ts';
 import { isOutage, reasonOf } from './errors.ts';
+import type { OpenDatabase } from './open.ts';
+import { runResults, runs } from './schema.ts';
 
 export interface RunStoreOptions {
-  readonly database: Database.Database;
+  readonly file: OpenDatabase;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,61 +28,62 @@ interface Start {
   reject(error: Error): void;
 }
 
-interface Answer {
+interface NewResult {
   readonly id: string;
   readonly position: number;
-  readonly text: string;
+  readonly outcome: string;
 }
 
-const answersWaitMs = 250;
+const resultsWaitMs = 250;
 const retryMs = 1_000;
 const longestQueue = 50_000;
 
 /**
- * Group commit for runs. Starts that come in one turn of the event loop share a transaction, and take waiting answers along;
- * answers alone wait a moment for company. Where the database refuses, starts fail at once and answers wait.
+ * Group commit for runs. Starts that come in one turn of the event loop share a transaction, and take waiting results along;
+ * results alone wait a moment for company. Where the database refuses, starts fail at once and results wait.
  */
-export function createRunStore({ database, clock, log }: RunStoreOptions): RunStore {
+export function createRunStore({ file: { raw, drizzle: database }, clock, log }: RunStoreOptions): RunStore {
   const statements = prepare(database);
   let starts: Start[] = [];
-  let answers: Answer[] = [];
+  let results: NewResult[] = [];
   let timer: Disposable | null = null;
-  let turn = false;
+  let flushesSoon = false;
   let closed = false;
 
-  const commit = database.transaction((newRuns: readonly Start[], newAnswers: readonly Answer[]) => {
+  const commit = raw.transaction((newRuns: readonly Start[], newResults: readonly NewResult[]) => {
     for (const { run } of newRuns) {
-      statements.insertRun.run(run.id, run.createdAt, specText(run.spec), JSON.stringify(run.nodes));
+      const { id, createdAt, spec, nodes } = run;
+      statements.insertRun.run({ id, createdAt, spec: specText(spec), nodes: JSON.stringify(nodes) });
     }
-    for (const { id, position, text } of newAnswers) statements.insertAnswer.run(position, text, id);
+    for (const result of newResults) statements.insertResult.run({ ...result });
   });
 
   function flush(): void {
-    turn = false;
+    flushesSoon = false;
     timer?.[Symbol.dispose]();
     timer = null;
-    const [newRuns, newAnswers] = [starts, answers];
+    const [newRuns, newResults] = [starts, results];
     starts = [];
-    answers = [];
-    if (newRuns.length + newAnswers.length === 0) return;
+    results = [];
+    if (newRuns.length + newResults.length === 0) return;
     try {
-      database.pragma('synchronous = NORMAL');
-      commit.immediate(newRuns, newAnswers);
+      raw.pragma('synchronous = NORMAL');
+      commit.immediate(newRuns, newResults);
       for (const start of newRuns) start.resolve();
     } catch (error) {
       const reason = new WatchpostError('store_failed', `the check was not stored: ${reasonOf(error)}`, {
         cause: error,
       });
       for (const start of newRuns) start.reject(reason);
-      keep(newAnswers, error);
+      keep(newResults, error);
     }
   }
 
-  function keep(unwritten: readonly Answer[], error: unknown): void {
-    const kept = isOutage(error) && !closed ? [...unwritten, ...answers].slice(-longestQueue) : [];
-    const lost = unwritten.length + answers.length - kept.length;
+  function keep(unwritten: readonly NewResult[], error: unknown): void {
+    const kept = isOutage(error) && !closed ? [...unwritten, ...results].slice(-longestQueue) : [];
+    const lost = unwritten.length + results.length - kept.length;
     log.error({ err: error, waiting: kept.length, lost }, 'database refuses outcomes of checks');
-    answers = kept;
+    results = kept;
     if (kept.length > 0) timer = clock.after(retryMs, flush);
   }
 
@@ -89,24 +92,23 @@ export function createRunStore({ database, clock, log }: RunStoreOptions): RunSt
       if (closed) throw new WatchpostError('store_failed', 'the database is closed');
       await new Promise<void>((resolve, reject) => {
         starts.push({ run, resolve, reject });
-        if (!turn) setImmediate(flush);
-        turn = true;
+        if (!flushesSoon) setImmediate(flush);
+        flushesSoon = true;
       });
     },
 
     addOutcome(id, position, outcome) {
       if (closed) return;
-      answers.push({ id, position, text: JSON.stringify(outcome) });
-      timer ??= clock.after(answersWaitMs, flush);
+      results.push({ id, position, outcome: JSON.stringify(outcome) });
+      timer ??= clock.after(resultsWaitMs, flush);
     },
 
     findRun(id) {
-      const row = Row.optional().parse(statements.selectRun.get(id));
-      if (row === undefined) return null;
-      return runOf(id, row, z.array(AnswerRow).parse(statements.selectAnswers.all(row.key)));
+      const row = statements.selectRun.get({ id });
+      return row === undefined ? null : runOf(id, row, statements.selectResults.all({ key: row.key }));
     },
 
-    pruneRuns: ({ before, limit }) => statements.prune.run(limit, before).changes,
+    pruneRuns: ({ before, limit }) => statements.prune.run({ before, limit }).changes,
 
     close() {
       if (closed) return;
@@ -116,18 +118,56 @@ export function createRunStore({ database, clock, log }: RunStoreOptions): RunSt
   };
 }
 
-function prepare(database: Database.Database) {
+function prepare(database: BetterSQLite3Database) {
+  const hole = sql.placeholder;
+  // Keys grow with time, so the oldest runs stand at the beginning of the table: no index and no scan.
+  const first = database
+    .select({ key: runs.key, createdAt: runs.createdAt })
+    .from(runs)
+    .orderBy(runs.key)
+    .limit(hole('limit'))
+    .as('first');
   return {
-    insertRun: database.prepare('INSERT INTO runs (id, created_at, spec, nodes) VALUES (?, ?, ?, ?)'),
-    insertAnswer: database.prepare(
-      'INSERT OR IGNORE INTO run_results (run_key, position, outcome) SELECT key, ?, ? FROM runs WHERE id = ?',
-    ),
-    selectRun: database.prepare('SELECT key, created_at AS createdAt, spec, nodes FROM runs WHERE id = ?'),
-    selectAnswers: database.prepare('SELECT position, outcome FROM run_results WHERE run_key = ?'),
-    // Keys grow with time, so the oldest runs stand at the beginning of the table: no index and no scan.
-    prune: database.prepare(
-      'DELETE FROM runs WHERE key IN (SELECT key FROM (SELECT key, created_at FROM runs ORDER BY key LIMIT ?) WHERE created_at < ?)',
-    ),
+    insertRun: database
+      .insert(runs)
+      .values({ id: hole('id'), createdAt: hole('createdAt'), spec: hole('spec'), nodes: hole('nodes') })
+      .prepare(),
+    insertResult: database
+      .insert(runResults)
+      .select(
+        database
+          .select({
+            runKey: runs.key,
+            position: sql<number>`${hole('position')}`.as('position'),
+            outcome: sql<string>`${hole('outcome')}`.as('outcome'),
+          })
+          .from(runs)
+          .where(eq(runs.id, hole('id'))),
+      )
+      .onConflictDoNothing()
+      .prepare(),
+    selectRun: database
+      .select()
+      .from(runs)
+      .where(eq(runs.id, hole('id')))
+      .prepare(),
+    selectResults: database
+      .select({ position: runResults.position, outcome: runResults.outcome })
+      .from(runResults)
+      .where(eq(runResults.runKey, hole('key')))
+      .prepare(),
+    prune: database
+      .delete(runs)
+      .where(
+        inArray(
+          runs.key,
+          database
+            .select({ key: first.key })
+            .from(first)
+            .where(lt(first.createdAt, hole('before'))),
+        ),
+      )
+      .prepare(),
   };
 }
 
@@ -136,14 +176,14 @@ function specText(spec: CheckSpec): string {
   return JSON.stringify(z.encode(CheckSpec, spec));
 }
 
-const Row = z.object({ key: z.int(), createdAt: z.int(), spec: z.string(), nodes: z.string() });
-const AnswerRow = z.object({ position: z.int(), outcome: z.string() });
+type RunRow = typeof runs.$inferSelect;
+type ResultRow = Pick<typeof runResults.$inferSelect, 'position' | 'outcome'>;
 
-function runOf(id: string, row: z.output<typeof Row>, answers: readonly z.output<typeof AnswerRow>[]): StoredRun {
+function runOf(id: string, row: RunRow, rows: readonly ResultRow[]): StoredRun {
   const spec = CheckSpec.parse(JSON.parse(row.spec));
   const { Outcome } = checkOf(spec.type);
-  const outcomes = new Map(answers.map(({ position, outcome }) => [position, Outcome.parse(JSON.parse(outcome))]));
+  const outcomes = new Map(rows.map(({ position, outcome }) => [position, Outcome.parse(JSON.parse(outcome))]));
   const nodes = z.array(NodeInfo).parse(JSON.parse(row.nodes));
-  const entries = nodes.map((node, position) => ({ node, outcome: outcomes.get(position) ?? null }));
-  return { id, createdAt: row.createdAt, spec, entries };
+  const results = nodes.map((node, position) => ({ node, outcome: outcomes.get(position) ?? null }));
+  return { id, createdAt: row.createdAt, spec, results };
 }

@@ -66,7 +66,7 @@ export function openStore(options: StoreOptions): Store {
   const writer = createWriter(database);
   const channels = new Set(readChannels(database));
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
-  const checks = createRunStore({ database: raw, clock, log });
+  const checks = createRunStore({ file, clock, log });
   let closed = false;
 
   function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {

@@ -4,7 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Silence } from '#monitor/doubt/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { errorBody } from './errors.ts';
+import { errorBody } from '#protocol/errors.ts';
 import { onlyLocal } from './local.ts';
 
 type Targets = Silence['targets'];
@@ -22,7 +22,7 @@ export interface ControlRoutes {
     | { readonly ok: false; readonly problems: readonly string[] }
   >;
   silences(): readonly Silence[];
-  addSilence(asked: { readonly targets: Targets; readonly forMs: number; readonly why: string }): Silence;
+  addSilence(silence: { readonly targets: Targets; readonly forMs: number; readonly why: string }): Silence;
   expireSilence(id: string): Silence;
   openIncidents(): readonly Incident[];
   acknowledge(incident: string, why: string): Promise<Incident>;

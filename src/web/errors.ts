@@ -2,25 +2,8 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { singleLine } from '#kernel/text.ts';
+import { codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
 import { protection } from './protection.ts';
-
-/** The body of every call that failed. */
-export interface ErrorBody {
-  readonly ok: 0;
-  readonly error: string;
-  readonly message: string;
-}
-
-const codes: ReadonlyMap<number, string> = new Map([
-  [400, 'bad_request'],
-  [404, 'not_found'],
-  [405, 'method_not_allowed'],
-  [413, 'too_large'],
-  [414, 'too_long'],
-  [415, 'unsupported_media_type'],
-  [503, 'unavailable'],
-]);
 
 /** Answers what no route answers, and what a route throws. Faults of ours are logged, and the answer does not tell them. */
 export function answerErrors(app: FastifyInstance, log: Log): void {
@@ -34,7 +17,7 @@ export function answerErrors(app: FastifyInstance, log: Log): void {
       log.error({ method: request.method, url: request.url, err: error }, 'request failed');
       return reply.code(500).send(errorBody('internal', 'something went wrong here; the log tells what'));
     }
-    return reply.code(status).send(errorBody(codes.get(status) ?? 'bad_request', messageOf(error)));
+    return reply.code(status).send(errorBody(codeOfStatus(status), messageOf(error)));
   });
 }
 
@@ -43,7 +26,7 @@ export function frameworkErrors(error: Error, _: unknown, reply: FastifyReply): 
   reply
     .headers(protection)
     .code(statusOf(error))
-    .send(errorBody('bad_request', messageOf(error)));
+    .send(errorBody(codeOfStatus(statusOf(error)), messageOf(error)));
 }
 
 /** Answers what is no HTTP, is too long or came too late, and ends the connection. */
@@ -58,10 +41,6 @@ export function refuseClient(error: Error, socket: Socket): void {
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
   );
-}
-
-export function errorBody(error: string, message: string): ErrorBody {
-  return { ok: 0, error, message: singleLine(message) };
 }
 
 const badRequest = ['400 Bad Request', errorBody('bad_request', 'this is no HTTP request')] as const;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { errorBody } from './errors.ts';
+import { errorBody } from '#protocol/errors.ts';
 
 /** A part of the program that has to make progress. */
 export interface Pulse {

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody } from './errors.ts';
+import { errorBody } from '#protocol/errors.ts';
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);

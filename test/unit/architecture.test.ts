@@ -66,7 +66,9 @@ function importsOf(file: string): readonly Import[] {
     const specifier = imported ?? located ?? '';
     if (specifier.startsWith('#')) return [{ from: file, to: specifier.slice(1) }];
     if (!specifier.startsWith('.')) return [];
-    return [{ from: file, to: normalize(relative(root, join(root, dirname(file), specifier))) }];
+    const to = normalize(relative(root, join(root, dirname(file), specifier)));
+    // What lies beside `src` is no room.
+    return to.startsWith('..') ? [] : [{ from: file, to }];
   });
 }
 

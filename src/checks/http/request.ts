@@ -1,8 +1,6 @@
+import { userAgent } from '#kernel/version.ts';
 import { type HopRequest, targetOf } from './redirect.ts';
 import type { Spec } from './spec.ts';
-
-/** What the check calls itself unless `headers` says otherwise. */
-const userAgent = 'Watchpost/0.1';
 
 /** The request that a spec asks for. Its headers override ours; compressed answers are taken, but not asked for. */
 export function firstRequest(spec: Spec): HopRequest {

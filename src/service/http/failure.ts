@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { type ApiErrorCode, apiErrors, errorBody } from '#protocol/errors.ts';
+import { type ApiErrorCode, apiErrors, codeOfStatus, errorBody } from '#protocol/errors.ts';
 
 /** A call that fails by a code of the table. */
 export class ApiFailure extends Error {
@@ -50,17 +50,12 @@ function failureOf(error: unknown): ApiFailure | null {
     const message = error.code === 'service_busy' ? error.message : 'checks cannot be stored now; try again later';
     return new ApiFailure('unavailable', message, { headers: { 'retry-after': '5' } });
   }
-  const code = codes.get(systemCode(error) ?? '');
-  if (code !== undefined) return new ApiFailure(code, messageOf(error));
-  return isClientFault(error) ? new ApiFailure('bad_request', messageOf(error)) : null;
+  const status = clientFault(error);
+  return status === null ? null : new ApiFailure(codeOfStatus(status), messageOf(error));
 }
 
-const codes: ReadonlyMap<string, ApiErrorCode> = new Map([
-  ['FST_ERR_CTP_BODY_TOO_LARGE', 'too_large'],
-  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
-]);
-
-function isClientFault(error: unknown): boolean {
-  if (!(error instanceof Error) || !('statusCode' in error)) return false;
-  return typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500;
+// What the framework refuses bears a status.
+function clientFault(error: unknown): number | null {
+  if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return null;
+  return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
 }

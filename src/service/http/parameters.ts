@@ -18,15 +18,15 @@ export function acceptAnyBody(app: FastifyInstance): void {
 /** The parameters of a request. Rejects with `bad_request` where the body is not what its content type says. */
 export async function parametersOf(request: FastifyRequest): Promise<Parameters> {
   const values = new Map<string, string[]>();
-  const add = ([key, written]: Entry) => {
+  const add = ([key, written]: Pair) => {
     const value = written.trim();
     if (value === '') return;
     const known = values.get(key);
     if (known === undefined) values.set(key, [value]);
     else known.push(value);
   };
-  for (const entry of queryOf(request)) add(entry);
-  for (const entry of await bodyOf(request)) add(entry);
+  for (const pair of queryOf(request)) add(pair);
+  for (const pair of await bodyOf(request)) add(pair);
   return { all: (name) => values.get(name) ?? [], one: (name) => values.get(name)?.[0] ?? null };
 }
 
@@ -36,23 +36,23 @@ export function queryOf({ url }: FastifyRequest): URLSearchParams {
   return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
 }
 
-type Entry = readonly [string, string];
+type Pair = readonly [string, string];
 
-async function bodyOf({ body, headers }: FastifyRequest): Promise<readonly Entry[]> {
+async function bodyOf({ body, headers }: FastifyRequest): Promise<readonly Pair[]> {
   if (!Buffer.isBuffer(body) || body.length === 0) return [];
   const type = headers['content-type'] ?? '';
-  if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonEntries(body.toString());
-  if (/^multipart\/form-data\b/i.test(type)) return multipartEntries(body, type);
+  if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonPairs(body.toString());
+  if (/^multipart\/form-data\b/i.test(type)) return multipartPairs(body, type);
   return [...new URLSearchParams(body.toString())];
 }
 
-function jsonEntries(text: string): readonly Entry[] {
+function jsonPairs(text: string): readonly Pair[] {
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiFailure('bad_request', 'the body is no JSON object');
   }
-  return Object.entries(value).flatMap(([key, written]): readonly Entry[] =>
-    (Array.isArray(written) ? written : [written]).flatMap((one: unknown): readonly Entry[] =>
+  return Object.entries(value).flatMap(([key, written]): readonly Pair[] =>
+    (Array.isArray(written) ? written : [written]).flatMap((one: unknown): readonly Pair[] =>
       typeof one === 'string' || typeof one === 'number' ? [[key, String(one)]] : [],
     ),
   );
@@ -68,10 +68,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function multipartEntries(body: Buffer, type: string): Promise<readonly Entry[]> {
+async function multipartPairs(body: Buffer, type: string): Promise<readonly Pair[]> {
   try {
     const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
-    return [...form].flatMap(([key, value]): readonly Entry[] => (typeof value === 'string' ? [[key, value]] : []));
+    return [...form].flatMap(([key, value]): readonly Pair[] => (typeof value === 'string' ? [[key, value]] : []));
   } catch (error) {
     if (error instanceof TypeError) throw new ApiFailure('bad_request', 'the body is no form as its content type says');
     throw error;

@@ -29,11 +29,11 @@ const refreshSeconds = 2;
 
 /** A run as a page: a row for each node, in words. It reloads itself until every node has answered. */
 export function reportPage(run: CheckRun, nodeDomain: string): string {
-  const { spec, entries, createdAt, finished, done } = run;
+  const { spec, results, createdAt, finished, done } = run;
   const title = `${spec.type} ${spec.host}`;
-  const state = done ? 'Every node has answered.' : `${finished} of ${entries.length} nodes have answered.`;
+  const state = done ? 'Every node has answered.' : `${finished} of ${results.length} nodes have answered.`;
   const started = new Date(createdAt).toISOString();
-  const rows = entries.map(({ node, outcome }) => {
+  const rows = results.map(({ node, outcome }) => {
     const place = [node.city, node.country].filter((part) => part !== '').join(', ');
     const status = outcome?.status ?? 'unknown';
     return `<tr><td>${escape(nodeIdOf(node.name, nodeDomain))}</td><td>${escape(place)}</td>

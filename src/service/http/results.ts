@@ -43,9 +43,9 @@ export function createTexts({ nodeDomain, compatible }: Pick<ServiceOptions, 'no
   const dialect = compatible ? 'check-host.net' : 'interface';
 
   const row = (run: CheckRun, position: number): Record<string, unknown> => {
-    const entry = run.entries[position];
-    if (entry === undefined) return {};
-    const { node, outcome } = entry;
+    const result = run.results[position];
+    if (result === undefined) return {};
+    const { node, outcome } = result;
     const value = outcome === null ? null : toWire(outcome, run.spec.type, dialect);
     return { [nodeIdOf(node.name, nodeDomain)]: value };
   };
@@ -53,7 +53,7 @@ export function createTexts({ nodeDomain, compatible }: Pick<ServiceOptions, 'no
   const plain = (run: CheckRun): string => {
     const known = made.get(run);
     if (known?.finished === run.finished) return known.plain;
-    const text = JSON.stringify(Object.assign({}, ...run.entries.map((_, position) => row(run, position))));
+    const text = JSON.stringify(Object.assign({}, ...run.results.map((_, position) => row(run, position))));
     made.set(run, { finished: run.finished, plain: text });
     return text;
   };
@@ -88,7 +88,7 @@ export function sendEvents(request: FastifyRequest, reply: FastifyReply, run: Ch
       yield 'retry: 2000\n\n';
       for (;;) {
         const seen = run.finished;
-        for (const [position, { outcome }] of run.entries.entries()) {
+        for (const [position, { outcome }] of run.results.entries()) {
           if (outcome === null || sent.has(position)) continue;
           sent.add(position);
           yield `event: result\nid: ${position}\ndata: ${JSON.stringify(texts.row(run, position))}\n\n`;

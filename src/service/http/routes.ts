@@ -41,7 +41,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
           request_id: run.id,
           permanent_link: link,
           nodes: Object.fromEntries(
-            run.entries.map(({ node }) => [nodeIdOf(node.name, nodeDomain), toDescriptor(node)]),
+            run.results.map(({ node }) => [nodeIdOf(node.name, nodeDomain), toDescriptor(node)]),
           ),
         };
         return reply.type(json).send(JSON.stringify(started));

@@ -40,7 +40,7 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
   app.get('/openapi.json', async (_, reply) => reply.type(json).send((document ??= JSON.stringify(openApiDocument()))));
 }
 
-function checkFor({ id, spec, createdAt, entries, done }: CheckRun, base: string, nodeDomain: string): ApiCheck {
+function checkFor({ id, spec, createdAt, results, done }: CheckRun, base: string, nodeDomain: string): ApiCheck {
   return {
     id,
     type: spec.type,
@@ -49,7 +49,7 @@ function checkFor({ id, spec, createdAt, entries, done }: CheckRun, base: string
     created_at: new Date(createdAt).toISOString(),
     state: done ? 'finished' : 'running',
     report_url: `${base}/check-report/${id}`,
-    results: entries.map(({ node, outcome }) => ({ node: nodeFor(node, nodeDomain), outcome })),
+    results: results.map(({ node, outcome }) => ({ node: nodeFor(node, nodeDomain), outcome })),
   };
 }
 

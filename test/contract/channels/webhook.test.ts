@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { channels, WebhookBody } from '#channels/index.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
+import { userAgent } from '#kernel/version.ts';
 import type { Message } from '#monitor/tell/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
@@ -52,7 +53,6 @@ function open(url: string) {
     mailTemplate: template,
     mailFolder: '/nowhere',
     hostname: 'localhost',
-    version: '1.2.3',
   };
   const files = { secret_file: new Secret(secret) };
   const entry = webhook.Entry.parse({ url, secret_file: 'x' });
@@ -75,7 +75,7 @@ describe('a webhook', () => {
     expect(method).toBe('POST');
     expect(headers).toMatchObject({
       'content-type': 'application/json',
-      'user-agent': 'watchpost/1.2.3',
+      'user-agent': userAgent,
       'watchpost-id': opened.id,
     });
     const [, time = '', signature] = /^t=(\d+),v1=([\da-f]{64})$/.exec(String(headers['watchpost-signature'])) ?? [];

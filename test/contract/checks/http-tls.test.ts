@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { beforeAll, expect, test } from 'vitest';
 import { http } from '#checks/http/index.ts';
+import { userAgent } from '#kernel/version.ts';
 import { issue, issueAuthority, type Issued } from '../../support/certificates.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { checkHttp, inShort } from '../../support/http-check.ts';
@@ -193,7 +194,7 @@ test('HTTP/2 is spoken where the server wants it', async () => {
       version: '2.0',
       method: 'POST',
       url: '/a?b',
-      headers: { ':authority': 'virtual.example', 'x-one': '1', 'user-agent': 'Watchpost/0.1' },
+      headers: { ':authority': 'virtual.example', 'x-one': '1', 'user-agent': userAgent },
       body: 'data',
     },
   ]);

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { http } from '#checks/http/index.ts';
+import { userAgent } from '#kernel/version.ts';
 import { checkHttp, inShort } from '../../support/http-check.ts';
 import { serveHttp, serveText, type TestServer } from '../../support/http-servers.ts';
 
@@ -137,7 +138,7 @@ test('a plain request says who asks, and asks for nothing compressed and for the
     url: '/a/%C3%BC?q=1',
     headers: {
       host: `a.example:${server.port}`,
-      'user-agent': 'Watchpost/0.1',
+      'user-agent': userAgent,
       accept: '*/*',
       'accept-encoding': 'identity',
       connection: 'close',

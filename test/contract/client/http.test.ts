@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import { createHttp } from '#client/http.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
+import { userAgent } from '#kernel/version.ts';
 import { type FakeService, fakeService, sendJson } from '../../support/fake-service.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
 
 async function get(url: string, { timeoutMs = 5_000, signal = new AbortController().signal, path = '/x' } = {}) {
-  const http = createHttp({ url, token: new Secret('t0ken'), version: '1.2.3', clock: systemClock });
+  const http = createHttp({ url, token: new Secret('t0ken'), clock: systemClock });
   try {
     return await http.get({
       path,
@@ -34,7 +35,7 @@ test('a call is one GET that asks for JSON, names itself and brings the token', 
   expect(service.seen).toHaveLength(1);
   expect(service.seen[0]).toMatchObject({
     url: { pathname: '/x', search: '?node=a+b&node=c' },
-    headers: { accept: 'application/json', authorization: 'Bearer t0ken', 'user-agent': 'watchpost/1.2.3' },
+    headers: { accept: 'application/json', authorization: 'Bearer t0ken', 'user-agent': userAgent },
   });
 });
 
@@ -143,7 +144,7 @@ test('a call ends with its signal', async () => {
 test('no connection is left after closing', async () => {
   let service: FakeService;
   await using _ = (service = await fakeService((__, response) => sendJson(response, {})));
-  const http = createHttp({ url: service.url, token: null, version: '1', clock: systemClock });
+  const http = createHttp({ url: service.url, token: null, clock: systemClock });
   const call = { path: '/', query: [], timeoutMs: 1_000, signal: new AbortController().signal };
   await http.get(call);
   await http.get(call);

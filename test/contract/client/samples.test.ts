@@ -30,7 +30,6 @@ async function askFor(type: string, results: readonly Readonly<Record<string, un
     url: service.url,
     token: null,
     budget: { count: 60, perMs: 60_000 },
-    version: '1',
     clock: systemClock,
     random: seededRandom(),
     log: memoryLog().log,

@@ -87,7 +87,7 @@ test('what is stored is read back as it was', async () => {
     id: 'a',
     createdAt: 5,
     spec,
-    entries: [
+    results: [
       { node: nodeInfo('de1'), outcome: null },
       { node: nodeInfo('us1'), outcome },
     ],
@@ -138,9 +138,9 @@ test('runs are deleted when they are old enough, a few at a time, with all that 
 
 test('only the first outcome of a node counts, and nobody else can answer', () => {
   const [de1, us1] = [nodeInfo('de1'), nodeInfo('us1')];
-  const run = new CheckRun({ id: 'a', createdAt: 0, spec, entries: [{ node: de1, outcome: null }] });
+  const run = new CheckRun({ id: 'a', createdAt: 0, spec, results: [{ node: de1, outcome: null }] });
   let changes = 0;
   using _ = run.onChange(() => (changes += 1));
   expect([run.record(us1, outcome), run.record(de1, outcome), run.record(de1, notUp('refused'))]).toEqual([-1, 0, -1]);
-  expect([run.done, run.finished, changes, run.entries[0]?.outcome]).toEqual([true, 1, 1, outcome]);
+  expect([run.done, run.finished, changes, run.results[0]?.outcome]).toEqual([true, 1, 1, outcome]);
 });

@@ -31,7 +31,7 @@ describe('THE list of channels', () => {
 });
 
 function environment(log = memoryLog().log) {
-  const texts = { mailFolder: '/data/mail', hostname: 'localhost', version: '1.2.3' };
+  const texts = { mailFolder: '/data/mail', hostname: 'localhost' };
   return { clock: new FakeClock(), log, smtp: null, mailTemplate: template, ...texts };
 }
 

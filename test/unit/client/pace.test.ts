@@ -15,7 +15,7 @@ test('no minute sees more turns than the budget, however they are asked for', as
         const pace = createPace({ budget: { count: perMinute, perMs: 60_000 }, clock });
         const turns: number[] = [];
         for (const [index, gap] of gaps.entries()) {
-          void pace.turn(`target ${index}`, signal).then((refusal) => refusal === null && turns.push(clock.elapsed()));
+          void pace.admit(`target ${index}`, signal).then((refusal) => refusal === null && turns.push(clock.elapsed()));
           await clock.advance(gap);
         }
         await clock.advance(120_000);
@@ -33,7 +33,7 @@ test('a budget that is just enough refuses nobody', async () => {
   const clock = new FakeClock();
   const pace = createPace({ budget: { count: 6, perMs: 60_000 }, clock });
   for (let round = 0; round < 18; round += 1) {
-    expect(await pace.turn(`target ${round % 6}`, signal)).toBeNull();
+    expect(await pace.admit(`target ${round % 6}`, signal)).toBeNull();
     await clock.advance(10_000);
   }
 });
@@ -45,7 +45,7 @@ test.each([1, 3, 5])('a budget that is too small goes round: %d a minute for 6',
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (let minute = 0; minute < 60; minute += 1) {
     for (const name of names) {
-      void pace.turn(name, signal).then((refusal) => {
+      void pace.admit(name, signal).then((refusal) => {
         if (refusal === null) turns.set(name, (turns.get(name) ?? 0) + 1);
         else expect(refusal).toBe(`the budget of ${perMinute} checks in 1m is used up`);
       });
@@ -58,9 +58,9 @@ test.each([1, 3, 5])('a budget that is too small goes round: %d a minute for 6',
 test('a pause that comes while somebody waits ends the wait with a refusal', async () => {
   const clock = new FakeClock();
   const pace = createPace({ budget: { count: 1, perMs: 60_000 }, clock });
-  await pace.turn('a', signal);
+  await pace.admit('a', signal);
   await clock.advance(55_000);
-  const waiting = pace.turn('b', signal);
+  const waiting = pace.admit('b', signal);
   pace.pause(30_000);
   await clock.advance(5_000);
   expect(await waiting).toMatch(/left alone/);

@@ -78,12 +78,33 @@ test.each([
   expect(networkOf(written)).toBe(network);
 });
 
-test('however many strangers come, the memory stays bounded and an allowance is never exceeded', () => {
+// One more than are kept: who came the longest ago is forgotten then, down to half of them.
+const crowd = 50_001;
+
+test('beyond so many clients those who came last the longest ago are forgotten, and nobody else is', () => {
   const limits = createLimits({ ...open, per_client: minute(2) }, new FakeClock());
-  for (let index = 0; index < 120_000; index += 1) limits.take({ ...charge, client: `client ${index}` });
-  limits.take(charge);
-  limits.take(charge);
-  expect(limits.take(charge).ok).toBe(false);
+  const take = (client: string) => limits.take({ ...charge, client }).ok;
+  const [early, faithful] = ['192.0.2.1', '192.0.2.2'];
+  expect([take(early), take(early), take(early)]).toEqual([true, true, false]);
+  expect(take(faithful)).toBe(true);
+  for (let index = 0; index < 30_000; index += 1) take(`stranger ${index}`);
+  expect(take(faithful)).toBe(true);
+  for (let index = 30_000; index < crowd - 3; index += 1) take(`stranger ${index}`);
+  expect([take(early), take(faithful)]).toEqual([false, false]);
+  take('one more');
+  expect([take(early), take(faithful), take('one more'), take('one more')]).toEqual([true, false, true, false]);
+});
+
+test('whose allowance is whole again is forgotten before anybody else', async () => {
+  const clock = new FakeClock();
+  const limits = createLimits({ ...open, per_client: minute(2) }, clock);
+  const take = (client: string, nodes = 1) =>
+    limits.take({ ...charge, client, nodes: Array.from({ length: nodes }, (_, index) => `n${index}`) }).ok;
+  expect(take('greedy', 6)).toBe(true);
+  for (let index = 0; index < 30_000; index += 1) take(`modest ${index}`);
+  await clock.advance(31_000);
+  for (let index = 30_000; index <= crowd; index += 1) take(`stranger ${index}`);
+  expect(take('greedy')).toBe(false);
 });
 
 test('no order of charges gives more than the allowance and what time gave back', async () => {
