@@ -5,6 +5,7 @@ import { addAlertCommands } from './alerts.ts';
 import { addCheckCommands } from './check.ts';
 import { checkConfig, printSchema } from './config.ts';
 import { addControlCommands } from './control.ts';
+import { addImportCommands } from './import.ts';
 import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
 import type { World } from './world.ts';
@@ -84,5 +85,6 @@ function createProgram(world: World, finish: (code: number) => void): Command {
 
   addAlertCommands(program, configOption, world, finish);
   addNodeCommands(program, configOption, world, finish);
+  addImportCommands(program, world, finish);
   return program;
 }

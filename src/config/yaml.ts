@@ -31,12 +31,22 @@ const deepest = 64;
 
 /** One YAML file as a value that knows its places, with anchors, merge keys and `${ENV}` resolved. */
 export function readYaml(source: Source, order: number, env: Environment): Read {
+  return read(source, order, env);
+}
+
+/** A YAML file of another program: `${` means nothing in it, and `!!binary` is known. */
+export function readForeignYaml(source: Source, order: number): Read {
+  return read(source, order, null);
+}
+
+function read(source: Source, order: number, env: Environment | null): Read {
   const lines = new LineCounter();
   const document = parseDocument(source.text, {
     lineCounter: lines,
     prettyErrors: false,
     strict: true,
     uniqueKeys: false,
+    customTags: env === null ? ['binary'] : null,
   });
   const text: Text = { file: source.file, order, text: source.text, lines };
   const top: Spot = { text, start: 0, end: source.text.length };
@@ -60,13 +70,13 @@ export function readYaml(source: Source, order: number, env: Environment): Read 
 class Walk {
   readonly problems: Problem[] = [];
   readonly #text: Text;
-  readonly #env: Environment;
+  readonly #env: Environment | null;
   readonly #anchors = new Map<string, ParsedNode>();
   readonly #open = new Set<ParsedNode>();
   #aliased = 0;
   #inAlias = 0;
 
-  constructor(text: Text, env: Environment) {
+  constructor(text: Text, env: Environment | null) {
     this.#text = text;
     this.#env = env;
   }
@@ -141,7 +151,7 @@ class Walk {
 
   #scalar(node: Scalar.Parsed, key: Spot | null, path: Path): Located {
     const spot = this.#spot(node);
-    if (typeof node.value !== 'string') return leaf(node.value, spot, key);
+    if (typeof node.value !== 'string' || this.#env === null) return leaf(node.value, spot, key);
     const { text, changed, faults } = expand(node.value, this.#env);
     for (const fault of faults) this.#fault(within(spot, fault.written), key, path, fault.message);
     return { ...leaf(text, spot, key), expanded: changed, broken: faults.length > 0 };

@@ -28,6 +28,7 @@ const table: Record<string, readonly string[]> = {
     'monitor/doubt/maintenance.ts',
     'monitor/tell/delivery-policy.ts',
   ],
+  import: ['kernel', 'checks/index.ts', 'config'],
   transport: ['kernel', 'protocol', 'service/ports.ts', 'node/ports.ts'],
   client: ['kernel', 'protocol', 'checks/index.ts', 'monitor/judge/vote.ts', 'monitor/watch/runner.ts'],
   channels: ['kernel', 'monitor/judge', 'monitor/tell/channel.ts', 'monitor/tell/content.ts'],

@@ -1,0 +1,67 @@
+import { formatDuration } from '#kernel/units.ts';
+import type { Plain } from './draft.ts';
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+  ['w', 604_800_000],
+  ['y', 31_536_000_000],
+]);
+
+/** Milliseconds of a duration as Go and Prometheus write it (`1h30m`, `1.5s`, `2w`); null where it is none. */
+export function foreignDuration(text: string): number | null {
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) return null;
+  let total = 0;
+  for (const [, count, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|[smhdwy])/g)) {
+    total += Number(count) * (unitsMs.get(unit) ?? 0);
+  }
+  return Math.round(total);
+}
+
+/** Milliseconds as a configuration writes them, held between two bounds. */
+export function durationWithin(ms: number, leastMs: number, mostMs: number): string {
+  return formatDuration(Math.min(Math.max(Math.round(ms), leastMs), mostMs));
+}
+
+/** A time limit that every check type takes, and that fits between two rounds. */
+export function timeoutFor(ms: number, everyMs: number): string {
+  return durationWithin(Math.min(ms, everyMs), 100, 60_000);
+}
+
+/** The codes from 100 to 999 that are accepted, as `expect.status` writes them; null where there is none. */
+export function statusRanges(accepts: (code: number) => boolean): Plain | null {
+  const ranges: (string | number)[] = [];
+  for (let code = 100; code <= 999; code += 1) {
+    if (!accepts(code)) continue;
+    const from = code;
+    while (code < 999 && accepts(code + 1)) code += 1;
+    ranges.push(from === code ? from : `${from}-${code}`);
+  }
+  const [only] = ranges;
+  if (only === undefined || ranges.length > 20) return null;
+  return ranges.length === 1 ? only : ranges;
+}
+
+/** A regular expression that matches this text and nothing else. */
+export function escapeRegex(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}
+
+/** Bytes as `send` and `expect` write them. */
+export function payloadText(text: string): string {
+  return text.replaceAll(/[\\\r\n\t\0]/g, (character) => shortEscapes[character] ?? character);
+}
+
+const shortEscapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\r': '\\r',
+  '\n': '\\n',
+  '\t': '\\t',
+  '\0': '\\0',
+};

@@ -1,0 +1,120 @@
+import { Document, isCollection, visit } from 'yaml';
+import type { Environment } from '#config/environment.ts';
+import { judgeConfig } from '#config/judge.ts';
+import { formatPath, type Problem } from '#config/problem.ts';
+import { readYaml } from '#config/yaml.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import type { Draft, Plain, PlainMap } from './draft.ts';
+
+/**
+ * The text of a configuration that `config check` accepts. What it would refuse is taken out of the draft and noted, so that
+ * one odd target does not stand in the way of all others.
+ */
+export function finish(draft: Draft, env: Environment, heading: readonly string[]): string {
+  shareDefaults(draft);
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const text = render(draft, heading);
+    const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
+    const { problems } = judgeConfig(root);
+    if (problems.length === 0) return text;
+    if (draft.targets.size === 0) throw new WatchpostError('usage', 'there is nothing in it that can be imported');
+    for (const problem of problems) takeOut(draft, problem);
+  }
+  throw new WatchpostError('internal', 'the imported configuration cannot be made valid');
+}
+
+function takeOut(draft: Draft, { path, message }: Problem): void {
+  const [section, key] = path.map(String);
+  const why = `${formatPath(path.slice(2)) || 'it'}: ${message}`;
+  if (section === 'targets' && key !== undefined) {
+    const target = draft.targets.get(key);
+    if (target !== undefined) draft.note('left out', target.place, `${target.title}: ${why}`);
+    draft.targets.delete(key);
+  } else if (section === 'maintenance') {
+    draft.maintenance.splice(Number(key), 1);
+    draft.note('lost', 'maintenance', why);
+  } else if (section === 'rules' && key !== undefined) {
+    if (draft.rules.delete(key)) draft.note('lost', `rule ${key}`, why);
+    forget(draft, 'rules', key);
+  } else if (section === 'notify' && key !== undefined) {
+    if (draft.notify.delete(key)) draft.note('lost', `notify ${key}`, why);
+    forget(draft, 'notify', key);
+  } else if (section !== undefined && draft.sections.delete(section)) {
+    draft.note('lost', section, why);
+  }
+}
+
+function forget(draft: Draft, list: 'rules' | 'notify', name: string): void {
+  for (const [target, { keys, ...rest }] of draft.targets) {
+    const names = keys[list];
+    if (!Array.isArray(names)) continue;
+    draft.targets.set(target, { ...rest, keys: { ...keys, [list]: names.filter((one) => one !== name) } });
+  }
+  const defaults = draft.sections.get('defaults');
+  if (!isMap(defaults) || !(list in defaults)) return;
+  draft.sections.set('defaults', { ...defaults, [list]: undefined });
+}
+
+// What most targets say is said once.
+function shareDefaults(draft: Draft): void {
+  const defaults: Record<string, Plain | undefined> = {};
+  for (const key of ['every', 'nodes', 'rules', 'notify']) {
+    const common = mostCommon([...draft.targets.values()].map(({ keys }) => keys[key]));
+    // Nobody hears of a new target only where that target says so.
+    if (common === null || draft.targets.size < 2 || (key === 'notify' && JSON.stringify(common) === '[]')) continue;
+    defaults[key] = common;
+    for (const [name, target] of draft.targets) {
+      if (JSON.stringify(target.keys[key]) !== JSON.stringify(common)) continue;
+      draft.targets.set(name, { ...target, keys: { ...target.keys, [key]: undefined } });
+    }
+  }
+  const before = draft.sections.get('defaults');
+  const together = { ...(isMap(before) ? before : {}), ...defaults };
+  if (Object.keys(together).length > 0) draft.sections.set('defaults', together);
+}
+
+// Null where one of them does not say it: a default would say it for that one.
+function mostCommon(values: readonly (Plain | undefined)[]): Plain | null {
+  const counts = new Map<string, { readonly value: Plain; readonly count: number }>();
+  for (const value of values) {
+    if (value === undefined) return null;
+    const text = JSON.stringify(value);
+    counts.set(text, { value, count: (counts.get(text)?.count ?? 0) + 1 });
+  }
+  const [most] = [...counts.values()].toSorted((a, b) => b.count - a.count);
+  return most === undefined || most.count < 2 ? null : most.value;
+}
+
+const order = ['data', 'http', 'smtp', 'defaults', 'targets', 'rules', 'notify', 'maintenance', 'retention'];
+
+function render(draft: Draft, heading: readonly string[]): string {
+  const all: Record<string, Plain | undefined> = {
+    ...Object.fromEntries(draft.sections),
+    targets: Object.fromEntries([...draft.targets].map(([name, { keys }]) => [name, keys])),
+    rules: mapOrNothing(draft.rules),
+    notify: mapOrNothing(draft.notify),
+    maintenance: draft.maintenance.length === 0 ? undefined : draft.maintenance,
+  };
+  const known = Object.entries(all).filter(([, value]) => value !== undefined);
+  const sorted = known.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+  const document = new Document(Object.fromEntries(sorted), { aliasDuplicateObjects: false });
+  visit(document, {
+    Collection(_key, node, path) {
+      if (path.length <= 3 && !(path.length === 3 && isShort(node.toJSON()))) return undefined;
+      if (isCollection(node) && isShort(node.toJSON())) node.flow = true;
+      return undefined;
+    },
+  });
+  document.commentBefore = heading.map((line) => ` ${line}`).join('\n');
+  return document.toString({ lineWidth: 0 });
+}
+
+function isShort(value: unknown): boolean {
+  const text = JSON.stringify(value);
+  return text.length < 120 && !text.includes(String.raw`\n`);
+}
+
+const mapOrNothing = (map: ReadonlyMap<string, PlainMap>) => (map.size === 0 ? undefined : Object.fromEntries(map));
+
+const isMap = (value: Plain | undefined): value is PlainMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

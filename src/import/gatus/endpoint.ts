@@ -1,0 +1,177 @@
+import { durationWithin, foreignDuration, payloadText, timeoutFor } from '../convert.ts';
+import type { Plain, PlainMap } from '../draft.ts';
+import { readConditions, type Wanted } from './expect.ts';
+import type { Endpoint } from './schema.ts';
+
+/** A check made of an endpoint, or why there is none. */
+export type Checked = CheckMade | { readonly leftOut: string };
+
+interface CheckMade {
+  readonly keys: PlainMap;
+  readonly wanted: Wanted;
+  readonly remarks: readonly Remark[];
+}
+
+interface Remark {
+  readonly kind: 'lost' | 'differs';
+  readonly key: string;
+  readonly text: string;
+}
+
+interface Making {
+  readonly endpoint: Endpoint;
+  readonly wanted: Wanted;
+  readonly timeout: string;
+  readonly say: (kind: Remark['kind'], key: string, text: string) => void;
+}
+
+/** The check of an endpoint that is made every so often. */
+export function checkOfEndpoint(endpoint: Endpoint, everyMs: number): Checked {
+  const remarks: Remark[] = [];
+  const wanted = readConditions(endpoint.conditions);
+  const { client } = endpoint;
+  if (!wanted.isConnected) return { leftOut: 'it has to be out of reach, and no check is up when its target is down' };
+  const barred = ['proxy-url', 'oauth2', 'identity-aware-proxy', 'tunnel'].find((key) => client[key] !== undefined);
+  if (barred !== undefined) return { leftOut: `it is reached by client.${barred}, which no check can do` };
+  if (client.tls?.['certificate-file'] !== undefined)
+    return { leftOut: 'it needs a client certificate: add tls.client with cert and key to a target of your own' };
+  const say: Making['say'] = (kind, key, text) => void remarks.push({ kind, key, text });
+  if (client['dns-resolver'] !== undefined)
+    say('differs', 'client', "its name is resolved by the node's own name servers, not by client.dns-resolver");
+
+  const scheme = endpoint.dns === undefined ? (/^([a-z]+):\/\//.exec(endpoint.url)?.[1] ?? '') : 'dns';
+  const make = makers[scheme];
+  if (make === undefined) return { leftOut: `there is no check for ${scheme === '' ? endpoint.url : `${scheme}://`}` };
+  const timeout = timeoutFor(foreignDuration(client.timeout) ?? 10_000, everyMs);
+  const keys = make({ endpoint, wanted, timeout, say });
+  return typeof keys === 'string' ? { leftOut: keys } : { keys, wanted, remarks };
+}
+
+const makers: Readonly<Record<string, (making: Making) => PlainMap | string>> = {
+  http,
+  https: http,
+  tcp: ({ endpoint, wanted, timeout }) => ({ ...bare(endpoint, 'tcp', timeout), ...dialogue(endpoint, wanted) }),
+  tls: ({ endpoint, wanted, timeout }) => ({
+    ...bare(endpoint, 'tcp', timeout),
+    tls: endpoint.client.insecure ? { verify: false } : true,
+    ...dialogue(endpoint, wanted),
+  }),
+  starttls({ endpoint, timeout, say }) {
+    say('lost', 'url', 'STARTTLS: only the greeting is waited for, no certificate is looked at');
+    return { ...bare(endpoint, 'tcp', timeout), expect: { regex: '^220' } };
+  },
+  ssh({ endpoint, timeout, say }) {
+    const signsIn = endpoint.ssh !== undefined && (endpoint.ssh.username !== '' || endpoint.ssh['private-key'] !== '');
+    if (signsIn) say('lost', 'ssh', 'signing in and running a command: only the banner is waited for');
+    return { ...bare(endpoint, 'tcp', timeout), expect: { regex: '^SSH-' } };
+  },
+  udp({ endpoint, wanted, timeout, say }) {
+    const talk = dialogue(endpoint, wanted);
+    if (endpoint.body !== '') return { ...bare(endpoint, 'udp', timeout), ...talk };
+    say('differs', 'url', 'it is asked with two line ends; a refused port is down, silence is up as before');
+    return { ...bare(endpoint, 'udp', timeout), silence: 'up' };
+  },
+  icmp({ endpoint, timeout }) {
+    const family = { ip4: 4, ip6: 6 }[endpoint.client.network];
+    const host = endpoint.url.replace(/^icmp:\/\//, '');
+    return { check: 'ping', host, count: 1, timeout: timeoutFor(foreignDuration(timeout) ?? 0, 60_000), family };
+  },
+  dns,
+};
+
+const bare = ({ url }: Endpoint, check: string, timeout: string) => ({
+  check,
+  host: url.replace(/^[a-z]+:\/\//, ''),
+  timeout,
+});
+
+function http({ endpoint, wanted, timeout, say }: Making): PlainMap {
+  const { client, method, url } = endpoint;
+  const text = bodyOf(endpoint);
+  if (text.includes('[LOCAL_ADDRESS]') || /\[RANDOM_STRING_\d+\]/.test(text))
+    say('lost', 'body', 'placeholders that change with every request are sent as they stand');
+  const headers: Record<string, string> = { ...endpoint.headers };
+  const has = (name: string) => Object.keys(headers).some((key) => key.toLowerCase() === name);
+  if (endpoint.graphql && !has('content-type')) headers['Content-Type'] = 'application/json';
+  const expect: Record<string, Plain | undefined> = {
+    status: wanted.status ?? '100-999',
+    body: Object.keys(wanted.body).length === 0 ? undefined : wanted.body,
+    latency: wanted.latencyMs === null ? undefined : timeoutFor(wanted.latencyMs, 60_000),
+    certificate:
+      wanted.certificateMs === null
+        ? undefined
+        : { valid_for: durationWithin(wanted.certificateMs, 0, 315_360_000_000) },
+  };
+  return {
+    check: 'http',
+    host: url,
+    timeout: timeout === '10s' ? undefined : timeout,
+    method: method.toUpperCase() === 'GET' ? undefined : method.toUpperCase(),
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    body: text === '' ? undefined : text,
+    redirects: client['ignore-redirect'] ? undefined : 5,
+    tls: client.insecure ? { verify: false } : undefined,
+    expect,
+  };
+}
+
+function dialogue({ body }: Endpoint, wanted: Wanted): PlainMap {
+  const { contains, regex } = wanted.body;
+  const expect = typeof contains === 'string' ? payloadText(contains) : regex === undefined ? undefined : { regex };
+  return { send: body === '' ? undefined : payloadText(body), expect: body === '' ? undefined : expect };
+}
+
+function bodyOf(endpoint: Endpoint): string {
+  const text = endpoint.body
+    .replaceAll('[ENDPOINT_NAME]', endpoint.name)
+    .replaceAll('[ENDPOINT_GROUP]', endpoint.group)
+    .replaceAll('[ENDPOINT_URL]', endpoint.url);
+  return endpoint.graphql ? JSON.stringify({ query: text }) : text;
+}
+
+const recordTypes: readonly string[] = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'CNAME', 'SOA', 'PTR', 'CAA', 'SRV'];
+
+function dns({ endpoint, wanted, timeout, say }: Making): PlainMap | string {
+  const record = (endpoint.dns?.['query-type'] ?? '').toUpperCase();
+  if (!recordTypes.includes(record)) return `there is no check for ${record} records`;
+  if (wanted.answers.length > 0 && record === 'MX')
+    say(
+      'lost',
+      'conditions',
+      `the expected answer ${wanted.answers.join(', ')}: an MX record is compared with its priority`,
+    );
+  const answers = record === 'MX' || wanted.answers.length === 0 ? undefined : wanted.answers;
+  if (answers !== undefined) say('differs', 'conditions', 'one of all records has to be as expected, not the last one');
+  if (answers === undefined && (wanted.body['contains'] ?? wanted.body['regex']) !== undefined && record !== 'MX')
+    say('lost', 'conditions', 'a pattern for an answer: records are compared as a whole');
+  const expect = {
+    rcode: wanted.rcode ?? undefined,
+    ...(answers === undefined ? {} : { match: 'any', [record]: answers.length === 1 ? answers[0] : answers }),
+  };
+  return {
+    check: 'dns',
+    host: (endpoint.dns?.['query-name'] ?? '').replace(/\.$/, ''),
+    record,
+    resolver: endpoint.url.replace(/^[a-z]+:\/\//, ''),
+    timeout,
+    expect: Object.values(expect).every((value) => value === undefined) ? undefined : expect,
+  };
+}
+
+/** What no expectation of this check can say, and a rule says instead. */
+export function rulesBesides({
+  keys: { check },
+  wanted,
+}: CheckMade): readonly { readonly name: string; readonly body: PlainMap }[] {
+  if (check === 'http') return [];
+  const rules: { name: string; body: PlainMap }[] = [];
+  if (wanted.latencyMs !== null) {
+    const above = timeoutFor(wanted.latencyMs, 60_000);
+    rules.push({ name: `slow-${above}`, body: { latency: { above, statistic: 'last' } } });
+  }
+  if (wanted.certificateMs !== null && check === 'tcp') {
+    const hours = Math.max(1, Math.round(wanted.certificateMs / 3_600_000));
+    rules.push({ name: `certificate-${hours}h`, body: { certificate: { expires_within: `${hours}h` } } });
+  }
+  return rules;
+}

@@ -1,0 +1,208 @@
+import { escapeRegex, foreignDuration, statusRanges } from '../convert.ts';
+import type { Plain } from '../draft.ts';
+import { type Condition, globRegex, type Operand, type Operator, parseCondition } from './condition.ts';
+
+/** What the conditions of an endpoint ask for. */
+export interface Wanted {
+  readonly status: Plain | undefined;
+  readonly latencyMs: number | null;
+  readonly certificateMs: number | null;
+  readonly body: { readonly [key: string]: Plain };
+  /** Texts that the answer must be one of, where it is compared as a whole. */
+  readonly answers: readonly string[];
+  readonly rcode: string | null;
+  /** Conditions that cannot be carried over, with the reason. */
+  readonly lost: readonly { readonly index: number; readonly why: string }[];
+  /** False where the endpoint has to be out of reach. */
+  readonly isConnected: boolean;
+}
+
+interface Term {
+  readonly simple: { readonly [key: string]: Plain } | null;
+  readonly filter: string;
+}
+
+/** Reads the conditions of one endpoint, which all have to hold. */
+export function readConditions(conditions: readonly string[]): Wanted {
+  const lost: { index: number; why: string }[] = [];
+  const statuses: ((code: number) => boolean)[] = [];
+  const terms: Term[] = [];
+  const body: Record<string, Plain> = {};
+  const answers: string[] = [];
+  let [latencyMs, certificateMs, rcode, isConnected]: [number | null, number | null, string | null, boolean] = [
+    null,
+    null,
+    null,
+    true,
+  ];
+
+  const takers: Readonly<Record<string, (condition: Condition) => string | null>> = {
+    STATUS({ operator, right }) {
+      const accepts = statusTest(operator, right);
+      if (accepts === null) return 'a status is compared with codes only';
+      statuses.push(accepts);
+      return null;
+    },
+    RESPONSE_TIME({ operator, right }) {
+      const limit = millisecondsOf(right);
+      if (limit === null || !['<', '<='].includes(operator)) return 'a response time can only be bounded from above';
+      latencyMs = Math.min(latencyMs ?? Number.POSITIVE_INFINITY, limit);
+      return null;
+    },
+    CERTIFICATE_EXPIRATION({ operator, right }) {
+      const least = millisecondsOf(right);
+      if (least === null || !['>', '>='].includes(operator)) return 'a certificate can only be asked to last longer';
+      certificateMs = Math.max(certificateMs ?? 0, least);
+      return null;
+    },
+    CONNECTED({ operator, right }) {
+      const wanted = right.texts[0]?.toLowerCase();
+      if (operator !== '==' || (wanted !== 'true' && wanted !== 'false')) return 'it is neither true nor false';
+      isConnected &&= wanted === 'true';
+      return null;
+    },
+    DNS_RCODE({ operator, right }) {
+      if (operator !== '==' || right.isPattern || right.texts.length !== 1) return 'one response code can be expected';
+      rcode = right.texts[0] ?? null;
+      return null;
+    },
+    BODY(condition) {
+      if (condition.left.path !== '$' || condition.right.of === 'BODY') return takeTerm(condition, terms);
+      return takeWhole(condition, body, answers) ?? null;
+    },
+  };
+
+  conditions.forEach((text, index) => {
+    const condition = parseCondition(text);
+    const take = takers[condition?.left.of ?? ''];
+    const why = condition === null ? 'it cannot be read' : take === undefined ? noSuchThing : take(condition);
+    if (why !== null) lost.push({ index, why });
+  });
+  const json = jsonOf(terms);
+  return {
+    status:
+      statuses.length === 0
+        ? undefined
+        : (statusRanges((code) => statuses.every((accepts) => accepts(code))) ?? undefined),
+    latencyMs,
+    certificateMs,
+    body: json === null ? body : { ...body, json },
+    answers,
+    rcode,
+    lost,
+    isConnected,
+  };
+}
+
+const noSuchThing = 'there is no such expectation';
+
+function statusTest(operator: Operator, right: Operand): ((code: number) => boolean) | null {
+  if (right.of !== null) return null;
+  if (operator === '==' || operator === '!=') {
+    const tests = right.texts.map((text) =>
+      right.isPattern
+        ? (code: number) => new RegExp(`^${globRegex(text, '.')}$`).test(String(code))
+        : (code: number) => code === Number(text),
+    );
+    return (code) => tests.some((test) => test(code)) === (operator === '==');
+  }
+  const limit = Number(right.texts[0]);
+  if (Number.isNaN(limit)) return null;
+  return (code) => compare(code, operator, limit);
+}
+
+function compare(value: number, operator: Operator, limit: number): boolean {
+  if (operator === '<') return value < limit;
+  if (operator === '<=') return value <= limit;
+  return operator === '>' ? value > limit : value >= limit;
+}
+
+function millisecondsOf({ of, texts: [text = ''] }: Operand): number | null {
+  if (of !== null) return null;
+  return /^\d+(?:\.\d+)?$/.test(text) ? Math.trunc(Number(text)) : foreignDuration(text);
+}
+
+// The whole body: a text in it, no such text, or one of several texts.
+function takeWhole(
+  { left, operator, right }: Condition,
+  body: Record<string, Plain>,
+  answers: string[],
+): string | null {
+  const [text = ''] = right.texts;
+  const inside = right.isPattern ? /^\*([^*?[\]]+)\*$/.exec(text)?.[1] : undefined;
+  if (left.wrap === 'has') return takeRegex(String.raw`\S`, text === 'true' && operator === '==', body);
+  if (left.wrap === 'len') {
+    if ((operator === '>' && text === '0') || (operator === '>=' && text === '1'))
+      return takeRegex(String.raw`\S`, true, body);
+    return 'the length of a whole body cannot be compared';
+  }
+  if (operator === '!=') {
+    if (inside === undefined) return 'only a text that must not be in the body can be ruled out';
+    if (body['not_contains'] !== undefined) return 'one text at most can be ruled out';
+    body['not_contains'] = inside;
+    return null;
+  }
+  if (operator !== '==') return 'a whole body cannot be greater or smaller';
+  if (inside !== undefined && body['contains'] === undefined) {
+    body['contains'] = inside;
+    return null;
+  }
+  if (!right.isPattern) answers.push(...right.texts);
+  const forms = right.texts.map((one) => (right.isPattern ? globRegex(one, String.raw`[\s\S]`) : escapeRegex(one)));
+  return takeRegex(String.raw`^\s*(?:${forms.join('|')})\s*$`, true, body);
+}
+
+function takeRegex(regex: string, isPossible: boolean, body: Record<string, Plain>): string | null {
+  if (!isPossible) return noSuchThing;
+  if (body['regex'] !== undefined && body['regex'] !== regex) return 'one pattern at most can be expected';
+  body['regex'] = regex;
+  return null;
+}
+
+// A value in the body, by JSONPath.
+function takeTerm({ left, operator, right }: Condition, terms: Term[]): string | null {
+  if (left.wrap === 'has') {
+    const exists = (right.texts[0]?.toLowerCase() === 'true') === (operator === '==');
+    terms.push({ simple: { path: left.path, exists }, filter: exists ? left.path : `!${left.path}` });
+    return null;
+  }
+  const value = left.wrap === 'len' ? `length(${left.path})` : left.path;
+  if (right.of === 'BODY') {
+    terms.push({
+      simple: null,
+      filter: `${value} ${operator} ${right.wrap === 'len' ? `length(${right.path})` : right.path}`,
+    });
+    return null;
+  }
+  if (right.of !== null) return noSuchThing;
+  if (right.isPattern) {
+    const match = `match(${value}, ${JSON.stringify(globRegex(right.texts[0] ?? '', '.'))})`;
+    terms.push({ simple: null, filter: operator === '!=' ? `!${match}` : match });
+    return null;
+  }
+  const literals = right.texts.map(jsonLiteral);
+  const isEquality = operator === '==' || operator === '!=';
+  const tests = literals.map((literal) => `${value} ${operator} ${JSON.stringify(literal)}`);
+  const [only] = literals;
+  const simple = operator === '==' && literals.length === 1 && left.wrap === null && only !== undefined;
+  if (!isEquality && typeof only !== 'number') return 'it is compared with something that is no number';
+  const joined = tests.join(operator === '!=' ? ' && ' : ' || ');
+  terms.push({
+    simple: simple ? { path: left.path, equals: only } : null,
+    filter: tests.length > 1 ? `(${joined})` : joined,
+  });
+  return null;
+}
+
+function jsonLiteral(text: string): string | number | boolean {
+  if (/^-?\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  return text === 'true' || (text === 'false' ? false : text);
+}
+
+// Several conditions become one filter: it selects something where all of them hold.
+function jsonOf(terms: readonly Term[]): Plain | null {
+  const [only] = terms;
+  if (only === undefined) return null;
+  if (terms.length === 1 && only.simple !== null) return only.simple;
+  return { path: `$[?${terms.map(({ filter }) => filter).join(' && ')}]` };
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+
+// Only what is carried over or told about; everything else may be there.
+
+export const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const Texts = z.record(z.string(), Text).default({});
+
+export const Alert = z.looseObject({
+  type: Text,
+  enabled: z.boolean().optional(),
+  'failure-threshold': z.int().optional(),
+  'success-threshold': z.int().optional(),
+  'minimum-reminder-interval': Text.optional(),
+  description: Text.optional(),
+  'send-on-resolved': z.boolean().optional(),
+  'provider-override': z.looseObject({}).optional(),
+});
+export type Alert = z.output<typeof Alert>;
+
+export const Window = z.looseObject({
+  enabled: z.boolean().default(true),
+  start: Text.default(''),
+  duration: Text.default(''),
+  timezone: Text.optional(),
+  every: z.array(Text).default([]),
+});
+export type Window = z.output<typeof Window>;
+
+const Client = z.looseObject({
+  insecure: z.boolean().default(false),
+  'ignore-redirect': z.boolean().default(false),
+  timeout: Text.default('10s'),
+  network: Text.default('ip'),
+  'proxy-url': Text.optional(),
+  'dns-resolver': Text.optional(),
+  oauth2: z.looseObject({}).optional(),
+  'identity-aware-proxy': z.looseObject({}).optional(),
+  tunnel: Text.optional(),
+  tls: z.looseObject({ 'certificate-file': Text.optional(), 'private-key-file': Text.optional() }).optional(),
+});
+export type Client = z.output<typeof Client>;
+
+export const Endpoint = z.looseObject({
+  enabled: z.boolean().default(true),
+  name: Text,
+  group: Text.default(''),
+  url: Text,
+  method: Text.default('GET'),
+  body: Text.default(''),
+  graphql: z.boolean().default(false),
+  headers: Texts,
+  interval: Text.default('60s'),
+  conditions: z.array(Text).default([]),
+  alerts: z.array(Alert).default([]),
+  'extra-labels': Texts,
+  'maintenance-windows': z.array(Window).default([]),
+  client: Client.prefault({}),
+  dns: z.looseObject({ 'query-type': Text.default(''), 'query-name': Text.default('') }).optional(),
+  ssh: z
+    .looseObject({ username: Text.default(''), password: Text.default(''), 'private-key': Text.default('') })
+    .optional(),
+});
+export type Endpoint = z.output<typeof Endpoint>;
+
+export const ExternalEndpoint = z.looseObject({
+  enabled: z.boolean().default(true),
+  name: Text,
+  group: Text.default(''),
+  alerts: z.array(Alert).default([]),
+  heartbeat: z.looseObject({ interval: Text.default('0s') }).optional(),
+});
+
+export const Provider = z.looseObject({
+  'default-alert': Alert.partial().loose().optional(),
+  overrides: z.array(z.looseObject({ group: Text.default('') })).default([]),
+});

@@ -1,0 +1,56 @@
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandHere } from '../support/command.ts';
+import { type ImportServers, importServers } from '../support/import-servers.ts';
+
+const fixtures = new URL('../fixtures/import/', import.meta.url).pathname;
+const env = { TOKEN: 't0ken' };
+let folder = '';
+let servers: ImportServers;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'watchpost-import-'));
+  servers = await importServers();
+});
+afterAll(async () => {
+  await servers[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+// The fixture with the ports of servers that really answer.
+async function livePath(name: string): Promise<string> {
+  const path = join(folder, name);
+  await cp(join(fixtures, name), path, { recursive: true });
+  for (const entry of await readdir(path, { recursive: true })) {
+    const file = join(path, entry);
+    if ((await stat(file)).isFile()) await writeFile(file, servers.withPorts(await readFile(file, 'utf8')));
+  }
+  return path;
+}
+
+/** What one round of every target says, by name. */
+async function verdicts(config: string): Promise<Readonly<Record<string, string>>> {
+  const { out, err } = await commandHere(['run', '--config', config, '--once'], { env });
+  expect(err).not.toMatch(/error/i);
+  const rows = out.trim().split('\n').slice(1);
+  return Object.fromEntries(rows.map((row) => row.split(/\s+/)).map(([name = '', verdict = '']) => [name, verdict]));
+}
+
+test('thirty endpoints of Gatus are imported, accepted, and see what Gatus would see', async () => {
+  const to = join(folder, 'from-gatus', 'watchpost.yaml');
+  const path = await livePath('gatus');
+  const imported = await commandHere(['import', 'gatus', path, '--to', to], { env });
+  expect(imported).toMatchObject({ code: 0, err: '' });
+  const checked = await commandHere(['config', 'check', '--config', to], { env });
+  expect(checked.out).toMatch(/is good: 28 targets on 1 node\n$/);
+  const { router: _needsRights, ...seen } = await verdicts(to);
+  expect(seen).toEqual({
+    ...Object.fromEntries(Object.keys(seen).map((name) => [name, 'up'])),
+    'json-bad-value': 'down',
+    'ends-soon': 'down',
+    closed: 'down',
+  });
+  expect(Object.keys(seen)).toHaveLength(27);
+});

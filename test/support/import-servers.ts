@@ -1,0 +1,74 @@
+import { createSocket } from 'node:dgram';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { issue } from './certificates.ts';
+import { dnsServer, zone } from './dns-server.ts';
+import { serveHttp, serveHttps } from './http-servers.ts';
+import { closedPort, tcpServer } from './tcp-servers.ts';
+
+const health = {
+  status: 'UP',
+  load: 3,
+  version: '1.4',
+  nodes: 4,
+  'wanted-nodes': 4,
+  checks: [{ name: 'db' }, { name: 'queue' }],
+};
+
+const pages: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => void>> = {
+  '/ok': (_request, response) => void response.end('ok\n'),
+  '/health.json': (_request, response) => void response.end(JSON.stringify(health)),
+  '/page': (_request, response) => void response.setHeader('X-Shop', 'open').end('<html><h1>Shop</h1></html>'),
+  '/teapot': (_request, response) => void response.writeHead(418).end(),
+  '/error': (_request, response) => void response.writeHead(500).end('broken'),
+  '/moved': (_request, response) => void response.writeHead(302, { location: '/ok' }).end(),
+  '/echo': (request, response) => void text(request).then((body) => response.end(body)),
+  '/members': ({ headers }, response) =>
+    void response.writeHead(headers.authorization === 'Basic b3BzOmh1bnRlcjI=' ? 200 : 401).end(),
+  '/bearer': ({ headers }, response) =>
+    void response.writeHead(headers.authorization === 'Bearer t0ken' ? 200 : 401).end(),
+};
+
+export interface ImportServers extends AsyncDisposable {
+  /** The ports that are written in the fixtures replaced by those of the servers. */
+  withPorts(text: string): string;
+}
+
+/** The servers that the fixtures of imports watch. */
+export async function importServers(): Promise<ImportServers> {
+  await using stack = new AsyncDisposableStack();
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const page = pages[request.url ?? ''];
+    if (page === undefined) response.writeHead(404).end();
+    else page(request, response);
+  };
+  const web = stack.use(await serveHttp(answer));
+  const { cert, key } = await issue({ ips: ['127.0.0.1'] });
+  const secure = stack.use(await serveHttps({ cert, key }, (_request, response) => void response.end('ok')));
+  const ssh = stack.use(await tcpServer((socket) => void socket.end('SSH-2.0-test\r\n')));
+  const dialogue = stack.use(
+    await tcpServer(
+      (socket) =>
+        void socket.on('data', (data) => socket.end(String(data).includes('PING') ? '+PONG\r\n' : '-ERR\r\n')),
+    ),
+  );
+  const names = stack.use(await dnsServer(zone({ 'shop.example.com': ['192.0.2.7', '192.0.2.8'] })));
+  const datagrams = createSocket('udp4');
+  await new Promise<void>((resolve) => datagrams.bind(0, '127.0.0.1', resolve));
+  stack.defer(() => void datagrams.close());
+  const ports: Readonly<Record<string, string | number>> = {
+    18080: web.port,
+    18443: secure.port,
+    18022: ssh.port,
+    18025: dialogue.port,
+    18053: names.address.split(':')[1] ?? '',
+    18090: datagrams.address().port,
+    18099: await closedPort(),
+  };
+  const held = stack.move();
+  return {
+    withPorts: (written) =>
+      written.replaceAll(/\b180(?:80|22|25|53|90|99)\b|\b18443\b/g, (port) => String(ports[port])),
+    [Symbol.asyncDispose]: async () => held.disposeAsync(),
+  };
+}
