@@ -63,7 +63,12 @@ export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, 
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
   /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
   lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];
-  /** A node's result as section 2.7 shapes it. Node and service faults never get here. */
+  /**
+   * The outcome as those may hear it who may reach public addresses only: without what it tells of the node's own network.
+   * Absent where a type tells of the target alone. What went wrong is made safe for all types.
+   */
+  readonly forStrangers?: (outcome: Outcome<z.output<DetailSchema>>) => Outcome<z.output<DetailSchema>>;
+  /** A node's result as section 2.7 shapes it. Where nobody but the target is at fault; all else never gets here. */
   toRow(outcome: Outcome<z.output<DetailSchema>>, dialect?: Dialect): unknown;
   /** The outcome that a row tells; null where the row cannot be read. */
   fromRow(row: unknown): Outcome<z.output<DetailSchema>> | null;

@@ -1,4 +1,5 @@
-import type { FailureCode, FailureSource } from './outcome.ts';
+import type { Dialect } from './check.ts';
+import type { Failure, FailureCode, FailureSource } from './outcome.ts';
 
 /** Whose fault an error text tells of, and which. */
 export interface Meaning {
@@ -37,4 +38,21 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 /** What the error text of a row means. */
 export function meaningOf(error: string): Meaning {
   return meanings.find(([words]) => words.test(error))?.[1] ?? target('unreachable');
+}
+
+// Clients of the public service look for these words: they are those of the system's error list.
+const publicWords: Readonly<Partial<Record<FailureCode, string>>> = {
+  timeout: 'Connection timed out',
+  refused: 'Connection refused',
+  reset: 'Connection reset by peer',
+  unreachable: 'No route to host',
+  name_not_found: 'No such device or address',
+  name_without_address: 'No such device or address',
+  name_server: 'No such device or address',
+  name_timeout: 'No such device or address',
+};
+
+/** The words of a failure in a row: ours, or where there are any those of the public service. */
+export function wordsOf({ code, message }: Failure, dialect: Dialect): string {
+  return dialect === 'interface' ? message : (publicWords[code] ?? message);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
+import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
@@ -45,6 +46,8 @@ export interface AnyCheck {
   start(environment: NodeEnvironment): Promise<AnyProber>;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
   lines(outcome: Outcome): readonly string[];
+  /** Without anything of the node's own network. */
+  readonly forStrangers: (outcome: Outcome) => Outcome;
   toRow(outcome: Outcome, dialect?: Dialect): unknown;
   fromRow(row: unknown): Outcome | null;
 }
@@ -55,12 +58,19 @@ export interface AnyProber {
   close(): Promise<void>;
 }
 
+const same = (outcome: Outcome) => outcome;
+
 const byType: ReadonlyMap<string, AnyCheck> = new Map(
   checks.map((check) => {
     // Sound because every caller picks the check by the type of the very spec or outcome that it hands over.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const erased = { answers: null, ...check, Outcome: outcomeOf(check.Detail) } as unknown as AnyCheck;
-    return [check.type, erased];
+    const erased = {
+      answers: null,
+      forStrangers: same,
+      ...check,
+      Outcome: outcomeOf(check.Detail),
+    } as unknown as AnyCheck;
+    return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
   }),
 );
 

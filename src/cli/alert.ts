@@ -20,6 +20,7 @@ export async function testAlert(
 ): Promise<number> {
   const config = await loadConfig({ path, env: world.env });
   const chosen = chosenOf(config, name);
+  if (kind !== undefined) checkKind(kind);
   const log = createLog({ level: 'warn', pretty: world.interactive, fd: 2 });
   const channels = openChannels(config, () => config, { clock: systemClock, log });
   let failures = 0;
@@ -48,6 +49,12 @@ export async function testAlert(
 }
 
 const words = { retry: 'not accepted (it would be tried again)', rejected: 'refused for good' } as const;
+
+function checkKind(kind: string): void {
+  const kinds: readonly string[] = sampleMessages('UTC', systemClock.now(), '').map((sample) => sample.kind);
+  if (kinds.includes(kind)) return;
+  throw new WatchpostError('usage', `--kind: there is no kind of message "${kind}"; there is ${kinds.join(', ')}`);
+}
 
 function chosenOf({ notify }: Config, name: string | undefined): Config['notify'] {
   const names = notify.map((one) => one.name).join(', ');

@@ -81,7 +81,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
 
   async function start({ spec, nodes }: RunRequest, signal: AbortSignal): Promise<Started | Failure> {
     const query = nodeQuery(nodes, directory);
-    if (query === null) return failure('service', 'service_answer', 'the check service has none of these nodes');
+    if (query === null) return directory.nodes().length === 0 && list.trouble !== null ? list.trouble : noneOfThese;
     const refusal = await pace.admit(`${spec.type} ${spec.host}`, signal);
     if (refusal !== null) return failure('service', 'service_limited', refusal);
     const path = `/check-${spec.type}`;
@@ -156,4 +156,5 @@ const Started = z.object({
 });
 type Started = z.output<typeof Started>;
 
+const noneOfThese = failure('service', 'service_answer', 'the check service has none of these nodes');
 const notTaken = failure('service', 'service_answer', 'the check service did not give this check to the node');

@@ -19,6 +19,8 @@ export interface NodeList {
   keep(): void;
   /** The same, and waits where there is none yet. Rejects with the signal's reason only. */
   ensure(signal: AbortSignal): Promise<void>;
+  /** Why the last list could not be fetched; null where it could, or none was fetched yet. */
+  readonly trouble: Failure | null;
   /** A node turned up that is not in it. */
   outdated(): void;
 }
@@ -31,6 +33,7 @@ export function createNodeList({ http, directory, clock, log, closing }: NodeLis
   let nextAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | null = null;
+  let trouble: Failure | null = null;
 
   async function fetchList(): Promise<Failure | null> {
     triedAt = clock.elapsed();
@@ -46,7 +49,7 @@ export function createNodeList({ http, directory, clock, log, closing }: NodeLis
 
   async function refresh(): Promise<void> {
     try {
-      const trouble = await fetchList();
+      trouble = await fetchList();
       if (trouble !== null) log.warn({ reason: trouble.message }, 'list of nodes could not be fetched');
     } catch (error) {
       if (!closing.aborted) log.error({ err: error }, 'list of nodes could not be fetched');
@@ -61,6 +64,9 @@ export function createNodeList({ http, directory, clock, log, closing }: NodeLis
 
   return {
     keep,
+    get trouble() {
+      return trouble;
+    },
     async ensure(signal) {
       keep();
       if (running !== null && directory.nodes().length === 0) await orAbort(running, signal);

@@ -70,7 +70,8 @@ export function pauseIn(headers: IncomingHttpHeaders, now: number): number | nul
   return Math.min(bounded(ms), longestGuessMs);
 }
 
-const longestPauseMs = 3_600_000;
+// Whatever it says: a header of a broken proxy must not keep us away for years.
+const longestPauseMs = 300_000;
 // Until then the whole allowance is back; a part of it may be much earlier, and a refusal would say when.
 const longestGuessMs = 10_000;
 

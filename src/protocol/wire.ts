@@ -11,11 +11,14 @@ import {
 import { singleLine } from '#kernel/text.ts';
 import { type NodeDescriptor, type NodeEntry, NodeId } from './shapes.ts';
 
-/** A node's finished result as interface 2.7 shapes it. Faults of the node or the service are `[null, { message }]`. */
+/**
+ * A node's finished result as interface 2.7 shapes it. A node that cannot say, by whosever fault but the target's, answers
+ * `[null, { message }]`: a row of the type would be read as the target's.
+ */
 export function toWire(outcome: Outcome, type: CheckTypeName, dialect: Dialect = 'interface'): unknown {
   if (outcome.status === 'unknown') {
     const { source, message } = outcome.failure;
-    if (source === 'node' || source === 'service') return [null, { message }];
+    if (source !== 'target') return [null, { message }];
   }
   return checkOf(type).toRow(outcome, dialect);
 }

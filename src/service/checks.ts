@@ -1,4 +1,13 @@
-import { type CheckSpec, failed, failure, type Failure, type NodeInfo, type Policy } from '#checks/index.ts';
+import {
+  checkOf,
+  type CheckSpec,
+  failed,
+  failure,
+  type Failure,
+  type NodeInfo,
+  type Outcome,
+  type Policy,
+} from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -19,7 +28,7 @@ export interface Checks {
   nodes(): readonly NodeStatus[];
   /**
    * 1. The run is stored; rejects with `store_failed` where it cannot be, with `service_busy` where too many run already.
-   * 2. Its nodes work, and each outcome is kept as it comes.
+   * 2. Its nodes work, and each outcome is kept as it comes; under `public` without what it tells of a node's own network.
    * 3. Every node has an outcome by the check's deadline: its own, or a fault of the node or the service.
    */
   start(request: StartRequest): Promise<CheckRun>;
@@ -57,7 +66,9 @@ export function createChecks(options: ChecksOptions): Checks {
   const working = new Set<Promise<void>>();
 
   async function work(run: CheckRun, nodes: readonly NodeInfo[], policy: Policy): Promise<void> {
-    const record = (node: NodeInfo, outcome: Parameters<CheckRun['record']>[1]) => {
+    const { forStrangers } = checkOf(run.spec.type);
+    const record = (node: NodeInfo, whole: Outcome) => {
+      const outcome = policy === 'public' ? forStrangers(whole) : whole;
       const position = run.record(node, outcome);
       if (position !== -1) store.addOutcome(run.id, position, outcome);
     };

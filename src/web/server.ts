@@ -7,6 +7,7 @@ import type { Log } from '#kernel/log.ts';
 import { cutSlowReaders, quietConnections } from './connections.ts';
 import { answerErrors, frameworkErrors, refuseClient } from './errors.ts';
 import { addHealth, type Health } from './health.ts';
+import { otherMethods } from './methods.ts';
 import { protection } from './protection.ts';
 
 export interface ListenAddress {
@@ -129,10 +130,12 @@ function createApp(options: WebOptions, limits: WebLimits): FastifyInstance {
     log.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request answered');
     done();
   });
+  const refuseOthers = otherMethods(app);
   app.get('/', (_, reply) => reply.type('text/plain; charset=utf-8').send(welcome));
   app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   addHealth(app, health, log);
   for (const plugin of plugins) app.register(plugin);
+  app.register(refuseOthers);
   return app;
 }
 

@@ -141,6 +141,14 @@ test('a check through a service asks for the nodes that were named, with the tok
   expect(JSON.parse(one.out)).toMatchObject({ votes: [{ node: { name: 'us1' } }] });
 });
 
+test('a service that cannot be reached is said to be so, also where nodes are named', async () => {
+  for (const more of [[], ['--node', 'us1'], ['--node', 'us1.node.example.net'], ['--max-nodes', '1']]) {
+    const { code, out } = await commandHere(['check', 'tcp', 'x:1', '--service', 'http://127.0.0.1:1', ...more]);
+    expect([more, code]).toEqual([more, 3]);
+    expect(out).toContain('the check service cannot be reached: connection refused');
+  }
+});
+
 test('a service that refuses is unknown with its reason, and exit code 3', async () => {
   await using service = await fakeService((_, response) => sendJson(response, { error: 'limit_exceeded' }));
   const { code, out } = await commandHere(['check', 'ping', 'example.com', '--service', service.url]);

@@ -1,5 +1,6 @@
 import { defineCheck } from '../check.ts';
 import { Detail } from './answers.ts';
+import { forStrangers } from './conceal.ts';
 import { lines } from './lines.ts';
 import { Spec } from './options.ts';
 import { longestMs, probe, systemServers } from './probe.ts';
@@ -22,6 +23,7 @@ export const dns = defineCheck({
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   lines,
+  forStrangers,
   toRow,
   fromRow,
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { meaningOf } from '../error-words.ts';
+import type { Dialect } from '../check.ts';
+import { meaningOf, wordsOf } from '../error-words.ts';
 import { failed, failure, type FailureCode, type Outcome } from '../outcome.ts';
 import { type Detail, nothingFound } from './detail.ts';
 
@@ -17,7 +18,7 @@ const answered: ReadonlySet<FailureCode> = new Set([
 ]);
 
 /** Interface 2.7: `[[ok, seconds, message, status_code, address]]`. A failed expectation's message tells what failed. */
-export function toRow(outcome: Outcome<Detail>): readonly (readonly unknown[])[] {
+export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): readonly (readonly unknown[])[] {
   const seconds = outcome.seconds ?? 0;
   if (outcome.status === 'up') {
     return [[1, seconds, outcome.detail.reason, String(outcome.detail.status), outcome.address]];
@@ -25,7 +26,7 @@ export function toRow(outcome: Outcome<Detail>): readonly (readonly unknown[])[]
   const { failure, detail } = outcome;
   const status = detail?.status ?? null;
   if (detail === null || status === null || !answered.has(failure.code)) {
-    return [[0, seconds, failure.message, null, null]];
+    return [[0, seconds, wordsOf(failure, dialect), null, null]];
   }
   const message = failure.code === 'status' ? detail.reason : failure.message;
   return [[0, seconds, message, String(status), outcome.address]];

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { concealAddresses } from '../conceal.ts';
+import type { Outcome } from '../outcome.ts';
 
 /** How one echo request ended (interface 2.7). */
 export const AttemptStatus = z.enum(['OK', 'TIMEOUT', 'MALFORMED', 'DEST_UNREACH', 'ERROR']);
@@ -25,3 +27,14 @@ export const Detail = z.strictObject({
   timed_by: z.enum(['kernel', 'clock']).nullable(),
 });
 export type Detail = z.infer<typeof Detail>;
+
+/** What strangers may hear: not which routers of the node's own network said something. */
+export function forStrangers(outcome: Outcome<Detail>): Outcome<Detail> {
+  const { detail } = outcome;
+  if (detail === null) return outcome;
+  const attempts = detail.attempts.map(({ reason, ...attempt }) => ({
+    ...attempt,
+    reason: reason === null ? null : concealAddresses(reason).slice(0, 200),
+  }));
+  return { ...outcome, detail: { ...detail, attempts } };
+}

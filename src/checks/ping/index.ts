@@ -1,5 +1,5 @@
 import { defineCheck } from '../check.ts';
-import { Detail } from './attempt.ts';
+import { Detail, forStrangers } from './attempt.ts';
 import { lines } from './lines.ts';
 import { startPing } from './prober.ts';
 import { fromRow, toRow } from './row.ts';
@@ -22,6 +22,7 @@ export const ping = defineCheck({
   port: () => null,
   start: startPing,
   lines,
+  forStrangers,
   toRow,
   fromRow,
 });

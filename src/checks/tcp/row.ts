@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { meaningOf } from '../error-words.ts';
+import type { Dialect } from '../check.ts';
+import { meaningOf, wordsOf } from '../error-words.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import type { Detail } from './spec.ts';
 
@@ -12,10 +13,10 @@ const Row = z.tuple([
 ]);
 
 /** Interface 2.7: `{time, address}`, or `{error[, address]}` in the words of the failure. */
-export function toRow(outcome: Outcome<Detail>): unknown {
+export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): unknown {
   const address = outcome.address === null ? {} : { address: outcome.address };
   if (outcome.status === 'up') return [{ time: outcome.seconds, ...address }];
-  return [{ error: outcome.failure.message, ...address }];
+  return [{ error: wordsOf(outcome.failure, dialect), ...address }];
 }
 
 export function fromRow(row: unknown): Outcome<Detail> | null {

@@ -1,15 +1,17 @@
 import { z } from 'zod';
+import type { Dialect } from '../check.ts';
+import { wordsOf } from '../error-words.ts';
 import { failed, failure, type Failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
 import type { Detail } from './options.ts';
 
 /** Answered, silent (open or filtered), or failed; see `fromRow` for the shapes. */
-export function toRow(outcome: Outcome<Detail>): unknown {
+export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): unknown {
   const { address } = outcome;
   if (outcome.status === 'up') {
     return [outcome.detail.replied ? { address, time: outcome.seconds, timeout: 0 } : { address, timeout: 1 }];
   }
   if (outcome.failure.code === 'silent') return [{ address, timeout: 1 }];
-  const error = outcome.failure.message;
+  const error = wordsOf(outcome.failure, dialect);
   return [address === null ? { error } : { error, address }];
 }
 

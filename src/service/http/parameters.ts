@@ -18,9 +18,11 @@ export function acceptAnyBody(app: FastifyInstance): void {
 /** The parameters of a request. Rejects with `bad_request` where the body is not what its content type says. */
 export async function parametersOf(request: FastifyRequest): Promise<Parameters> {
   const values = new Map<string, string[]>();
-  const add = ([key, written]: Pair) => {
-    const value = written.trim();
+  const add = ([written, text]: Pair) => {
+    const value = text.trim();
     if (value === '') return;
+    // Some libraries write a list so.
+    const key = written.replace(/\[\d*\]$/, '');
     const known = values.get(key);
     if (known === undefined) values.set(key, [value]);
     else known.push(value);

@@ -47,13 +47,6 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         return reply.type(json).send(JSON.stringify(started));
       },
     });
-    // Looking at a check must not start one.
-    app.head('/check-:type', async () => {
-      throw new ApiFailure('method_not_allowed', 'a check is started by GET or POST', {
-        headers: { allow: 'GET, POST' },
-      });
-    });
-
     app.route<ById>({
       method: both,
       url: '/check-result/:id',

@@ -59,6 +59,12 @@ describe('alert test', () => {
     expect(printed).toMatch(/opened {2}not accepted \(it would be tried again\): 127\.0\.0\.1:1: .*ECONNREFUSED/);
   });
 
+  test('a kind that is none is an error with those that are', async () => {
+    const { code, failed, printed } = await run(notify, 'alert', 'test', 'ops', '--kind', 'nosuch');
+    expect([code, printed]).toEqual([2, '']);
+    expect(failed).toContain('--kind: there is no kind of message "nosuch"; there is opened, reminder, resolved');
+  });
+
   test('writes files where there is no mail server', async () => {
     const config = `data: ${join(folder, 'watchpost.db')}\n${notify}`;
     expect(await run(config, 'alert', 'test', 'ops', '--kind', 'late')).toMatchObject({ code: 0 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { failed, failure } from '#checks/index.ts';
 import { fakeNodes, places, startService, type TestServiceOptions } from '../../support/check-service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
@@ -83,6 +84,32 @@ test('private addresses are for callers on this machine: a proxy in front makes 
   await using shut = await start({ transport, access: { open: true, allowPrivate: false } });
   const refused = await fetch(`${shut.url}/check-http?host=http://127.0.0.1:80/`);
   expect([refused.status, await refused.json()]).toEqual([403, expect.objectContaining({ error: 'forbidden_target' })]);
+});
+
+test('a stranger hears nothing of the network of a node, in any form; whoever may reach it hears all', async () => {
+  const inside = failed(failure('resolver', 'name_timeout', 'no answer from 10.0.0.53 within 2 s'), {
+    address: '10.0.0.53',
+  });
+  const transport = fakeNodes(places, () => inside);
+  await using service = await start({ transport, access: { open: true } });
+  const told = async (headers: Record<string, string>) => {
+    const started = await fetch(`${service.url}/check-dns?host=intranet.example`, { headers });
+    const { request_id: id } = (await started.json()) as { request_id: string };
+    const texts: string[] = [];
+    for (const path of ['/check-result/', '/check-result-extended/', '/api/v1/checks/', '/check-report/'])
+      texts.push(
+        await (
+          await fetch(`${service.url}${path}${id}?wait=5`, {
+            headers: { accept: path.includes('report') ? 'text/html' : '*/*' },
+          })
+        ).text(),
+      );
+    texts.push(await (await fetch(`${service.url}/check-result/${id}/events`)).text());
+    texts.push(JSON.stringify(service.store.checks.findRun(id)));
+    return texts.map((one) => one.includes('10.0.0.53'));
+  };
+  expect(await told({ 'x-forwarded-for': '198.51.100.1' })).toEqual([false, false, false, false, false, false]);
+  expect(await told({})).toEqual([true, true, true, true, true, expect.any(Boolean)]);
 });
 
 test.each([

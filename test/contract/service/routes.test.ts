@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkTypeNames, failed, failure, type Outcome } from '#checks/index.ts';
+import { checkTypeNames, failed, failure, type FailureCode, type Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { apiErrors, ErrorBody } from '#protocol/errors.ts';
 import { CheckResult, CheckStarted, NodeAddresses, NodeList } from '#protocol/shapes.ts';
@@ -105,6 +105,13 @@ test('every failure is a JSON body of the table with its status', async () => {
   );
   const head = await get('/check-tcp?host=127.0.0.1', { method: 'HEAD' });
   expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+    for (const path of ['/check-tcp?host=127.0.0.1', '/check-result/01234567890123456789', '/nodes/ips']) {
+      await expectFailure(await get(path, { method }), 'method_not_allowed');
+    }
+    await expectFailure(await get('/api/v1/checks', { method }), 'method_not_allowed');
+  }
+  expect((await get('/api/v1/checks', { method: 'DELETE' })).headers.get('allow')).toBe('POST');
   for (const { name } of places) transport.offline.add(name);
   await expectFailure(await get('/check-tcp?host=127.0.0.1'), 'no_nodes', 503);
   expect(transport.commands).toEqual([]);
@@ -139,6 +146,9 @@ test.each<{ name: string; query?: string; init: RequestInit & { duplex?: 'half' 
   },
   { name: 'a multipart form', init: { body: multipart } },
   { name: 'JSON', init: { body: '{"host":"127.0.0.1:80","node":["de1","us1"]}', headers: json } },
+  { name: 'a list as PHP writes it', query: '?host=127.0.0.1:80&node[]=de1&node[]=us1', init: {} },
+  { name: 'a list with numbers', query: '?host=127.0.0.1:80&node%5B0%5D=de1&node%5B1%5D=us1', init: {} },
+  { name: 'a form with a list', init: { body: new URLSearchParams('host=127.0.0.1:80&node[]=de1&node[]=us1') } },
   { name: 'half of it in the query', query: '?host=127.0.0.1:80', init: { body: 'node=de1&node=us1' } },
 ])('POST with $name answers as GET does', async ({ query = '', init }) => {
   const transport = fakeNodes(places, tcpUp);
@@ -375,6 +385,25 @@ test('compat answers as the public service does', async () => {
   expect(compatible.hosts).toEqual(plain.hosts);
   await expectFailure(plain.limited, 'limit_exceeded', 429);
   await expectFailure(compatible.limited, 'limit_exceeded', 200);
+});
+
+const publicWords: readonly (readonly [FailureCode, string])[] = [
+  ['timeout', 'Connection timed out'],
+  ['refused', 'Connection refused'],
+  ['name_not_found', 'No such device or address'],
+];
+
+test.each(publicWords)('compat says of a target that is %s: %s', async (code, words) => {
+  const told = (): Outcome => failed(failure('target', code, 'words of our own'));
+  const rowOf = async (type: string, compatible: boolean) => {
+    await using service = await startService({ transport: fakeNodes(places.slice(0, 1), told), compatible });
+    const { request_id: run } = await started(await fetch(`${service.url}/check-${type}?host=127.0.0.1:80`));
+    return Object.values(CheckResult.parse(await (await fetch(`${service.url}/check-result/${run}?wait=5`)).json()))[0];
+  };
+  expect(await rowOf('http', true)).toEqual([[0, 0, words, null, null]]);
+  expect(await rowOf('tcp', true)).toEqual([{ error: words }]);
+  expect(await rowOf('udp', true)).toEqual([{ error: words }]);
+  expect(await rowOf('tcp', false)).toEqual([{ error: 'words of our own' }]);
 });
 
 test('robots are kept from starting checks', async () => {

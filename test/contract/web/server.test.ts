@@ -134,7 +134,22 @@ test.each([
     status: 413,
     error: 'too_large',
   },
-  { name: 'a method that is not there', path: '/metrics', method: 'POST', body: '{}', status: 404, error: 'not_found' },
+  {
+    name: 'another method of a path that is there',
+    path: '/metrics',
+    method: 'POST',
+    body: '{}',
+    status: 405,
+    error: 'method_not_allowed',
+  },
+  {
+    name: 'a body that nobody reads',
+    path: '/echo',
+    method: 'PUT',
+    body: '{',
+    status: 405,
+    error: 'method_not_allowed',
+  },
 ])('answers $name with a JSON body', async ({ path, method, body, status, error }) => {
   await using server = await start({ plugins: [async (app) => void app.post('/echo', async () => ({}))] });
   const answer = await ask(server, path, method, body);

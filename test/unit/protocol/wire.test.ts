@@ -15,14 +15,17 @@ import {
 
 const de1 = { name: 'de1', countryCode: 'de', country: 'Germany', city: 'Berlin', asn: 'AS64500', ip: '192.0.2.10' };
 
-test.each(['node', 'service'] as const)('a %s fault travels as [null, { message }] for every check type', (source) => {
-  for (const type of checkTypeNames) {
-    expect(toWire(failed(failure(source, 'gone', 'the node went away')), type)).toEqual([
-      null,
-      { message: 'the node went away' },
-    ]);
-  }
-});
+test.each(['node', 'service', 'resolver'] as const)(
+  'a %s fault travels as [null, { message }] for every check type',
+  (source) => {
+    for (const type of checkTypeNames) {
+      expect(toWire(failed(failure(source, 'gone', 'the node went away')), type)).toEqual([
+        null,
+        { message: 'the node went away' },
+      ]);
+    }
+  },
+);
 
 test.each([
   { name: '[null]', row: [null], message: 'the node could not run the check' },

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyPluginAsync, HTTPMethods } from 'fastify';
+import { errorBody } from '#protocol/errors.ts';
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies readonly HTTPMethods[];
+
+/** Notes what is served from now on. Gives a plugin, to be registered last, that answers 405 to every other method of these paths. */
+export function otherMethods(app: FastifyInstance): FastifyPluginAsync {
+  const served = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = served.get(url) ?? new Set();
+    for (const one of [method].flat()) known.add(one);
+    served.set(url, known);
+  });
+  return async (late) => {
+    for (const [url, known] of served) {
+      const others = methods.filter((method) => !known.has(method));
+      if (others.length > 0) refuse(late, url, others, [...known].toSorted().join(', '));
+    }
+  };
+}
+
+// Before the body is read: of what type it is does not matter any more.
+function refuse(app: FastifyInstance, url: string, others: HTTPMethods[], allow: string): void {
+  app.route({
+    method: others,
+    url,
+    exposeHeadRoute: false,
+    onRequest(request, reply) {
+      void reply
+        .code(405)
+        .header('allow', allow)
+        .send(errorBody('method_not_allowed', `${request.method} is not served here: use ${allow}`));
+    },
+    handler: () => {},
+  });
+}
