@@ -1,24 +1,32 @@
-import got, { type Response } from 'got';
+import got from 'got';
+import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
 
 export interface Call {
   readonly url: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
+export interface Answer {
+  readonly status: number;
+  /** The status in words: `429 Too Many Requests`. */
+  readonly line: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body, as far as it came; its beginning where it is long. */
+  readonly text: string;
+}
+
 const phasesMs = { lookup: 10_000, connect: 10_000, secureConnect: 10_000, send: 15_000, response: 30_000 };
+const mostBytes = 65_536;
 
 /**
  * One HTTP request, without retries, redirects or cookies; every phase has a limit, and the signal ends the whole. Resolves with
  * any answer, rejects where there is none.
  */
-export async function call(
-  { url, method, headers, body }: Call,
-  signal: AbortSignal,
-): Promise<Pick<Response<string>, 'statusCode' | 'statusMessage' | 'headers'>> {
-  return got(url, {
+export async function call({ url, method, headers, body }: Call, signal: AbortSignal): Promise<Answer> {
+  const stream = got.stream(url, {
     method,
     headers: { ...headers },
     ...(body === undefined ? {} : { body }),
@@ -28,12 +36,32 @@ export async function call(
     followRedirect: false,
     throwHttpErrors: false,
     decompress: false,
-    responseType: 'text',
   });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of stream) {
+      const read = Buffer.from(chunk);
+      chunks.push(read);
+      bytes += read.length;
+      if (bytes >= mostBytes) break;
+    }
+  } catch (error) {
+    // What broke off after the status is an answer still: whoever needs the body sees that it is not whole.
+    if (signal.aborted || stream.response === undefined) throw error;
+  }
+  const { response } = stream;
+  if (response === undefined) throw new Error('it closed the connection without an answer');
+  return {
+    status: response.statusCode,
+    line: singleLine(`${response.statusCode} ${response.statusMessage ?? ''}`),
+    headers: response.headers,
+    text: Buffer.concat(chunks).subarray(0, mostBytes).toString('utf8'),
+  };
 }
 
 /** Calls the URL of a dead man's switch. Rejects where it does not answer with a status from 200 to 299. */
 export async function ping(url: string, signal: AbortSignal): Promise<void> {
-  const { statusCode } = await call({ url, method: 'GET', headers: { 'user-agent': userAgent } }, signal);
-  if (statusCode < 200 || statusCode > 299) throw new Error(`it answered with status ${statusCode}`);
+  const { status } = await call({ url, method: 'GET', headers: { 'user-agent': userAgent } }, signal);
+  if (status < 200 || status > 299) throw new Error(`it answered with status ${status}`);
 }

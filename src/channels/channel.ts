@@ -1,28 +1,23 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
+import type { Files } from '#kernel/files.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Secret } from '#kernel/secret.ts';
 import type { Channel } from '#monitor/tell/channel.ts';
-import type { SmtpServer } from './smtp-server.ts';
-import type { MailTemplate } from './template.ts';
 
-/** The path of a file whose contents the program needs. Keys of it end in `_file`: that is how they are found and read. */
-export const FilePath = z.string().min(1).max(4_096);
-
-/** What the files of a section hold, by the key that names them from the section down: `password_file`, `dkim.key_file`. */
-export type Files = Readonly<Record<string, Secret>>;
-
-/** What a channel type gets to open its channel with. */
+/** What every channel type gets to open its channel with. */
 export interface ChannelEnvironment {
   readonly clock: Clock;
   readonly log: Log;
-  /** The mail server, or null where none is configured. */
-  readonly smtp: SmtpServer | null;
-  readonly mailTemplate: MailTemplate;
-  /** Where mails are written as files while there is no mail server. */
-  readonly mailFolder: string;
-  /** The name of this machine, which it greets servers with. */
+  /** The folder of the database: for a channel that keeps files. */
+  readonly folder: string;
+  /** The name of this machine. */
   readonly hostname: string;
+}
+
+/** A section of the configuration with what its files hold. */
+export interface Section<Value = unknown> {
+  readonly value: Value;
+  readonly files: Files;
 }
 
 /** An entry under `notify.<name>.<channel>` with what its files hold. */
@@ -33,16 +28,37 @@ export interface Contact<Entry> {
   readonly files: Files;
 }
 
+/** What is wrong with a contact as a whole; `path` leads to it from its entry down. */
+export interface ContactProblem {
+  readonly path: readonly string[];
+  readonly message: string;
+}
+
+type Schemas = Readonly<Record<string, z.ZodType>>;
+type SectionsOf<Sections extends Schemas> = { readonly [Key in keyof Sections]: Section<z.output<Sections[Key]>> };
+
 /** A way to reach people. A channel is one file and one line in `index.ts`; nothing else in the program names it. */
-export interface ChannelType<Name extends string, Entry extends z.ZodType> {
+export interface ChannelType<
+  Name extends string,
+  Entry extends z.ZodType,
+  Sections extends Schemas = Readonly<Record<string, never>>,
+> {
   /** The key in `notify`, in stored deliveries and in metrics. */
   readonly name: Name;
   /** One sentence for help texts. */
   readonly summary: string;
   /** What stands under `notify.<name>.<channel>`. */
   readonly Entry: Entry;
+  /** Sections of the configuration that are this channel's alone, by their keys at the top; read at the start of the program. */
+  readonly sections: Sections;
   /** Whom messages go to, each on their own: texts that are stored, shown and given to `send`, so without secrets. */
   recipientsOf(contact: Contact<z.output<Entry>>): readonly string[];
+  /** What only shows once the files are read. */
+  problemsOf?(contact: Contact<z.output<Entry>>): readonly ContactProblem[];
   /** `contacts` are those of the configuration in force, whenever it is called. */
-  open(environment: ChannelEnvironment, contacts: () => readonly Contact<z.output<Entry>>[]): Channel;
+  open(
+    environment: ChannelEnvironment,
+    contacts: () => readonly Contact<z.output<Entry>>[],
+    sections: SectionsOf<Sections>,
+  ): Channel;
 }

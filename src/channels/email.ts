@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
 import type { ChannelType } from './channel.ts';
 import { createEmlChannel } from './eml.ts';
 import { createSmtpChannel } from './smtp.ts';
-import { MailAddress } from './smtp-server.ts';
+import { MailAddress, Smtp, smtpServerOf } from './smtp-server.ts';
+import { createMailTemplate } from './template.ts';
 
 const Entry = z.strictObject({
   to: z
@@ -12,14 +15,30 @@ const Entry = z.strictObject({
     .describe('Who gets a mail of their own.'),
 });
 
-export const email: ChannelType<'email', typeof Entry> = {
+const sections = {
+  smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
+  templates: z
+    .strictObject({
+      mail: FilePath.optional().describe('A Liquid template for mails instead of the one that comes with Watchpost.'),
+    })
+    .prefault({})
+    .describe('Templates that replace those of Watchpost.'),
+};
+
+export const email: ChannelType<'email', typeof Entry, typeof sections> = {
   name: 'email',
   summary: 'Sends mails over SMTP, or writes them into a folder where no mail server is configured.',
   Entry,
+  sections,
   recipientsOf: ({ entry }) => entry.to,
-  open({ smtp, mailTemplate: template, mailFolder, hostname, log }) {
-    if (smtp !== null) return createSmtpChannel({ server: smtp, template, hostname });
-    log.info({ folder: mailFolder }, `there is no smtp in the configuration: mails are written to ${mailFolder}`);
-    return createEmlChannel({ folder: mailFolder, template, hostname, log });
+  open({ folder, hostname, log }, _contacts, { smtp, templates }) {
+    const text = templates.files['mail']?.reveal();
+    const template = createMailTemplate(text === undefined ? undefined : { path: templates.value.mail ?? '', text });
+    if (smtp.value !== undefined) {
+      return createSmtpChannel({ server: smtpServerOf(smtp.value, smtp.files), template, hostname });
+    }
+    const mails = join(folder, 'mail');
+    log.info({ folder: mails }, `there is no smtp in the configuration: mails are written to ${mails}`);
+    return createEmlChannel({ folder: mails, template, hostname, log });
   },
 };

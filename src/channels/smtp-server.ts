@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { FilePath, type Files } from '#kernel/files.ts';
 import { Secret } from '#kernel/secret.ts';
-import { FilePath, type Files } from './channel.ts';
+import { isUrl } from '#kernel/url.ts';
 
 const mailbox = /^(?:[^<>\r\n]*<[^\s<>@,;:"()]+@[^\s<>@,;:"()]+>|[^\s<>@,;:"()]+@[^\s<>@,;:"()]+)$/;
 const address = /^[^\s<>@,;:"()]+@[^\s<>@,;:"()]+$/;
@@ -34,7 +35,13 @@ export const Smtp = z
       .refine(isServerUrl, { error: `${urlHint}; the user and the password have keys of their own` })
       .describe('The mail server: smtp://host (port 587, STARTTLS) or smtps://host (port 465, TLS from the start).'),
     username: z.string().min(1).max(256).optional().describe('User to sign in as. Default: no sign-in.'),
-    password: z.string().min(1).max(1_024).optional().describe('Its password; better ${ENV} than the text itself.'),
+    password: z
+      .string()
+      .min(1)
+      .max(1_024)
+      .transform((text) => new Secret(text))
+      .optional()
+      .describe('Its password; better ${ENV} than the text itself.'),
     password_file: FilePath.optional().describe(
       'A file that holds the password; one line end at its end does not count.',
     ),
@@ -90,7 +97,7 @@ export interface SmtpServer {
 export function smtpServerOf(smtp: Smtp, files: Files): SmtpServer {
   const { hostname, port, protocol } = new URL(smtp.url);
   const secure = protocol === 'smtps:';
-  const password = smtp.password === undefined ? (files['password_file'] ?? null) : new Secret(smtp.password);
+  const password = smtp.password ?? files['password_file'] ?? null;
   const key = files['dkim.key_file'];
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -112,8 +119,5 @@ export function smtpServerOf(smtp: Smtp, files: Files): SmtpServer {
 const standardPort = (secure: boolean) => (secure ? 465 : 587);
 
 function isServerUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return false;
-  const { username, password, search, hash, pathname } = url;
-  return [username, password, search, hash].every((part) => part === '') && pathname.length < 2;
+  return isUrl(text, { protocols: ['smtp:', 'smtps:'], bare: true }) && new URL(text).pathname.length < 2;
 }

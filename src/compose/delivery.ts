@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
-import { channelTypes, createMailTemplate, ping } from '#channels/index.ts';
+import { dirname } from 'node:path';
+import { channelTypes, ping } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -31,12 +31,10 @@ export function openChannels(
 ): readonly Channel[] {
   const shared = {
     ...environment,
-    smtp: config.smtp,
-    mailTemplate: createMailTemplate(config.mailTemplate ?? undefined),
-    mailFolder: join(dirname(config.data), 'mail'),
+    folder: dirname(config.data),
     hostname: hostname(),
   };
-  return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? []));
+  return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? [], config.sections));
 }
 
 /** How each recipient wants to be told: as the first entry under `notify` says that names them. */

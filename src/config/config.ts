@@ -1,20 +1,21 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type Contact, type SmtpServer, smtpServerOf } from '#channels/index.ts';
 import type { CheckSpec, NodeInfo, NodeSelection } from '#checks/index.ts';
 import type { Secret } from '#kernel/secret.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
 import { defaultRules, Rule } from '#monitor/judge/rule.ts';
-import type { Recipient, Target } from '#monitor/judge/target.ts';
+import type { Target } from '#monitor/judge/target.ts';
 import {
   type ConfiguredNotify,
   type ConfiguredSummary,
-  filesOf,
+  type Contacts,
   type ReadFiles,
   resolveContacts,
   resolveNotify,
+  resolveRecipients,
+  resolveSections,
   resolveSummary,
-  resolveTemplate,
+  type Sections,
 } from './delivery.ts';
 import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
@@ -40,14 +41,12 @@ export interface Config {
   /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly nats: NatsAccess | null;
-  readonly smtp: SmtpServer | null;
+  readonly sections: Sections;
   /** Who is told, in the order in which they were written. */
   readonly notify: readonly ConfiguredNotify[];
-  /** What every channel knows about those whom it reaches, by the channel's name. */
-  readonly contacts: Readonly<Record<string, readonly Contact<unknown>[]>>;
+  readonly contacts: Contacts;
   readonly heartbeat: { readonly url: Secret; readonly everyMs: number } | null;
   readonly summary: ConfiguredSummary | null;
-  readonly mailTemplate: { readonly path: string; readonly text: string } | null;
   /** In the order in which they were written. */
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
@@ -98,12 +97,11 @@ export function resolveConfig(
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
     nats: file.nats === undefined ? null : resolveNats(file.nats, files, folder),
-    smtp: file.smtp === undefined ? null : smtpServerOf(file.smtp, filesOf(files, 'smtp')),
+    sections: resolveSections(file, files),
     notify,
     contacts,
     heartbeat: file.heartbeat === undefined ? null : { url: file.heartbeat.url, everyMs: file.heartbeat.every },
     summary: resolveSummary(file),
-    mailTemplate: resolveTemplate(file, files, folder),
     targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     retention: { rawMs: file.retention.raw, checksMs: file.retention.checks },
@@ -184,23 +182,4 @@ function resolveNodes(choice: ConfigFile['defaults']['nodes']): NodeSelection {
   if (choice === 'all') return { kind: 'all' };
   if (typeof choice === 'number') return { kind: 'count', count: choice, avoid: [] };
   return { kind: 'named', names: choice };
-}
-
-// Somebody who stands under two names gets one mail, not two.
-function resolveRecipients(
-  choice: 'all' | readonly string[],
-  notify: readonly ConfiguredNotify[],
-): readonly Recipient[] {
-  const recipients = new Map<string, Recipient>();
-  const named = new Map(notify.map((one) => [one.name, one]));
-  for (const name of choice === 'all' ? named.keys() : choice) {
-    const { addresses = [], severities = [] } = named.get(name) ?? {};
-    for (const { channel, recipient } of addresses) {
-      const key = `${channel} ${recipient}`;
-      const known = recipients.get(key);
-      const together = [...new Set([...(known?.severities ?? []), ...severities])];
-      recipients.set(key, { channel, recipient, notify: known?.notify ?? name, severities: together });
-    }
-  }
-  return [...recipients.values()];
 }

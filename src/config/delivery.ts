@@ -1,9 +1,10 @@
-import { resolve } from 'node:path';
-import { channelTypes, type Contact, type Files } from '#channels/index.ts';
+import { type AnyChannelType, channelTypes, type Contact, type Section } from '#channels/index.ts';
+import type { Files } from '#kernel/files.ts';
+import type { Secret } from '#kernel/secret.ts';
+import { mergeRecipients, type Recipient } from '#monitor/judge/recipient.ts';
 import type { Severity } from '#monitor/judge/rule.ts';
 import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 import type { Schedule } from '#schedule/schedule.ts';
-import type { Config } from './config.ts';
 import type { ConfigFile } from './schema.ts';
 
 export interface ConfiguredNotify {
@@ -15,6 +16,13 @@ export interface ConfiguredNotify {
   readonly policy: DeliveryPolicy;
 }
 
+/** What every channel knows about those whom it reaches, by the channel's name. */
+export type Contacts = Readonly<Record<string, readonly Contact<unknown>[]>>;
+
+/** Sections that are a channel's own, by their keys. */
+export type Sections = Readonly<Record<string, Section>>;
+
+/** When the summary is sent, and to whom. */
 export interface ConfiguredSummary {
   readonly schedule: Schedule;
   readonly zone: string;
@@ -25,12 +33,18 @@ export interface ConfiguredSummary {
 /** What the files hold that the configuration names. */
 export interface ReadFiles {
   /** By the path of the key: `smtp.password_file`. */
-  readonly named: Files;
+  readonly named: Readonly<Record<string, Secret>>;
   /** Hashes of tokens, by the name of their file as it is written. */
   readonly tokenHashes: ReadonlyMap<string, string>;
 }
 
-export function resolveContacts({ notify }: ConfigFile, files: ReadFiles): Config['contacts'] {
+export function resolveSections(file: ConfigFile, files: ReadFiles): Sections {
+  const written = new Map<string, unknown>(Object.entries(file));
+  const keys = channelTypes.flatMap(({ sections }) => Object.keys(sections));
+  return Object.fromEntries(keys.map((key) => [key, { value: written.get(key), files: filesOf(files, key) }]));
+}
+
+export function resolveContacts({ notify }: Pick<ConfigFile, 'notify'>, files: ReadFiles): Contacts {
   return Object.fromEntries(
     channelTypes.map(({ name: channel }) => [
       channel,
@@ -43,7 +57,7 @@ export function resolveContacts({ notify }: ConfigFile, files: ReadFiles): Confi
   );
 }
 
-export function filesOf({ named }: ReadFiles, section: string): Files {
+function filesOf({ named }: ReadFiles, section: string): Files {
   return Object.fromEntries(
     Object.entries(named).flatMap(([path, text]) =>
       path.startsWith(`${section}.`) ? [[path.slice(section.length + 1), text]] : [],
@@ -54,17 +68,13 @@ export function filesOf({ named }: ReadFiles, section: string): Files {
 export function resolveNotify(
   name: string,
   entry: ConfigFile['notify'][string],
-  contacts: Config['contacts'],
-  { defaults }: ConfigFile,
+  contacts: Contacts,
+  { defaults }: Pick<ConfigFile, 'defaults'>,
 ): ConfiguredNotify {
   const { grouped, group_wait: waitMs, group_interval: intervalMs, storm, remind, timezone } = entry;
-  const addresses = channelTypes.flatMap((type) => {
-    const own = contacts[type.name]?.filter(({ notify }) => notify === name) ?? [];
-    return own.flatMap((contact) => type.recipientsOf(contact)).map((recipient) => ({ channel: type.name, recipient }));
-  });
   return {
     name,
-    addresses,
+    addresses: channelTypes.flatMap((type) => addressesOf(type, name, contacts)),
     severities: entry.severities,
     policy: {
       grouping: grouped ? { waitMs, intervalMs } : null,
@@ -75,14 +85,31 @@ export function resolveNotify(
   };
 }
 
-export function resolveSummary({ summary, defaults }: ConfigFile): ConfiguredSummary | null {
+function addressesOf(type: AnyChannelType, notify: string, contacts: Contacts): ConfiguredNotify['addresses'] {
+  const own = contacts[type.name]?.filter((contact) => contact.notify === notify) ?? [];
+  return own.flatMap((contact) => type.recipientsOf(contact)).map((recipient) => ({ channel: type.name, recipient }));
+}
+
+/** Everybody behind these names, each once. */
+export function resolveRecipients(
+  choice: 'all' | readonly string[],
+  notify: readonly ConfiguredNotify[],
+): readonly Recipient[] {
+  const named = new Map(notify.map((one) => [one.name, one]));
+  const names = choice === 'all' ? [...named.keys()] : choice;
+  return mergeRecipients(
+    names.flatMap((name) => {
+      const { addresses = [], severities = [] } = named.get(name) ?? {};
+      return addresses.map((address) => ({ ...address, notify: name, severities }));
+    }),
+  );
+}
+
+export function resolveSummary({
+  summary,
+  defaults,
+}: Pick<ConfigFile, 'summary' | 'defaults'>): ConfiguredSummary | null {
   if (summary === undefined) return null;
   const timezone = summary.timezone ?? defaults.timezone;
   return { schedule: { kind: 'cron', pattern: summary.cron, timezone }, zone: timezone, notify: summary.notify };
-}
-
-export function resolveTemplate({ templates }: ConfigFile, files: ReadFiles, folder: string): Config['mailTemplate'] {
-  const text = files.named['templates.mail']?.reveal();
-  if (templates.mail === undefined || text === undefined) return null;
-  return { path: resolve(folder, templates.mail), text };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { channelTypes } from '#channels/index.ts';
 import { singleLine } from '#kernel/text.ts';
 import { find, type Located, problemAt, problemAtKey, within, placeOf, written } from './located.ts';
 import { alternatives, nearest, type Path, type Problem, suggestion } from './problem.ts';
@@ -79,6 +80,7 @@ function optionsOf(issue: Issue): readonly string[] {
   return [...discriminators.map(String), ...issue.errors.flat().flatMap(optionsOf)];
 }
 
+const ofChannels: ReadonlySet<unknown> = new Set(channelTypes.flatMap(({ sections }) => Object.keys(sections)));
 const confidential = /pass|secret|token|auth|cookie|header|^url$|api_?key/i;
 
 function shown(issue: Issue, { value, expanded, spot }: Located, path: Path): string | null {
@@ -88,8 +90,9 @@ function shown(issue: Issue, { value, expanded, spot }: Located, path: Path): st
       ? `found a ${Array.isArray(value) ? 'list' : 'map'}`
       : null;
   }
-  // The second part is a name that somebody gave, except under smtp.
-  if (path.some((part, depth) => (depth !== 1 || path[0] === 'smtp') && confidential.test(String(part)))) return null;
+  // The second part is a name that somebody gave, except in a channel's own section.
+  if (path.some((part, depth) => (depth !== 1 || ofChannels.has(path[0])) && confidential.test(String(part))))
+    return null;
   if (expanded) return `found ${singleLine(written(spot), 80)}`;
   if (typeof value !== 'string') return `found ${singleLine(written(spot), 40)}`;
   return `found "${singleLine(value.replace(/\/\/[^/@]*@/, '//...@'), 60)}"`;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { checkOf, type CheckSpec } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
+import { isUrl, webProtocols } from '#kernel/url.ts';
 import { find, type Located, problemAt } from './located.ts';
 import type { Problem } from './problem.ts';
 
@@ -13,7 +14,7 @@ export const ForeignService = z
     url: z
       .string({ error: urlHint })
       .max(2_000)
-      .refine(isServiceUrl, { error: urlHint })
+      .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: urlHint })
       .describe('The base URL of a check service that speaks the same API.'),
     token: z.string().min(1).max(1_000).optional().describe('The token for it; better ${ENV} than the text itself.'),
     token_file: z.string().min(1).max(4_096).optional().describe('A file that holds the token.'),
@@ -77,10 +78,4 @@ export function inexpressibleOptions(spec: CheckSpec): readonly string[] {
   return Object.entries(spec)
     .filter(([option, value]) => !isDeepStrictEqual(value, plain[option]))
     .map(([option]) => option);
-}
-
-function isServiceUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') return false;
-  return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
 }

@@ -1,3 +1,4 @@
+import { channelTypes } from '#channels/index.ts';
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { refusalOf } from '#monitor/judge/rule.ts';
@@ -112,6 +113,9 @@ function unfitRules({ name, keys, spec }: JudgedTarget, { rules, defaults }: Con
   });
 }
 
+// Sections that are one thing: what is wrong with a key of it is wrong with all.
+const wholes = ['service', 'nats', ...channelTypes.flatMap(({ sections }) => Object.keys(sections))];
+
 // Leaves out each target, rule, node or recipient, and each key of another section, that something is wrong with.
 function without(value: unknown, issues: readonly Issue[]): unknown {
   if (!isRecord(value)) return value;
@@ -121,7 +125,7 @@ function without(value: unknown, issues: readonly Issue[]): unknown {
       if (wrong.has(`${section} `)) return [];
       if (!isRecord(content)) return [[section, content]];
       const right = Object.entries(content).filter(([key]) => !wrong.has(`${section} ${key}`));
-      const isOne = section === 'smtp' || section === 'service' || section === 'nats';
+      const isOne = wholes.includes(section);
       const spoilt = isOne ? issues.some(({ path }) => path[0] === section) : right.length === 0;
       return spoilt && Object.keys(content).length > 0 ? [] : [[section, Object.fromEntries(right)]];
     }),

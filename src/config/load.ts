@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { channelTypes } from '#channels/index.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig } from './config.ts';
@@ -59,7 +60,8 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
   ].filter((path) => find(root, path) !== null);
   const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
-  for (const path of [...['smtp', 'notify', 'service'].flatMap((section) => filesUnder(root, [section])), ...others]) {
+  const sections = ['notify', 'service', ...channelTypes.flatMap((type) => Object.keys(type.sections))];
+  for (const path of [...sections.flatMap((section) => filesUnder(root, [section])), ...others]) {
     const text = await readNamedFile(root, path, folder, problems);
     const written = find(root, path)?.value;
     if (text === null || typeof written !== 'string') continue;

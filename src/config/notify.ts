@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { channelTypes, FilePath } from '#channels/index.ts';
-import { Secret } from '#kernel/secret.ts';
+import { channelTypes } from '#channels/index.ts';
 import { Duration } from '#kernel/units.ts';
+import { SecretUrl } from '#kernel/url.ts';
 import { Severity } from '#monitor/judge/rule.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 
@@ -53,12 +53,7 @@ export type Notify = z.output<typeof Notify>;
 const urlHint = 'expected an address to call, such as "https://hc.example.com/ping/abc"';
 
 export const Heartbeat = z.strictObject({
-  url: z
-    .string({ error: urlHint })
-    .max(2_048)
-    .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), { error: urlHint })
-    .transform((text) => new Secret(text))
-    .describe('What is called (GET).'),
+  url: SecretUrl(urlHint).describe('What is called (GET).'),
   every: Duration({ min: '5s', max: '1d' }).default(60_000).describe('How often.'),
 });
 
@@ -70,8 +65,4 @@ export const Summary = z.strictObject({
     .min(1)
     .max(100)
     .describe('Who gets it.'),
-});
-
-export const Templates = z.strictObject({
-  mail: FilePath.optional().describe('A Liquid template for mails instead of the one that comes with Watchpost.'),
 });

@@ -101,6 +101,11 @@ export function createReloader(options: ReloaderOptions): Reloader {
 }
 
 function changedKeys(before: Config, after: Config): readonly string[] {
-  const values = new Map(Object.entries(before));
-  return Object.entries(after).flatMap(([key, value]) => (isDeepStrictEqual(values.get(key), value) ? [] : [key]));
+  const values = new Map(entriesOf(before));
+  return entriesOf(after).flatMap(([key, value]) => (isDeepStrictEqual(values.get(key), value) ? [] : [key]));
+}
+
+// A channel's own section goes by the name that people write.
+function entriesOf({ sections, ...own }: Config): readonly (readonly [string, unknown])[] {
+  return [...Object.entries(own), ...Object.entries(sections)];
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { Smtp } from '#channels/index.ts';
+import { channelTypes } from '#channels/index.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
 import { MaintenanceList } from './maintenance.ts';
-import { Heartbeat, Notify, Summary, Templates } from './notify.ts';
+import { Heartbeat, Notify, Summary } from './notify.ts';
 import { OwnService } from './own-service.ts';
 import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Target } from './target.ts';
+
+const channelSections: object = Object.assign({}, ...channelTypes.map(({ sections }) => sections));
 
 /** Everything that a configuration may say, with every default. */
 export const ConfigFile = z
@@ -26,7 +28,7 @@ export const ConfigFile = z
       ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
-    smtp: Smtp.optional().describe('The mail server. Without it mails are written as files beside the database.'),
+    ...channelSections,
     defaults: Defaults.prefault({}).describe('What holds for a target that does not say otherwise.'),
     targets: z
       .record(Name, Target, { error: 'expected a map of targets, such as "shop: { check: ..., host: ... }"' })
@@ -42,7 +44,6 @@ export const ConfigFile = z
     notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
     heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
     summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
-    templates: Templates.prefault({}).describe('Templates that replace those of Watchpost.'),
     maintenance: MaintenanceList,
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })

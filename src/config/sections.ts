@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, NodeInfo } from '#checks/index.ts';
 import { Duration } from '#kernel/units.ts';
+import { isUrl, webProtocols } from '#kernel/url.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
@@ -45,7 +46,7 @@ export const Http = z.strictObject({
   ),
   public_url: z
     .string({ error: publicUrlHint })
-    .refine((text) => isUrl(text, ['http:', 'https:']), { error: publicUrlHint })
+    .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: publicUrlHint })
     .optional()
     .describe('The address under which people reach this program: for the links in mails and in answers of the API.'),
   trust_proxy: z
@@ -102,10 +103,12 @@ const Path = z.string().min(1).max(4_096);
 
 const natsHint = 'expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one';
 
+const natsForm = { protocols: ['tls:', 'nats:', 'wss:', 'ws:'], bare: true };
+
 /** The servers of one NATS. */
 export const NatsServers = z
   .array(
-    z.string({ error: natsHint }).refine((text) => isUrl(text, ['tls:', 'nats:', 'wss:', 'ws:']), { error: natsHint }),
+    z.string({ error: natsHint }).refine((text) => isUrl(text, natsForm), { error: natsHint }),
     { error: 'expected a list of servers, such as [tls://nats.example.com:4222]' },
   )
   .min(1)
@@ -136,9 +139,3 @@ export const Retention = z.strictObject({
     .default(2_592_000_000)
     .describe('How long checks that were started over the API are kept, and their reports can be read.'),
 });
-
-function isUrl(text: string, protocols: readonly string[]): boolean {
-  const url = URL.parse(text);
-  if (url === null || !protocols.includes(url.protocol) || url.hostname === '') return false;
-  return url.username === '' && url.password === '' && url.search === '' && url.hash === '' && /^[^/]*\/\/./.test(text);
-}

@@ -11,7 +11,8 @@ import type { Held, Incident } from './judge/incident.ts';
 import { createRecentTimes, type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import { isOutage } from './judge/rules/index.ts';
-import type { Recipient, Target } from './judge/target.ts';
+import { mergeRecipients, type Recipient } from './judge/recipient.ts';
+import type { Target } from './judge/target.ts';
 
 /** What follows from a round, for its own target and beyond. */
 export interface Assessment {
@@ -144,7 +145,7 @@ export function createAssessor(open: readonly Incident[]): Assessor {
       ancestors = closureOf(edges);
       dependants = closureOf(reversed(edges));
       maintenanceAt = createMaintenanceAt(maintenance);
-      everybody = everyRecipient(targets);
+      everybody = mergeRecipients(targets.flatMap(({ recipients }) => recipients));
       const failing = new Set<string>();
       for (const target of targets) {
         const memory = memoryOf(target.name);
@@ -227,17 +228,6 @@ function failingSince(target: Target, { states, openIncidents }: Memory): number
       return state?.window.slice(0, 1).map(({ at }) => at) ?? [];
     });
   return times.length === 0 ? null : Math.min(...times);
-}
-
-function everyRecipient(targets: readonly Target[]): readonly Recipient[] {
-  const found = new Map<string, Recipient>();
-  for (const one of targets.flatMap(({ recipients }) => recipients)) {
-    const key = JSON.stringify([one.channel, one.recipient]);
-    const known = found.get(key);
-    const severities = [...new Set([...(known?.severities ?? []), ...one.severities])];
-    found.set(key, { ...(known ?? one), severities });
-  }
-  return [...found.values()];
 }
 
 // What lies behind one target fails with it: it is that one's witness, and speaks for its machine.

@@ -12,10 +12,10 @@ export interface Ended {
   readonly err: string;
 }
 
-/** The real program, run to its end. */
-export async function command(args: readonly string[]): Promise<Ended> {
+/** The real program, or another copy of it, run to its end. */
+export async function command(args: readonly string[], house = root): Promise<Ended> {
   const child = spawn(process.execPath, ['src/watchpost.js', ...args], {
-    cwd: root,
+    cwd: house,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);

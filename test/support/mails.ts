@@ -1,4 +1,5 @@
-import { createMailTemplate, Smtp, type SmtpServer, smtpServerOf } from '#channels/index.ts';
+import { Smtp, type SmtpServer, smtpServerOf } from '#channels/smtp-server.ts';
+import { createMailTemplate } from '#channels/template.ts';
 import { Secret } from '#kernel/secret.ts';
 import type { Delivery, PendingDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';

@@ -25,6 +25,7 @@ const table: Record<string, readonly string[]> = {
     'channels/index.ts',
     'monitor/judge/rule.ts',
     'monitor/judge/target.ts',
+    'monitor/judge/recipient.ts',
     'monitor/doubt/maintenance.ts',
     'monitor/tell/delivery-policy.ts',
   ],

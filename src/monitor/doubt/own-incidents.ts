@@ -5,7 +5,7 @@ import type { Held, Incident } from '../judge/incident.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
 import type { Wording } from '../judge/rules/kind.ts';
-import type { Recipient } from '../judge/target.ts';
+import type { Recipient } from '../judge/recipient.ts';
 import type { Vote } from '../judge/vote.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import type { TrustChange } from './quarantine.ts';

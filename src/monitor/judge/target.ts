@@ -1,19 +1,11 @@
 import type { CheckSpec, NodeSelection } from '#checks/index.ts';
 import type { Schedule } from '#schedule/schedule.ts';
-import type { Rule, Severity } from './rule.ts';
+import type { Recipient } from './recipient.ts';
+import type { Rule } from './rule.ts';
 
 export interface NamedRule {
   readonly name: string;
   readonly rule: Rule;
-}
-
-/** Who is told: an address behind a channel, and the entry under `notify` that it comes from. */
-export interface Recipient {
-  readonly notify: string;
-  readonly channel: string;
-  readonly recipient: string;
-  /** The severities that it wants to hear of. */
-  readonly severities: readonly Severity[];
 }
 
 /** A configured spec with its schedule, nodes, rules and recipients. */

@@ -4,17 +4,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { channels, WebhookBody } from '#channels/index.ts';
+import { webhook } from '#channels/webhook.ts';
+import { WebhookBody } from '#channels/webhook-body.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
 import type { Message } from '#monitor/tell/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
-import { template } from '../../support/mails.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
-const [, webhook] = channels;
 const secret = 's3cret';
 const opened = mailKinds[0]!.message;
 
@@ -48,16 +47,11 @@ async function startHook(answer: (response: ServerResponse) => void) {
 
 function open(url: string) {
   const log = memoryLog().log;
-  const shared = {
-    smtp: null,
-    mailTemplate: template,
-    mailFolder: '/nowhere',
-    hostname: 'localhost',
-  };
+  const shared = { folder: '/nowhere', hostname: 'localhost' };
   const files = { secret_file: new Secret(secret) };
   const entry = webhook.Entry.parse({ url, secret_file: 'x' });
   const clock = new FakeClock('2026-01-01T12:01:30Z');
-  return webhook.open({ ...shared, clock, log }, () => [{ notify: 'ops', entry, files }]);
+  return webhook.open({ ...shared, clock, log }, () => [{ notify: 'ops', entry, files }], {});
 }
 
 async function send(url: string, message: Message = opened, signal = AbortSignal.timeout(5_000), recipient = 'ops') {

@@ -1,13 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { channels, channelTypes, MailAddress, Smtp } from '#channels/index.ts';
+import { email } from '#channels/email.ts';
+import { channelTypes } from '#channels/index.ts';
+import { MailAddress, Smtp } from '#channels/smtp-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { smtpServer, template } from '../../support/mails.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
 describe('THE list of channels', () => {
   test('has a name for each, once', () => {
-    expect(channels.map(({ name }) => name)).toEqual([...new Set(channels.map(({ name }) => name))]);
+    expect(channelTypes.map(({ name }) => name)).toEqual([...new Set(channelTypes.map(({ name }) => name))]);
   });
 
   test('holds every channel type that there is a file of', () => {
@@ -15,14 +16,18 @@ describe('THE list of channels', () => {
     const declaring = globSync('*.ts', { cwd: folder }).filter((file) =>
       /^export const \w+: ChannelType</m.test(readFileSync(`${folder}${file}`, 'utf8')),
     );
-    expect(declaring).toEqual(channels.map(({ name }) => `${name}.ts`));
+    expect(declaring.toSorted()).toEqual(channelTypes.map(({ name }) => `${name}.ts`).toSorted());
   });
 
   test.each(channelTypes.map((type) => ({ name: type.name, type })))(
     'opens $name under its own name',
     async ({ type }) => {
-      for (const smtp of [null, smtpServer({ url: 'smtp://127.0.0.1' })]) {
-        const channel = type.open({ ...environment(), smtp }, () => []);
+      for (const smtp of [undefined, { url: 'smtp://127.0.0.1', from: 'watchpost@example.com' }]) {
+        const written = new Map<string, unknown>([['smtp', smtp]]);
+        const sections = Object.entries(type.sections).map(
+          ([key, schema]) => [key, { value: schema.parse(written.get(key)), files: {} }] as const,
+        );
+        const channel = type.open(environment(), () => [], Object.fromEntries(sections));
         expect(channel.name).toBe(type.name);
         await channel.close();
       }
@@ -31,13 +36,13 @@ describe('THE list of channels', () => {
 });
 
 function environment(log = memoryLog().log) {
-  const texts = { mailFolder: '/data/mail', hostname: 'localhost' };
-  return { clock: new FakeClock(), log, smtp: null, mailTemplate: template, ...texts };
+  return { clock: new FakeClock(), log, folder: '/data', hostname: 'localhost' };
 }
 
 test('says where mails go while there is no mail server', () => {
   const logged = memoryLog();
-  channels[0].open(environment(logged.log), () => []);
+  const nothing = { value: undefined, files: {} };
+  email.open(environment(logged.log), () => [], { smtp: nothing, templates: { value: {}, files: {} } });
   expect(logged.lines.map(({ msg }) => msg)).toEqual([
     'there is no smtp in the configuration: mails are written to /data/mail',
   ]);
@@ -51,7 +56,11 @@ describe('the description of a mail server', () => {
     { url: 'smtp://127.0.0.1:25', from: 'root@localhost' },
     { url: 'smtp://[::1]:2525', from, username: 'a', password: 'b', require_tls: true },
   ])('may be $url', (written) => {
-    expect(Smtp.parse(written)).toEqual({ require_tls: false, ...written });
+    expect(JSON.parse(JSON.stringify(Smtp.parse(written)))).toEqual({
+      require_tls: false,
+      ...written,
+      ...('password' in written ? { password: '[secret]' } : {}),
+    });
   });
 
   test.each([

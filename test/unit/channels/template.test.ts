@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMailTemplate } from '#channels/index.ts';
+import { createMailTemplate } from '#channels/template.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
 
 const message = mailKinds[0]!.message;

@@ -6,7 +6,9 @@ import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { type Smtp, type SmtpServer, smtpServerOf } from '#channels/smtp-server.ts';
 import { CheckSpec, type NodeSelection } from '#checks/index.ts';
+import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import type { Target } from '#monitor/judge/target.ts';
 
@@ -45,13 +47,19 @@ test.each([
   expect(JSON.parse(JSON.stringify(config))).toEqual(expected(result));
 });
 
+// What the mail channel makes of its section.
+function smtpOf({ sections }: Config): SmtpServer | null {
+  const { value, files } = sections['smtp']!;
+  return value === undefined ? null : smtpServerOf(value as Smtp, files);
+}
+
 test('a password is read without its line end, and shows itself nowhere', async () => {
   const config = await loadConfig({ path: join(fixtures, 'good/full.yaml'), env });
-  expect(config.smtp?.signIn?.password.reveal()).toBe('hunter2');
+  expect(smtpOf(config)?.signIn?.password.reveal()).toBe('hunter2');
   const shown = [
     inspect(config, { depth: 9, showHidden: true }),
     JSON.stringify(config),
-    String(config.smtp?.signIn?.password),
+    String(smtpOf(config)?.signIn?.password),
   ];
   for (const text of shown) {
     expect(text).toContain('[secret]');
@@ -68,13 +76,13 @@ test.each([
   { url: 'smtps://[::1]:4650', host: '::1', port: 4650, secure: true },
 ])('$url is $host, port $port', async ({ url, ...server }) => {
   const config = await load(`smtp: { url: "${url}", from: alerts@example.com }\n${target}`);
-  expect(config.smtp).toMatchObject({ ...server, signIn: null });
+  expect(smtpOf(config)).toMatchObject({ ...server, signIn: null });
 });
 
 test('a password comes from the environment as well as from a file', async () => {
   await writeFile(join(folder, 'ca.pem'), '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n');
   const text = `smtp: { url: smtp://m, username: u, password: "a\${SMTP_HOST}", from: a@example.com, ca_file: ca.pem }`;
-  const { smtp } = await load(`${text}\n${target}`);
+  const smtp = smtpOf(await load(`${text}\n${target}`));
   expect(smtp?.signIn?.password.reveal()).toBe('amail.example.com');
   expect(smtp?.ca).toContain('BEGIN CERTIFICATE');
 });

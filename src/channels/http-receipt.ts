@@ -1,0 +1,80 @@
+import type { Clock } from '#kernel/clock.ts';
+import { DeadlineError } from '#kernel/clock.ts';
+import { messageOf, systemCode } from '#kernel/errors.ts';
+import { singleLine } from '#kernel/text.ts';
+import type { Receipt } from '#monitor/tell/channel.ts';
+import { type Answer, type Call, call } from './call.ts';
+
+export interface CallOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly signal: AbortSignal;
+  /** Texts besides the URL that no reason may show. */
+  readonly secrets?: readonly string[];
+  /** What an answer means where the other side has its own way to say it; null for what its status means to all. */
+  readonly read?: (answer: Answer) => Receipt | null;
+}
+
+/** Makes a call that delivers something, and says what became of it. Never rejects. No reason shows the URL or a secret. */
+export async function deliver(request: Call, options: CallOptions): Promise<Receipt> {
+  const { clock, signal, secrets = [], read = () => null } = options;
+  const hide = hiding([...secrets, ...secretParts(request.url)]);
+  try {
+    const answer = await call(request, signal);
+    return worded(read(answer) ?? receiptOfStatus(answer, clock.now()), hide);
+  } catch (error) {
+    return worded(receiptOfFailure(error, signal), hide);
+  }
+}
+
+// Final is only what says that this very message will never be taken; anything else is repaired by somebody some day.
+const final = new Set([400, 406, 409, 410, 411, 413, 414, 415, 422, 431, 451]);
+
+/** What a status means to all: taken, not taken for now, or never. */
+function receiptOfStatus(answer: Answer, now: number): Receipt {
+  const { status, line, text } = answer;
+  if (status >= 200 && status <= 299) return { kind: 'delivered', response: line };
+  const said = text.trim() === '' ? line : `${line}: ${text}`;
+  if (final.has(status)) return { kind: 'rejected', reason: said };
+  const isRedirect = status >= 300 && status <= 399;
+  const reason = isRedirect ? `${line}: redirects are not followed, configure the final address` : said;
+  return retry(reason, retryAfterMs(answer, now));
+}
+
+/** That it may be taken later, after the time that the other side asked for. */
+function retry(reason: string, afterMs: number | null = null): Receipt {
+  return { kind: 'retry', reason, ...(afterMs === null ? {} : { afterMs }) };
+}
+
+/** RFC 9110, 10.2.3: seconds, or a date. */
+function retryAfterMs({ headers }: Pick<Answer, 'headers'>, now: number): number | null {
+  const header = headers['retry-after'];
+  if (typeof header !== 'string') return null;
+  if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}
+
+const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ERR_INVALID_URL']);
+
+function receiptOfFailure(error: unknown, signal: AbortSignal): Receipt {
+  const { reason }: { reason: unknown } = signal;
+  const said = reason instanceof DeadlineError ? `not done within ${reason.ms / 1_000} s` : messageOf(reason ?? error);
+  return { ...retry(said), ...(neverSent.has(systemCode(error) ?? '') ? {} : { isUncertain: true }) };
+}
+
+function worded(receipt: Receipt, hide: (text: string) => string): Receipt {
+  if (receipt.kind === 'delivered') return { ...receipt, response: singleLine(hide(receipt.response)) };
+  return { ...receipt, reason: singleLine(hide(receipt.reason)) };
+}
+
+// The parts of an address that may be as good as a password, in case the other side repeats them.
+function secretParts(url: string): readonly string[] {
+  const { href, pathname, search } = URL.parse(url) ?? { href: url, pathname: '', search: '' };
+  const segments = [...pathname.split('/'), ...search.split(/[?&=]/)].filter((one) => one.length >= 16);
+  return [url, href, `${pathname}${search}`, ...segments].filter((one) => one.length > 7);
+}
+
+function hiding(secrets: readonly string[]): (text: string) => string {
+  const sorted = secrets.filter((one) => one !== '').toSorted((a, b) => b.length - a.length);
+  return (text) => sorted.reduce((hidden, one) => hidden.replaceAll(one, '[secret]'), text);
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { Secret } from './secret.ts';
+
+export interface UrlForm {
+  /** Such as `https:`. */
+  readonly protocols: readonly string[];
+  /** Whether it may have a user, a query or a fragment. */
+  readonly bare: boolean;
+}
+
+/** Whether a text is a whole URL with a host, of this form. */
+export function isUrl(text: string, { protocols, bare }: UrlForm): boolean {
+  const url = URL.parse(text);
+  if (url === null || !protocols.includes(url.protocol) || url.hostname === '' || !/^[^/]*\/\/./.test(text))
+    return false;
+  return !bare || [url.username, url.password, url.search, url.hash].every((part) => part === '');
+}
+
+export const webProtocols: readonly string[] = ['http:', 'https:'];
+
+/** Whether a text is an address to call over HTTP. */
+function isWebUrl(text: string): boolean {
+  return isUrl(text, { protocols: webProtocols, bare: false });
+}
+
+/** An address to call over HTTP, which may be as good as a password. `hint` says what was expected. */
+export function SecretUrl(hint: string) {
+  return z
+    .string({ error: hint })
+    .max(2_048)
+    .refine(isWebUrl, { error: hint })
+    .transform((text) => new Secret(text));
+}

@@ -1,0 +1,23 @@
+import type { Severity } from './rule.ts';
+
+/** Who is told: an address behind a channel, and the entry under `notify` that it comes from. */
+export interface Recipient {
+  /** The key under `notify` that names it; the first where there are several. */
+  readonly notify: string;
+  readonly channel: string;
+  readonly recipient: string;
+  /** The severities that it wants to hear of, under all of these keys together. */
+  readonly severities: readonly Severity[];
+}
+
+/** Everybody once: somebody who stands under two names gets one message, not two. */
+export function mergeRecipients(all: readonly Recipient[]): readonly Recipient[] {
+  const found = new Map<string, Recipient>();
+  for (const one of all) {
+    const key = JSON.stringify([one.channel, one.recipient]);
+    const known = found.get(key);
+    const severities = [...new Set([...(known?.severities ?? []), ...one.severities])];
+    found.set(key, { ...(known ?? one), severities });
+  }
+  return [...found.values()];
+}
