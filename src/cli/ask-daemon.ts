@@ -14,13 +14,7 @@ export async function askDaemon(
   path: string,
   body?: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
-  const url = `http://${hostOf(http.host)}:${http.port}${path}`;
-  if (http.port === 0) {
-    throw new WatchpostError(
-      'daemon_unreachable',
-      'http.listen has port 0, so nobody knows where the daemon listens; give it a port',
-    );
-  }
+  const url = `${urlOfDaemon(http)}${path}`;
   const common = { timeout: { request: answerMs }, retry: { limit: 0 }, followRedirect: false };
   try {
     return await got(url, body === undefined ? common : { ...common, method: 'POST', json: body }).json<unknown>();
@@ -29,6 +23,15 @@ export async function askDaemon(
     const remedy = 'is "watchpost run" running on this machine with the same configuration?';
     throw new WatchpostError('daemon_unreachable', `${url}: ${messageOf(error)}; ${remedy}`, { cause: error });
   }
+}
+
+/** Where a daemon that listens there is asked on this machine. Throws `daemon_unreachable` where nobody can know it. */
+export function urlOfDaemon({ host, port }: Pick<Config['http'], 'host' | 'port'>): string {
+  if (port !== 0) return `http://${hostOf(host)}:${port}`;
+  throw new WatchpostError(
+    'daemon_unreachable',
+    'http.listen has port 0, so nobody knows where the daemon listens; give it a port',
+  );
 }
 
 const Refusal = z.object({ message: z.string(), problems: z.array(z.string()).default([]) });

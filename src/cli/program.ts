@@ -63,6 +63,18 @@ function createProgram(world: World, finish: (code: number) => void): Command {
       finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world));
     });
 
+  program
+    .command('health')
+    .description('ask the running daemon whether its parts make progress')
+    .addOption(configOption)
+    .option('--ready', 'ask whether it takes requests instead')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExit code: 0 healthy, 1 not healthy or no answer, 2 wrong usage.')
+    .action(async (options) => {
+      const { health } = await import('./health.ts');
+      finish(await health(options, world));
+    });
+
   addCheckCommands(program, world, finish);
   addControlCommands(program, configOption, world, finish);
 

@@ -25,7 +25,7 @@ export interface NodeProcess {
   stop(): Promise<void>;
 }
 
-const finishMs = 10_000;
+const finishMs = 4_000;
 const selfTestMs = 10_000;
 
 /** Starts a node: tries out what it can do, then offers that to its hub. Rejects with a catalogued error. */
