@@ -77,13 +77,13 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const extraRounds = createExtraRounds({
     clock,
     witnesses: () => assessor.witnesses(),
-    heldUntil: (target, now) => assessor.heldUntil(target, now),
+    heldUntil: (target, now) => assessor.holdbacks.heldUntil(target, now),
     request: (target) => inForce.request(target),
   });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   let stopped: Promise<void> | null = null;
 
-  for (const silence of store.silences(clock.now())) assessor.silences.set(silence.id, silence);
+  for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.set(silence.id, silence);
   apply(plan);
 
   function apply({ targets, maintenance }: Plan): Applied {
@@ -98,7 +98,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     );
     refill(looksBack.map(({ target }) => target));
     inForce.enforce();
-    extraRounds.ask(assessor.held());
+    extraRounds.ask(assessor.holdbacks.held());
     return applied;
   }
 
@@ -152,10 +152,10 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     targets: () => inForce.names(),
     silence(silence) {
       store.saveSilence(silence);
-      assessor.silences.set(silence.id, silence);
-      extraRounds.ask(assessor.held('silence'));
+      assessor.holdbacks.silences.set(silence.id, silence);
+      extraRounds.ask(assessor.holdbacks.held('silence'));
     },
-    silences: () => [...assessor.silences.values()].filter(({ until }) => until > clock.now()),
+    silences: () => [...assessor.holdbacks.silences.values()].filter(({ until }) => until > clock.now()),
     async acknowledge(id, why) {
       const record =
         assessor.own.acknowledge(id, { at: clock.now(), why }) ?? acknowledge(memories, id, why, clock.now());

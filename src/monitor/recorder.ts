@@ -26,10 +26,7 @@ export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderP
     const { target, dueAt, votes, states, incidents, deliveries } = record;
     if (votes.length + states.length + incidents.length + deliveries.length === 0) return;
     try {
-      if ((await store.record(record)) === 'duplicate') {
-        log.warn({ target, dueAt }, 'round was recorded before');
-        return;
-      }
+      if ((await store.record(record)) === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
       logIncidents(record, log);
       onRecorded(record);
       if (deliveries.length > 0) wakeOutbox();

@@ -13,8 +13,9 @@ export interface MonitorStore extends DeliveryStore, SummaryStore {
   /** Stores a silence, in place of the one of its id. */
   saveSilence(silence: Silence): void;
   /**
-   * Stores a round, resolved once it is committed: `duplicate` where (target, due time) was stored before, and then nothing
-   * is written; a record without votes is never one. Rounds that change no state may wait up to a second to be committed together.
+   * Stores a round, resolved once it is committed. What follows from it is stored whatever is there; results whose very copies
+   * are there are not stored twice (`duplicate`), and others under a name that is taken get the next free one, a millisecond
+   * later. Rounds that change no state may wait up to a second to be committed together.
    */
   record(round: RoundRecord): Promise<'stored' | 'duplicate'>;
 }

@@ -90,8 +90,11 @@ const Held = z.object({
     dependency: 'dependency',
     connectivity: 'connectivity',
     outage: 'outage',
+    service: 'service',
   } satisfies { [By in NonNullable<Incident['held']>['by']]: By }),
   why: z.string(),
+  untilLook: z.literal(true).optional(),
+  cleared: z.object({ since: z.number(), rounds: z.number() }).optional(),
 });
 
 const Story = z.object({

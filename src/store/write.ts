@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import {
@@ -14,7 +15,10 @@ import {
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 export interface Writer {
-  /** Writes a whole round, or nothing where one of its name is there. */
+  /**
+   * Writes a whole round. Where its very results are there already, only what follows from them is written; where others of its
+   * name are, it gets the next name that is free, a millisecond later.
+   */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';
   /** Writes a vote whose round is over: where it has none from this node, or only the word that there was no answer. */
   writeLate(late: LateVote): 'stored' | 'duplicate';
@@ -22,6 +26,13 @@ export interface Writer {
   writeSettlement(settlement: Settlement): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
   forgetNames(): void;
+}
+
+interface ResultRow {
+  readonly nodeId: number;
+  readonly status: number;
+  readonly durationUs: number | null;
+  readonly failure: string | null;
 }
 
 /** Everything that writes, inside the transaction of its caller. */
@@ -40,6 +51,15 @@ export function createWriter(database: BetterSQLite3Database): Writer {
     return row.id;
   }
 
+  // The first free name for these results, or null where they are there.
+  function nameOf(targetId: number, dueAt: number, rows: readonly ResultRow[]): number | null {
+    for (let name = dueAt; ; name += 1) {
+      const there = rows.length === 0 ? [] : statements.selectRound.all({ dueAt: name, targetId });
+      if (there.length === 0) return name;
+      if (rows.every((row) => there.some((one) => isDeepStrictEqual(one, row)))) return null;
+    }
+  }
+
   function writeState(state: RuleState): void {
     const targetId = idOf(targetIds, state.target, 'target');
     statements.upsertState.run({ targetId, rule: state.rule, state: stateText(state) });
@@ -50,7 +70,10 @@ export function createWriter(database: BetterSQLite3Database): Writer {
     database
       .insert(incidents)
       .values(row)
-      .onConflictDoUpdate({ target: incidents.id, set: { endedAt: row.endedAt ?? null, story: row.story } })
+      .onConflictDoUpdate({
+        target: incidents.id,
+        set: { startedAt: row.startedAt, endedAt: row.endedAt ?? null, story: row.story },
+      })
       .run();
   }
 
@@ -77,21 +100,18 @@ export function createWriter(database: BetterSQLite3Database): Writer {
   return {
     writeRound({ target, dueAt, votes, states, incidents, deliveries }) {
       const targetId = idOf(targetIds, target, 'target');
-      if (votes.length > 0 && statements.selectRound.get({ dueAt, targetId }) !== undefined) return 'duplicate';
-      for (const { node, outcome } of votes) {
-        statements.insertResult.run({
-          dueAt,
-          targetId,
-          nodeId: idOf(nodeIds, node.name, 'node'),
-          status: statusNumber(outcome.status),
-          durationUs: toMicroseconds(outcome.seconds),
-          failure: failureText(outcome),
-        });
-      }
+      const rows = votes.map(({ node, outcome }) => ({
+        nodeId: idOf(nodeIds, node.name, 'node'),
+        status: statusNumber(outcome.status),
+        durationUs: toMicroseconds(outcome.seconds),
+        failure: failureText(outcome),
+      }));
+      const name = nameOf(targetId, dueAt, rows);
+      if (name !== null) for (const row of rows) statements.insertResult.run({ ...row, dueAt: name, targetId });
       states.forEach(writeState);
       incidents.forEach(writeIncident);
       deliveries.forEach(writeDelivery);
-      return 'stored';
+      return name === null ? 'duplicate' : 'stored';
     },
 
     writeLate({ target, dueAt, vote: { node, outcome }, at }) {
@@ -175,10 +195,14 @@ function prepare(database: BetterSQLite3Database) {
     insertName: { target: insertName(targets), node: insertName(nodes) },
     selectName: { target: selectName(targets), node: selectName(nodes) },
     selectRound: database
-      .select({ nodeId: results.nodeId })
+      .select({
+        nodeId: results.nodeId,
+        status: results.status,
+        durationUs: results.durationUs,
+        failure: results.failure,
+      })
       .from(results)
       .where(and(eq(results.dueAt, hole('dueAt')), eq(results.targetId, hole('targetId'))))
-      .limit(1)
       .prepare(),
     insertResult: database
       .insert(results)

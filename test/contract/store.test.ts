@@ -67,14 +67,38 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(store.recentResults('other', start)).toEqual([]);
     }));
 
-  test('calls a round of the same name a duplicate and writes nothing of it', () =>
+  test('stores the same results once, whatever else comes with them; what follows is never dropped', () =>
     withStore(async (store, clock) => {
       expect(await store.record(opening('shop', start))).toBe('stored');
       await clock.advance(50);
-      const again = opening('shop', start, ['other@example.com']);
-      expect(await store.record({ ...again, votes: [vote('us1')] })).toBe('duplicate');
-      expect(store.recentResults('shop', start).map(({ node }) => node)).toEqual(['de1']);
-      expect(store.dueDeliveries(start, 10).map((due) => due.delivery.recipient)).toEqual(['ops@example.com']);
+      const again = store.record(opening('shop', start, ['other@example.com']));
+      await clock.advance(50);
+      expect(await again).toBe('duplicate');
+      expect(store.recentResults('shop', start)).toHaveLength(1);
+      expect(
+        store
+          .dueDeliveries(start, 10)
+          .map((due) => due.delivery.recipient)
+          .sort(),
+      ).toEqual(['ops@example.com', 'other@example.com']);
+    }));
+
+  test('gives other results under a name that is taken the next free name', () =>
+    withStore(async (store, clock) => {
+      const record = async (node: string) => {
+        const recorded = store.record(round('shop', start, { votes: [vote(node)] }));
+        await clock.advance(1_000);
+        return recorded;
+      };
+      expect(await record('de1')).toBe('stored');
+      expect(await record('us1')).toBe('stored');
+      expect(await record('jp1')).toBe('stored');
+      expect(await record('us1')).toBe('duplicate');
+      expect(store.recentResults('shop', start).map(({ node, dueAt }) => [node, dueAt - start])).toEqual([
+        ['de1', 0],
+        ['us1', 1],
+        ['jp1', 2],
+      ]);
     }));
 
   test('a late vote fills a gap or replaces one that only said that there was no answer, once, and moves nothing else', () =>

@@ -1,4 +1,9 @@
 import type { Circumstances } from '#monitor/judge/decide.ts';
 
 /** Nothing is suspected, nothing is held back, nothing was measured before. */
-export const ordinary: Circumstances = { suspected: new Set(), recentTimesOf: () => [], heldBy: () => null };
+export const ordinary: Circumstances = {
+  suspected: new Set(),
+  recentTimesOf: () => [],
+  heldBy: () => null,
+  heldAt: () => null,
+};

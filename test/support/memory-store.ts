@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Silence } from '#monitor/doubt/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
@@ -51,17 +52,15 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
 
   async record(round: RoundRecord): Promise<'stored' | 'duplicate'> {
     if (this.writeError !== null) throw this.writeError;
-    const name = `${round.target} ${round.dueAt}`;
-    if (round.votes.length > 0 && this.#names.has(name)) return 'duplicate';
-    if (round.votes.length > 0) this.#names.add(name);
-    this.records.push(round);
+    const isThere = this.#isThere(round);
+    if (!isThere) this.records.push({ ...round, dueAt: this.#freeName(round) });
     for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);
     for (const incident of round.incidents) {
       this.incidents.set(incident.id, incident);
       this.add(incident);
     }
     for (const delivery of round.deliveries) this.#addDelivery(delivery);
-    return 'stored';
+    return isThere ? 'duplicate' : 'stored';
   }
 
   summarise(from: number, to: number): SummaryFacts {
@@ -80,6 +79,18 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     const pending = this.deliveries.filter(({ id }) => this.states.get(id) === 'pending');
     const oldestAt = pending.length === 0 ? null : Math.min(...pending.map(({ createdAt }) => createdAt));
     return [{ channel: 'email', pending: pending.length, oldestAt }];
+  }
+
+  #isThere({ target, dueAt, votes }: RoundRecord): boolean {
+    const there = this.records.filter((one) => one.target === target && one.dueAt === dueAt && one.votes.length > 0);
+    return votes.length > 0 && there.some((one) => isDeepStrictEqual(one.votes, votes));
+  }
+
+  #freeName({ target, dueAt, votes }: RoundRecord): number {
+    let name = dueAt;
+    while (votes.length > 0 && this.#names.has(`${target} ${name}`)) name += 1;
+    if (votes.length > 0) this.#names.add(`${target} ${name}`);
+    return name;
   }
 
   #addDelivery(delivery: Delivery): void {

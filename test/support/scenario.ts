@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { CheckSpec, type NodeInfo, type NodeSelection, type Outcome } from '#checks/index.ts';
+import { sleep } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
 import { Rule } from '#monitor/judge/rule.ts';
@@ -50,6 +51,8 @@ export interface ScenarioOptions {
   readonly maintenance?: readonly Maintenance[];
   /** The wall time at the start. */
   readonly start?: string;
+  /** How long a check takes that finds its target down, in milliseconds. Default: no time. */
+  readonly downTakesMs?: number;
   readonly outbox?: Partial<OutboxOptions>;
 }
 
@@ -109,13 +112,18 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   const runs: { at: number; target: string; nodes: readonly string[] }[] = [];
   const targets = new Map<string, string>();
 
-  async function run({ spec, nodes: selection }: RunRequest): Promise<{ votes: readonly Vote[]; reportUrl: null }> {
+  async function run(
+    { spec, nodes: selection }: RunRequest,
+    signal: AbortSignal,
+  ): Promise<{ votes: readonly Vote[]; reportUrl: null }> {
     const name = targets.get(spec.host) ?? spec.host;
     const chosen = choose(nodes, selection);
     if (chosen.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
     runs.push({ at: clock.now(), target: name, nodes: chosen.map((node) => node.name) });
     const sight = sights.get(name) ?? sights.get('*') ?? 'u';
     const votes = chosen.map((node) => ({ node, outcome: look(sight, nodes.indexOf(node), clock.now()) }));
+    if (votes.some(({ outcome }) => outcome.status === 'down') && options.downTakesMs !== undefined)
+      await sleep(clock, options.downTakesMs, signal);
     return { votes, reportUrl: null };
   }
 

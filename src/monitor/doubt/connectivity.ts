@@ -5,7 +5,7 @@ export type ConnectivityChange =
   | { readonly kind: 'back'; readonly at: number };
 
 /** Whether what is seen down may be our own doing. */
-export type Doubt = 'none' | 'unsure' | 'lost';
+export type Doubt = 'none' | 'unsure' | 'lost' | 'returning';
 
 /**
  * Whether anything can be reached at all. One up vote, of any node on any target, is a sign of life. Targets that may fail
@@ -19,8 +19,10 @@ export interface Connectivity {
   /** True from the first round without an up vote until the next sign of life, and while it is lost. */
   readonly isUncertain: boolean;
   observe(round: ObservedRound, now: number): ConnectivityChange | null;
-  /** What to think of a target that fails everywhere at `now`. */
+  /** What to think of a target that fails everywhere at `now`. It is `returning` for a while after it is back: routes come in steps. */
   doubtAbout(target: string, now: number): Doubt;
+  /** Until when it is returning, in milliseconds since the epoch; what was seen before then was seen in doubt. 0 where it was never lost. */
+  readonly returnedAt: number;
   /** Targets whose look at the world would help while it is uncertain, those to ask first at the beginning. */
   witnesses(): readonly string[];
   /** Takes connectivity for lost that was so before the program was started. */
@@ -34,6 +36,8 @@ const secondLookMs = 3_000;
 const blindMs = 180_000;
 // Nobody's mail waits longer than this for other targets to be looked at.
 const longestDoubtMs = 120_000;
+// Routes come back one after the other.
+const returnMs = 15_000;
 
 interface Standing {
   readonly witness: string;
@@ -52,13 +56,14 @@ export function createConnectivity(): Connectivity {
   const standings = new Map<string, Standing>();
   let streak: Streak | null = null;
   let isLost = false;
+  let returnedAt = 0;
   const backSince = new Set<string>();
 
   const isLiving = (name: string) => standings.get(name)?.hadUp === true;
   const witnessesOf = (names: Iterable<string>) => new Set([...names].map((name) => standings.get(name)?.witness));
   const living = () => [...standings.keys()].filter((name) => isLiving(name) || streak?.rounds.has(name) === true);
 
-  function takeSign(target: string, at: number): ConnectivityChange | null {
+  function takeSign(target: string, at: number, now: number): ConnectivityChange | null {
     const known = standings.get(target);
     if (known !== undefined) known.hadUp = true;
     if (!isLost) {
@@ -68,6 +73,7 @@ export function createConnectivity(): Connectivity {
     backSince.add(target);
     if (backSince.size < Math.min(2, standings.size)) return null;
     isLost = false;
+    returnedAt = now + returnMs;
     streak = null;
     backSince.clear();
     return { kind: 'back', at };
@@ -103,15 +109,19 @@ export function createConnectivity(): Connectivity {
     get isLost() {
       return isLost;
     },
+    get returnedAt() {
+      return returnedAt;
+    },
     get isUncertain() {
       return isLost || streak !== null;
     },
     observe(round, now) {
-      if (round.votes.some(({ outcome }) => outcome.status === 'up')) return takeSign(round.target, round.dueAt);
+      if (round.votes.some(({ outcome }) => outcome.status === 'up')) return takeSign(round.target, round.dueAt, now);
       return takeSilence(round, now);
     },
     doubtAbout(target, now) {
       if (isLost) return 'lost';
+      if (now < returnedAt) return 'returning';
       if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
       return witnessesOf(living()).size < 2 ? 'none' : 'unsure';
     },

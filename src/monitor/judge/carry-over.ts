@@ -15,7 +15,7 @@ export interface CarriedOver {
 /**
  * What is left of a target's memory when it is to be watched as `next` from now on, or not at all where that is null: incidents
  * that no rule looks after any more are closed, and states that mean nothing any more begin anew. `last` is how it was watched
- * before, where that is known. Pure.
+ * before, where that is known. An open incident that no state knows of is adopted by its rule, or closed. Pure.
  */
 export function carryOver(
   name: string,
@@ -29,26 +29,27 @@ export function carryOver(
     return found === undefined ? null : kindOf(found.rule.kind).wording.word;
   };
   const recipients = (last ?? next)?.recipients ?? [];
+  const adopted = adopt(name, memory);
   const ended: Consequence[] = [...memory.openIncidents.values()]
-    .filter(({ rule, wording }) => wordOf(rule) !== wording.word)
+    .filter(({ id, rule, wording }) => wordOf(rule) !== wording.word || adopted.get(rule)?.incidentId !== id)
     .map((incident) => unwatch(incident, recipients, now));
-  const endedRules = new Set(ended.map(({ incident }) => incident.rule));
+  const gone = new Set(ended.map(({ incident }) => incident.id));
   const isAnotherSpec = last !== null && next !== null && !isDeepStrictEqual(last.spec, next.spec);
 
   const change = (state: RuleState): RuleState => {
     const kept = next?.rules.find((named) => named.name === state.rule);
     const before = last?.rules.find((named) => named.name === state.rule);
     const isOther = kept === undefined || (before !== undefined && before.rule.kind !== kept.rule.kind);
-    const changed = isOther || endedRules.has(state.rule) ? newRuleState(name, state.rule) : state;
+    const changed =
+      isOther || (state.incidentId !== null && gone.has(state.incidentId)) ? newRuleState(name, state.rule) : state;
     const forgets = isAnotherSpec && Object.keys(changed.noted).length > 0;
     const result = forgets ? { ...changed, noted: {} } : changed;
     return isDeepStrictEqual(result, state) ? state : result;
   };
 
-  const states = [...memory.states].map(([rule, state]) => [rule, state, change(state)] as const);
+  const states = [...adopted].map(([rule, state]) => [rule, memory.states.get(rule), change(state)] as const);
   const changed = states.filter(([, before, after]) => before !== after).map(([, , after]) => after);
   const incidents = ended.map(({ incident }) => incident);
-  const gone = new Set(incidents.map(({ id }) => id));
   const open = [...memory.openIncidents].filter(([id]) => !gone.has(id));
   return {
     memory: { states: new Map(states.map(([rule, , after]) => [rule, after])), openIncidents: new Map(open) },
@@ -64,4 +65,18 @@ export function carryOver(
             deliveries: ended.flatMap(({ deliveries }) => deliveries),
           },
   };
+}
+
+/**
+ * The states of a target's rules, where an open incident that no state knows of is that of its rule: the newest, if there are
+ * several. What opened it was stored, or it would not be there; what became of it since is seen by the next rounds.
+ */
+function adopt(target: string, { states, openIncidents }: Memory): ReadonlyMap<string, RuleState> {
+  const adopted = new Map(states);
+  for (const { id, rule } of [...openIncidents.values()].toSorted((a, b) => b.openedAt - a.openedAt)) {
+    const state = adopted.get(rule) ?? newRuleState(target, rule);
+    const knows = state.incidentId !== null && openIncidents.has(state.incidentId);
+    if (!knows) adopted.set(rule, { ...newRuleState(target, rule), noted: state.noted, incidentId: id });
+  }
+  return adopted;
 }

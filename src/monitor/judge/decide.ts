@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from './delivery.ts';
 import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
 import { announce, type Consequence, resolve } from './incident-life.ts';
@@ -38,6 +39,8 @@ export interface Round {
 export interface Circumstances extends Evidence {
   /** Why an incident of this target that began at `startedAt` is not to be told of for now, or null. */
   heldBy(startedAt: number): Held | null;
+  /** The reason that held at a moment in the past, so that what was seen then is not to be told by itself; or null. */
+  heldAt(moment: number): Held | null;
 }
 
 /** Everything that follows from a round: new rule states, incidents opened and closed, the deliveries they cause. Pure. */
@@ -62,7 +65,16 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
     }
     const heldBy = (startedAt: number) => (isOut && !isOutage(named.rule) ? outage : around.heldBy(startedAt));
     const known = before.incidentId === null ? undefined : open.get(before.incidentId);
-    const after = follow({ target, named, judged, transition, round, known, heldBy });
+    const after = follow({
+      target,
+      named,
+      judged,
+      transition,
+      round,
+      known,
+      heldBy,
+      heldAt: (moment) => around.heldAt(moment),
+    });
     if (after !== null) {
       incidents.push(after.incident);
       deliveries.push(...after.deliveries);
@@ -73,8 +85,9 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
       shown ??= judged.verdict;
       isOut ||= state.incidentId !== null || state.window.length > 0;
     }
-    const isUnsure = named.rule.confirm && named.rule.rounds.bad > 1 && state.incidentId === null;
-    wantsConfirmation ||= isUnsure && judged.verdict.failing === true;
+    const isUntold = state.incidentId === null || after?.incident.held?.cleared !== undefined;
+    wantsConfirmation ||=
+      isUntold && named.rule.confirm && named.rule.rounds.bad > 1 && judged.verdict.failing === true;
   }
   return {
     verdict: shown ?? tally(round.votes, { kind: 'majority' }),
@@ -100,12 +113,13 @@ interface Followed {
   /** The incident that was open before the round. */
   readonly known: Incident | undefined;
   readonly heldBy: (startedAt: number) => Held | null;
+  readonly heldAt: (moment: number) => Held | null;
 }
 
-function follow({ target, named, judged, transition, round, known, heldBy }: Followed): Consequence | null {
+function follow({ target, named, judged, transition, round, known, heldBy, heldAt }: Followed): Consequence | null {
   if (transition?.kind === 'open') {
     const incident = openIncident(target, named, judged, transition, round);
-    const held = heldBy(incident.startedAt);
+    const held = heldBy(incident.startedAt) ?? heldBefore(transition.failedAt, heldAt);
     if (held !== null) return { incident: { ...incident, held }, deliveries: [] };
     return announce(incident, target.recipients, round.now);
   }
@@ -117,11 +131,36 @@ function follow({ target, named, judged, transition, round, known, heldBy }: Fol
     return resolve(incident, ended, target.recipients, round.now);
   }
   if (incident.held !== null && judged.verdict.failing === true && incident.acknowledged === null) {
-    const held = heldBy(incident.startedAt);
-    if (held === null) return announce(incident, target.recipients, round.now);
-    if (held.by !== incident.held.by) return { incident: { ...incident, held }, deliveries: [] };
+    const held = heldBy(incident.startedAt) ?? stillHeld(incident.held, named.rule, round.dueAt, heldAt);
+    if (held === null) return announce(asSeenNow(incident, judged), target.recipients, round.now);
+    if (!isDeepStrictEqual(held, incident.held)) return { incident: { ...incident, held }, deliveries: [] };
   }
   return incident === known ? null : { incident, deliveries: [] };
+}
+
+// Rounds that failed while there was a reason say nothing by themselves: the rule has to come true by others.
+function heldBefore(failedAt: readonly number[], heldAt: Followed['heldAt']): Held | null {
+  const reasons = failedAt.map(heldAt);
+  const last = reasons.findLast((reason) => reason !== null) ?? null;
+  const since = failedAt.filter((_, index) => reasons[index] === null);
+  if (last === null || since[0] === undefined) return last;
+  return { ...last, cleared: { since: since[0], rounds: since.length } };
+}
+
+/** What holds an incident once its reason has gone, after another failing round; null where it is to be told now. */
+function stillHeld(held: Held, rule: NamedRule['rule'], dueAt: number, heldAt: Followed['heldAt']): Held | null {
+  if (held.untilLook === true) return null;
+  if (heldAt(dueAt) !== null) return held;
+  const cleared = { since: held.cleared?.since ?? dueAt, rounds: (held.cleared?.rounds ?? 0) + 1 };
+  return cleared.rounds >= rule.rounds.bad ? null : { ...held, cleared };
+}
+
+// What was seen while our own connectivity was lost says nothing about the target, and neither does the time.
+function asSeenNow(incident: Incident, judged: Evaluation): Incident {
+  const votes = judged.lines();
+  const { held, startedAt } = incident;
+  const since = held?.by === 'connectivity' ? (held.cleared?.since ?? startedAt) : startedAt;
+  return { ...incident, votes, cause: commonestCause(votes), startedAt: since };
 }
 
 function openIncident(

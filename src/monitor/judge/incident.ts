@@ -36,9 +36,13 @@ export interface Addressee {
  * told are not.
  */
 export interface Held {
-  readonly by: 'maintenance' | 'silence' | 'dependency' | 'connectivity' | 'outage';
+  readonly by: 'maintenance' | 'silence' | 'dependency' | 'connectivity' | 'outage' | 'service';
   /** In words: `maintenance until 2026-01-01 04:00:00 UTC`. */
   readonly why: string;
+  /** True where it is held only until something else was looked at: what was seen counts as soon as that has come. */
+  readonly untilLook?: true | undefined;
+  /** The failing rounds since the reason has gone, where it has: as many as the rule asks for are needed before it is told. */
+  readonly cleared?: { readonly since: number; readonly rounds: number } | undefined;
 }
 
 /** A rule that holds for a target, from its first failing round to its recovery. It tells its whole story by itself. */

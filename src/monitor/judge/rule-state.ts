@@ -22,10 +22,24 @@ export interface RuleState {
 }
 
 export type Transition =
-  | { readonly kind: 'open'; readonly incidentId: string; readonly startedAt: number }
+  | {
+      readonly kind: 'open';
+      readonly incidentId: string;
+      readonly startedAt: number;
+      /** When the failing rounds were due that opened it. */
+      readonly failedAt: readonly number[];
+    }
   | { readonly kind: 'close'; readonly endedAt: number };
 
-export type StepReason = 'no_verdict' | 'good' | 'failing' | 'opened' | 'still_failing' | 'recovering' | 'closed';
+export type StepReason =
+  | 'no_verdict'
+  | 'same_moment'
+  | 'good'
+  | 'failing'
+  | 'opened'
+  | 'still_failing'
+  | 'recovering'
+  | 'closed';
 
 export interface Step {
   readonly state: RuleState;
@@ -38,14 +52,23 @@ export function newRuleState(target: string, rule: string): RuleState {
 }
 
 /**
- * What a round's verdict does to a rule. An incident opens with the round that completes `rounds`, back-dated to the first
+ * What a round's verdict does to a rule. Two rounds that were due at the same moment count once. An incident opens with the round that completes `rounds`, back-dated to the first
  * failing one; it closes with the round that completes `recover`, back-dated to the first good one.
  */
 export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): Step {
   if (verdict.failing === null) return { state, transition: null, reason: 'no_verdict' };
+  if (isSameMoment(state, dueAt)) return { state, transition: null, reason: 'same_moment' };
   return state.incidentId === null
     ? stepWhileGood(rule, state, verdict.failing, dueAt)
     : stepWhileOpen(rule, state, verdict.failing, dueAt);
+}
+
+// A scheduled round and one besides the schedule may meet: two looks at one moment are one round for a rule.
+const momentMs = 500;
+
+function isSameMoment({ window, incidentId, goodSince }: RuleState, dueAt: number): boolean {
+  const last = incidentId === null ? window.at(-1)?.at : goodSince;
+  return last !== undefined && last !== null && Math.abs(dueAt - last) < momentMs;
 }
 
 /** The name of the incident that a round opens: the same however often it is decided. */
@@ -61,7 +84,7 @@ function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
     const incidentId = incidentIdOf(state.target, state.rule, dueAt);
     return {
       state: { ...state, window: [], incidentId, good: 0, goodSince: null },
-      transition: { kind: 'open', incidentId, startedAt: first.at },
+      transition: { kind: 'open', incidentId, startedAt: first.at, failedAt: bad.map(({ at }) => at) },
       reason: 'opened',
     };
   }

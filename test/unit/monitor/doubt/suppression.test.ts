@@ -173,7 +173,7 @@ test('a steady state, good or failing or held back, leaves nothing to write but 
   for (const sign of ['up', 'down']) {
     let memory = nothingRemembered;
     for (let index = 0; index < 6; index += 1) {
-      const round = { dueAt: index, votes: votesOf(`de1:${sign}`), now: index };
+      const round = { dueAt: index * 60_000, votes: votesOf(`de1:${sign}`), now: index };
       const decision = decide(shop, memory, round, { ...ordinary, heldBy: () => maintenance });
       if (index > 3) expect(decision.record).toMatchObject({ states: [], incidents: [], deliveries: [] });
       if (index > 3) expect(decision.memory.states.get('down')).toBe(memory.states.get('down'));
@@ -182,11 +182,46 @@ test('a steady state, good or failing or held back, leaves nothing to write but 
   }
 });
 
+test('an open incident that no state knows of is adopted by its rule at the start; without a rule of its kind it is closed', () => {
+  const shop = target('shop');
+  let memory = nothingRemembered;
+  for (let index = 0; index < 3; index += 1) {
+    const round = { dueAt: index * 60_000, votes: votesOf('de1:down'), now: index * 60_000 };
+    ({ memory } = decide(shop, memory, round, ordinary));
+  }
+  const [id] = memory.openIncidents.keys();
+  const lost = { states: new Map(), openIncidents: memory.openIncidents };
+  const adopted = carryOver('shop', lost, null, shop, 9);
+  expect(adopted.memory.states.get('down')).toMatchObject({ incidentId: id, window: [] });
+  expect([...adopted.memory.openIncidents.keys()]).toEqual([id]);
+  expect(adopted.record).toMatchObject({ states: [{ incidentId: id }], incidents: [] });
+  const slow = target('shop', { rules: [rule('slow', { latency: { above: '1s' } })] });
+  expect(carryOver('shop', lost, null, slow, 9).record?.incidents).toMatchObject([{ id, closing: 'unwatched' }]);
+});
+
+test('of two open incidents of one rule the one that the state knows stays, and whoever was told of the other hears its end', () => {
+  const shop = target('shop');
+  let memory = nothingRemembered;
+  for (let index = 0; index < 3; index += 1) {
+    const round = { dueAt: index * 60_000, votes: votesOf('de1:down'), now: index * 60_000 };
+    ({ memory } = decide(shop, memory, round, ordinary));
+  }
+  const [known] = memory.openIncidents.values();
+  if (known === undefined) throw new Error('no incident is open');
+  const twin = { ...known, id: 'shop/down/twin', openedAt: known.openedAt + 1 };
+  const both = { ...memory, openIncidents: new Map([...memory.openIncidents, [twin.id, twin]]) };
+  const { memory: left, record } = carryOver('shop', both, null, shop, 9);
+  expect([...left.openIncidents.keys()]).toEqual([known.id]);
+  expect(left.states.get('down')?.incidentId).toBe(known.id);
+  expect(record?.incidents).toMatchObject([{ id: twin.id, endedAt: 9 }]);
+  expect(record?.deliveries).toMatchObject([{ kind: 'closed', incidentId: twin.id }]);
+});
+
 test('a target that stays as it is keeps its memory as it is', () => {
   const shop = target('shop');
   let memory = nothingRemembered;
   for (let index = 0; index < 3; index += 1) {
-    ({ memory } = decide(shop, memory, { dueAt: index, votes: votesOf('de1:down'), now: index }, ordinary));
+    ({ memory } = decide(shop, memory, { dueAt: index * 60_000, votes: votesOf('de1:down'), now: index }, ordinary));
   }
   expect(carryOver('shop', memory, shop, target('shop'), 9)).toEqual({ memory, record: null });
   expect(carryOver('shop', memory, null, shop, 9)).toEqual({ memory, record: null });

@@ -5,7 +5,7 @@ import { defaultRules, Rule } from '#monitor/judge/rule.ts';
 import { tally, type Verdict } from '#monitor/judge/verdict.ts';
 import { down, unknown, up, votes } from '../../../support/votes.ts';
 
-// F: failing, G: good, N: no verdict. Rounds are due every 10 ms from 10 on.
+// F: failing, G: good, N: no verdict. Rounds are due every second from 1,000 on.
 const verdicts = {
   F: tally(votes(down()), { kind: 'majority' }),
   G: tally(votes(up()), { kind: 'majority' }),
@@ -18,7 +18,7 @@ interface Round {
 }
 
 const rounds = (signs: string): readonly Round[] =>
-  signs.split('').map((sign, index) => ({ sign: sign as Sign, at: (index + 1) * 10 }));
+  signs.split('').map((sign, index) => ({ sign: sign as Sign, at: (index + 1) * 1_000 }));
 
 interface Folded {
   readonly state: RuleState;
@@ -48,53 +48,58 @@ test.each([
     name: 'opens on the second failing round in a row, back-dated to the first',
     rule: ruleOf(2),
     seen: 'FF',
-    is: [opened(10, 20)],
+    is: [opened(1_000, 2_000)],
   },
   { name: 'does not open on one failing round', rule: ruleOf(2), seen: 'GFG', is: [] },
   { name: 'does not open on failing rounds with a good one between', rule: ruleOf(2), seen: 'FGFGF', is: [] },
-  { name: 'opens on the very first round where one is enough', rule: ruleOf(1), seen: 'F', is: [opened(10, 10)] },
-  { name: 'opens over a round without a verdict', rule: ruleOf(2), seen: 'FNNF', is: [opened(10, 40)] },
+  { name: 'opens on the very first round where one is enough', rule: ruleOf(1), seen: 'F', is: [opened(1_000, 1_000)] },
+  { name: 'opens over a round without a verdict', rule: ruleOf(2), seen: 'FNNF', is: [opened(1_000, 4_000)] },
   {
     name: 'closes on the second good round in a row, back-dated to the first',
     rule: ruleOf(2),
     seen: 'FFGG',
-    is: [opened(10, 20), closed(30, 40)],
+    is: [opened(1_000, 2_000), closed(3_000, 4_000)],
   },
-  { name: 'stays open over one good round', rule: ruleOf(2), seen: 'FFGFGF', is: [opened(10, 20)] },
+  { name: 'stays open over one good round', rule: ruleOf(2), seen: 'FFGFGF', is: [opened(1_000, 2_000)] },
   {
     name: 'closes over a round without a verdict',
     rule: ruleOf(2),
     seen: 'FFGNG',
-    is: [opened(10, 20), closed(30, 50)],
+    is: [opened(1_000, 2_000), closed(3_000, 5_000)],
   },
   {
     name: 'counts the good rounds anew after a failing one',
     rule: ruleOf(2),
     seen: 'FFGFGG',
-    is: [opened(10, 20), closed(50, 60)],
+    is: [opened(1_000, 2_000), closed(5_000, 6_000)],
   },
   {
     name: 'closes on one good round where one is enough',
     rule: ruleOf(2, 1),
     seen: 'FFG',
-    is: [opened(10, 20), closed(30, 30)],
+    is: [opened(1_000, 2_000), closed(3_000, 3_000)],
   },
   {
     name: 'opens again after it closed, by new failing rounds alone',
     rule: ruleOf(2, 1),
     seen: 'FFGFF',
-    is: [opened(10, 20), closed(30, 30), opened(40, 50)],
+    is: [opened(1_000, 2_000), closed(3_000, 3_000), opened(4_000, 5_000)],
   },
-  { name: 'opens on two of three', rule: ruleOf('2 of 3'), seen: 'FGF', is: [opened(10, 30)] },
+  { name: 'opens on two of three', rule: ruleOf('2 of 3'), seen: 'FGF', is: [opened(1_000, 3_000)] },
   { name: 'does not open on two of four where three count', rule: ruleOf('2 of 3'), seen: 'FGGF', is: [] },
   {
     name: 'back-dates to the first failing round that still counts',
     rule: ruleOf('2 of 3'),
     seen: 'FGGFF',
-    is: [opened(40, 50)],
+    is: [opened(4_000, 5_000)],
   },
-  { name: 'counts only rounds with a verdict', rule: ruleOf('2 of 3'), seen: 'FNNNGNF', is: [opened(10, 70)] },
-  { name: 'opens on three of five that are scattered', rule: ruleOf('3 of 5'), seen: 'GFGFGF', is: [opened(20, 60)] },
+  { name: 'counts only rounds with a verdict', rule: ruleOf('2 of 3'), seen: 'FNNNGNF', is: [opened(1_000, 7_000)] },
+  {
+    name: 'opens on three of five that are scattered',
+    rule: ruleOf('3 of 5'),
+    seen: 'GFGFGF',
+    is: [opened(2_000, 6_000)],
+  },
 ])('$name ($seen)', ({ rule, seen, is }) => {
   expect(fold(rule, rounds(seen)).transitions).toMatchObject(is);
   expect(fold(rule, rounds(seen)).transitions).toHaveLength(is.length);
@@ -116,8 +121,8 @@ test('each round has its reason', () => {
 });
 
 test('the incident is named after the round that opened it', () => {
-  expect(fold(ruleOf(2), rounds('FF')).state.incidentId).toBe(incidentIdOf('shop', 'down', 20));
-  expect(incidentIdOf('shop', 'down', 20)).toBe('shop/down/20');
+  expect(fold(ruleOf(2), rounds('FF')).state.incidentId).toBe(incidentIdOf('shop', 'down', 2_000));
+  expect(incidentIdOf('shop', 'down', 2_000)).toBe('shop/down/2000');
 });
 
 test('a closed incident leaves nothing behind', () => {
@@ -126,13 +131,16 @@ test('a closed incident leaves nothing behind', () => {
 
 test('a good round opens nothing, even where a reload made fewer failing rounds enough', () => {
   const before = fold(ruleOf('3 of 5'), rounds('FF')).state;
-  expect(step(ruleOf('2 of 5'), before, verdicts.G, 30).transition).toBeNull();
-  expect(step(ruleOf('2 of 5'), before, verdicts.F, 30).transition).toMatchObject({ kind: 'open', startedAt: 10 });
+  expect(step(ruleOf('2 of 5'), before, verdicts.G, 3_000).transition).toBeNull();
+  expect(step(ruleOf('2 of 5'), before, verdicts.F, 3_000).transition).toMatchObject({
+    kind: 'open',
+    startedAt: 1_000,
+  });
 });
 
 test('a reload that makes fewer good rounds enough closes with the next one', () => {
   const before = fold(ruleOf(2, 5), rounds('FFGGG')).state;
-  expect(step(ruleOf(2, 2), before, verdicts.G, 60).transition).toEqual({ kind: 'close', endedAt: 30 });
+  expect(step(ruleOf(2, 2), before, verdicts.G, 6_000).transition).toEqual({ kind: 'close', endedAt: 3_000 });
 });
 
 const Rounds = fc
@@ -211,7 +219,7 @@ test('rounds without a verdict change nothing: not the state, not the transition
       const whole = fold(rule, seen);
       expect(whole.state).toEqual(counted.state);
       expect(whole.transitions).toEqual(counted.transitions);
-      expect(step(rule, whole.state, verdicts.N, 1_000).state).toBe(whole.state);
+      expect(step(rule, whole.state, verdicts.N, 100_000).state).toBe(whole.state);
     }),
   );
 });
@@ -233,13 +241,35 @@ test('in a steady state, good or failing, the state stays the same object', () =
       for (const sign of ['F', 'G'] as const) {
         const settled = fold(
           rule,
-          Array.from({ length: 10 }, (_, index) => ({ sign, at: 1_000 + index })),
+          Array.from({ length: 10 }, (_, index) => ({ sign, at: 100_000 + 1_000 * index })),
           fold(rule, seen).state,
         );
-        expect(step(rule, settled.state, verdicts[sign], 2_000).state).toBe(settled.state);
+        expect(step(rule, settled.state, verdicts[sign], 200_000).state).toBe(settled.state);
       }
     }),
   );
+});
+
+test('two rounds that were due at one moment count once, failing or good', () => {
+  const first = fold(ruleOf(2), [
+    { sign: 'F', at: 1_000 },
+    { sign: 'F', at: 1_000 },
+    { sign: 'F', at: 1_001 },
+  ]);
+  expect(first.transitions).toEqual([]);
+  expect(first.reasons).toEqual(['failing', 'same_moment', 'same_moment']);
+  const open = fold(ruleOf(2), [{ sign: 'F', at: 2_000 }], first.state);
+  expect(open.transitions).toMatchObject([{ kind: 'open', startedAt: 1_000, failedAt: [1_000, 2_000] }]);
+  const good = fold(
+    ruleOf(2),
+    [
+      { sign: 'G', at: 3_000 },
+      { sign: 'G', at: 3_001 },
+    ],
+    open.state,
+  );
+  expect(good.transitions).toEqual([]);
+  expect(fold(ruleOf(2), [{ sign: 'G', at: 4_000 }], good.state).transitions).toMatchObject([{ kind: 'close' }]);
 });
 
 test('the rule that is there unasked opens on two failing rounds in a row', () => {

@@ -50,7 +50,7 @@ test('a lost uplink is told in seconds, and nothing else is', async () => {
   expect(scenario.store.deliveries).toHaveLength(1);
 });
 
-test('what is still down after the uplink came back is told in seconds', async () => {
+test('what is still down after the uplink came back is told within half a minute', async () => {
   await using scenario = await startScenario({
     targets: targets.map((name) => target(name, name === 'c' ? { schedule: rarely } : {})),
   });
@@ -60,7 +60,7 @@ test('what is still down after the uplink came back is told in seconds', async (
   scenario.see('*', 'u');
   scenario.see('c', 'd');
   const since = await untilTold(scenario, 'resolved', 'own connectivity');
-  expect((await untilTold(scenario, 'opened', 'c', since)) - since).toBeLessThanOrEqual(5_000);
+  expect((await untilTold(scenario, 'opened', 'c', since)) - since).toBeLessThanOrEqual(25_000);
 });
 
 test('what is still down when its router is back is told in seconds', async () => {

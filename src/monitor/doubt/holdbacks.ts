@@ -1,0 +1,184 @@
+import { formatTime } from '#kernel/zoned-time.ts';
+import type { Memory } from '../judge/decide.ts';
+import type { Held } from '../judge/incident.ts';
+import { isOutage } from '../judge/rules/index.ts';
+import type { Target } from '../judge/target.ts';
+import type { Verdict } from '../judge/verdict.ts';
+import type { Connectivity } from './connectivity.ts';
+import { closureOf, reversed } from './dependencies.ts';
+import { createMaintenanceAt, type Maintenance } from './maintenance.ts';
+import { type Silence, silenceAt } from './silence.ts';
+
+/** Of which targets the beginning of an incident is not told, and why. */
+export interface Holdbacks {
+  readonly silences: Map<string, Silence>;
+  /** All targets there are from now on, with what is remembered about them. */
+  setTargets(
+    targets: readonly Target[],
+    memoryOf: (target: string) => Memory,
+    maintenance: readonly Maintenance[],
+  ): void;
+  /** Why an incident of the target that began at `startedAt` is not told at `now`, or null. */
+  heldBy(target: string, startedAt: number, now: number): Held | null;
+  /** The reason that held at a moment in the past, or null; it is known for as long as the program runs. */
+  heldAt(target: string, moment: number): Held | null;
+  /** Why nothing at all is told at `now`, or null. */
+  heldForAll(now: number): Held | null;
+  /** Takes what a round did to its target. */
+  remember(target: Target, memory: Memory, verdict: Verdict, dueAt: number, now: number): void;
+  isInMaintenance(target: string, now: number): boolean;
+  /** When what holds back a target ends by itself, or null. */
+  heldUntil(target: string, now: number): number | null;
+  /** Names of the targets of which something is held back, for any reason or for this one. */
+  held(by?: Held['by']): readonly string[];
+  /** Targets that were held back for this one, or for want of a look at it, and are not any more. */
+  freedBy(target: string): readonly string[];
+  /** What the target depends on and has not been looked at since something of it began to fail that may have to be told. */
+  unseenAbove(target: Target, memory: Memory): readonly string[];
+  /** What each target depends on, directly and through others. */
+  readonly ancestors: ReadonlyMap<string, readonly string[]>;
+}
+
+interface Standing {
+  /** Seen down, perhaps not for long enough to be told. */
+  readonly failing: boolean;
+  /** When the last round was due that had a verdict. */
+  readonly seenAt: number;
+  /** Since when it has not been failing; 0 where it never was. */
+  readonly goodSince: number;
+}
+
+// Nobody's mail waits longer than this for a look at what it depends on.
+const longestWaitMs = 120_000;
+
+export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Holdbacks {
+  const silences = new Map<string, Silence>();
+  const standings = new Map<string, Standing>();
+  const held = new Map<string, ReadonlySet<Held['by']>>();
+  let ancestors: ReadonlyMap<string, readonly string[]> = new Map();
+  let dependants: ReadonlyMap<string, readonly string[]> = new Map();
+  let maintenanceAt: (target: string, at: number) => number | null = () => null;
+
+  // A target without a name stands for what concerns all.
+  function heldByTime(target: string, now: number): Held | null {
+    const end = maintenanceAt(target, now);
+    if (end !== null) return { by: 'maintenance', why: `maintenance until ${formatTime(end, 'UTC')}` };
+    const silence = silenceAt(silences.values(), target, now);
+    if (silence === null) return null;
+    return { by: 'silence', why: `silenced until ${formatTime(silence.until, 'UTC')}: ${silence.why}` };
+  }
+
+  const aboveOf = (target: string) => ancestors.get(target) ?? [];
+  const isFailingNow = (name: string) => standings.get(name)?.failing === true;
+  const unseenSince = (names: readonly string[], since: number) =>
+    names.filter((name) => (standings.get(name)?.seenAt ?? 0) < since);
+
+  function heldBy(target: string, startedAt: number, now: number): Held | null {
+    const byTime = heldByTime(target, now);
+    if (byTime !== null) return byTime;
+    const down = aboveOf(target).find(isFailingNow);
+    if (down !== undefined) return { by: 'dependency', why: `depends on ${down}, which is down` };
+    switch (connectivity.doubtAbout(target, now)) {
+      case 'lost':
+        return { by: 'connectivity', why: 'our own connectivity is lost' };
+      case 'returning':
+        return { by: 'connectivity', why: 'our own connectivity has just come back' };
+      case 'unsure':
+        return { by: 'connectivity', why: 'no other target was looked at since', untilLook: true };
+      case 'none':
+        break;
+    }
+    const [unseen] = now - startedAt < longestWaitMs ? unseenSince(aboveOf(target), startedAt) : [];
+    if (unseen === undefined) return null;
+    return { by: 'dependency', why: `depends on ${unseen}, not looked at since`, untilLook: true };
+  }
+
+  function heldAt(target: string, moment: number): Held | null {
+    if (moment < connectivity.returnedAt) return { by: 'connectivity', why: 'our own connectivity was lost' };
+    const above = aboveOf(target).find((name) => moment < (standings.get(name)?.goodSince ?? 0));
+    if (above !== undefined) return { by: 'dependency', why: `depends on ${above}, which was down` };
+    return heldByTime(target, moment);
+  }
+
+  function rememberHeld(target: string, memory: Memory): void {
+    const reasons = [...memory.openIncidents.values()].flatMap(({ held: reason, acknowledged }) =>
+      reason === null || acknowledged !== null ? [] : [reason.by],
+    );
+    if (reasons.length === 0) held.delete(target);
+    else held.set(target, new Set(reasons));
+  }
+
+  return {
+    silences,
+    setTargets(targets, memoryOf, maintenance) {
+      const edges = new Map(targets.map(({ name, dependsOn }) => [name, dependsOn]));
+      ancestors = closureOf(edges);
+      dependants = closureOf(reversed(edges));
+      maintenanceAt = createMaintenanceAt(maintenance);
+      for (const target of targets) {
+        const memory = memoryOf(target.name);
+        rememberHeld(target.name, memory);
+        if (standings.has(target.name)) continue;
+        standings.set(target.name, { failing: isFailing(target, memory, null), seenAt: 0, goodSince: 0 });
+      }
+      for (const name of standings.keys())
+        if (!edges.has(name)) for (const known of [standings, held]) known.delete(name);
+    },
+    heldBy,
+    heldAt,
+    heldForAll: (now) => heldByTime('', now),
+    remember(target, memory, verdict, dueAt, now) {
+      const before = standings.get(target.name) ?? { failing: false, seenAt: 0, goodSince: 0 };
+      const failing = isFailing(target, memory, verdict.failing);
+      standings.set(target.name, {
+        failing,
+        seenAt: verdict.failing === null ? before.seenAt : dueAt,
+        goodSince: before.failing && !failing ? now : before.goodSince,
+      });
+      rememberHeld(target.name, memory);
+    },
+    isInMaintenance: (target, now) => maintenanceAt(target, now) !== null,
+    heldUntil(target, now) {
+      if (!held.has(target)) return null;
+      const end = maintenanceAt(target, now) ?? silenceAt(silences.values(), target, now)?.until ?? null;
+      return end ?? (connectivity.doubtAbout(target, now) === 'returning' ? connectivity.returnedAt : null);
+    },
+    held: (by) => [...held].filter(([, reasons]) => by === undefined || reasons.has(by)).map(([name]) => name),
+    freedBy(target) {
+      if (held.size === 0) return [];
+      return (dependants.get(target) ?? []).filter(
+        (name) => held.get(name)?.has('dependency') === true && !aboveOf(name).some(isFailingNow),
+      );
+    },
+    unseenAbove(target, memory) {
+      const since = failingSince(target, memory);
+      return since === null ? [] : unseenSince(aboveOf(target.name), since);
+    },
+    get ancestors() {
+      return ancestors;
+    },
+  };
+}
+
+/** By its rules; a target without a rule that says so is down when a majority of the nodes sees it down. */
+export function isFailing(target: Target, { states }: Memory, seenFailing: boolean | null): boolean {
+  const rules = target.rules.filter(({ rule }) => isOutage(rule));
+  if (rules.length === 0) return seenFailing === true;
+  return rules.some(({ name }) => {
+    const state = states.get(name);
+    return state !== undefined && (state.incidentId !== null || state.window.length > 0);
+  });
+}
+
+/** The first failing round of what may still have to be told, or null. */
+function failingSince(target: Target, { states, openIncidents }: Memory): number | null {
+  const times = target.rules
+    .filter(({ rule }) => isOutage(rule))
+    .flatMap(({ name }) => {
+      const state = states.get(name);
+      const incident = openIncidents.get(state?.incidentId ?? '');
+      if (incident !== undefined) return incident.held === null ? [] : [incident.startedAt];
+      return state?.window.slice(0, 1).map(({ at }) => at) ?? [];
+    });
+  return times.length === 0 ? null : Math.min(...times);
+}

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import { rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
+import { up } from '../../../support/votes.ts';
+
+// Days on which everything happens at once. Each of them once ended in mails that were false, late or missing.
+
+const sixty = Array.from({ length: 60 }, (_, index) => `t${index}`);
+const every = (seconds: number) => ({ schedule: { kind: 'every', everyMs: seconds * 1_000 } }) as const;
+
+const toldOf = (scenario: Scenario) =>
+  scenario.store.deliveries.map(
+    ({ kind, incidentId }) => `${kind} ${scenario.store.incidents.get(incidentId)?.target}`,
+  );
+
+test.each([20, 60])(
+  'an uplink that returns brings no outage of a healthy target, checked every %i s',
+  async (seconds) => {
+    for (const lostMs of [45_000, 300_000, 3_600_000]) {
+      await using scenario = await startScenario({
+        targets: sixty.map((name) => target(name, every(seconds))),
+        downTakesMs: 10_000,
+      });
+      await scenario.clock.advance(200_000);
+      scenario.see('*', 'd');
+      await scenario.clock.advance(lostMs);
+      scenario.see('*', 'u');
+      await scenario.clock.advance(600_000);
+      expect(toldOf(scenario).filter((told) => !told.endsWith('own connectivity'))).toEqual([]);
+    }
+  },
+);
+
+test('routes that come back in steps bring no outage of a healthy target', async () => {
+  await using scenario = await startScenario({
+    targets: sixty.map((name) => target(name, every(20))),
+    downTakesMs: 10_000,
+  });
+  await scenario.clock.advance(100_000);
+  scenario.see('*', 'd');
+  for (const name of sixty) scenario.see(name, 'd');
+  await scenario.clock.advance(300_000);
+  for (let step = 0; step < 6; step += 1) {
+    for (const name of sixty.slice(step * 10, step * 10 + 10)) scenario.see(name, 'u');
+    await scenario.clock.advance(3_000);
+  }
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual(['opened own connectivity', 'resolved own connectivity']);
+});
+
+test('what is still down when the uplink is back is told with what is seen then, from then on', async () => {
+  await using scenario = await startScenario({ targets: sixty.map((name) => target(name, every(20))) });
+  await scenario.clock.advance(100_000);
+  scenario.see('*', 'd');
+  await scenario.clock.advance(600_000);
+  const backAt = scenario.clock.now();
+  scenario.see('*', 'u');
+  scenario.see('t7', 'ddu');
+  await scenario.clock.advance(300_000);
+  const incident = [...scenario.store.incidents.values()].find((one) => one.target === 't7');
+  expect(incident?.startedAt).toBeGreaterThan(backAt);
+  expect(incident?.votes.map(({ status }) => status)).toEqual(['down', 'down', 'up']);
+  expect(toldOf(scenario).filter((told) => told.endsWith(' t7'))).toEqual(['opened t7']);
+});
+
+test('a window of maintenance that ends is followed by as many failing rounds as the rule asks for', async () => {
+  const start = '2026-01-01T00:00:00Z';
+  const ends = Date.parse(start) + 600_000;
+  await using scenario = await startScenario({
+    start,
+    targets: [target('shop', { rules: [rule('down', { rounds: 3, confirm: false })] }), target('blog')],
+    maintenance: [{ targets: ['shop'], time: { kind: 'once', from: Date.parse(start), to: ends } }],
+  });
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual([]);
+  await scenario.clock.advance(300_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+  const toldAt = scenario.store.deliveries[0]?.createdAt ?? 0;
+  const failed = scenario.runs.filter((run) => run.target === 'shop' && run.at >= ends && run.at <= toldAt);
+  expect(failed).toHaveLength(3);
+});
+
+test('a clock that was set back over a restart blinds nobody: rounds, states, incidents and mails go on', async () => {
+  await using scenario = await startScenario({ targets: [target('shop'), target('blog')] });
+  let looks = 0;
+  const neverTheSame = () => up((looks += 1) / 1_000);
+  for (const name of ['shop', 'blog']) scenario.see(name, neverTheSame);
+  await scenario.clock.advance(3_600_000);
+  const before = scenario.store.records.length;
+  scenario.clock.step(-3_600_000);
+  await scenario.restart();
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+  scenario.see('shop', neverTheSame);
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual(['opened shop', 'resolved shop']);
+  expect(scenario.store.records.length - before).toBeGreaterThan(20);
+  const names = scenario.store.records
+    .filter(({ votes }) => votes.length > 0)
+    .map((one) => `${one.target} ${one.dueAt}`);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test.each([1, 3])(
+  'an outage of a target that is checked every %i s is told once and ends, whatever rounds meet',
+  async (seconds) => {
+    await using scenario = await startScenario({
+      targets: [
+        target('router', every(seconds)),
+        ...Array.from({ length: 10 }, (_, index) =>
+          target(`host${index}`, { ...every(seconds), dependsOn: ['router'] }),
+        ),
+        target('blog', every(seconds)),
+      ],
+    });
+    await scenario.clock.advance(60_000);
+    for (let outage = 0; outage < 10; outage += 1) {
+      for (let index = 0; index < 10; index += 1) scenario.see(`host${index}`, 'd');
+      await scenario.clock.advance(60_000 + outage * 137);
+      for (let index = 0; index < 10; index += 1) scenario.see(`host${index}`, 'u');
+      await scenario.clock.advance(60_000);
+    }
+    const told = scenario.store.deliveries.map(({ kind, incidentId }) => `${kind} ${incidentId}`);
+    expect(new Set(told).size).toBe(told.length);
+    expect(told).toHaveLength(200);
+    expect([...scenario.store.incidents.values()].filter(({ endedAt }) => endedAt === null)).toEqual([]);
+  },
+);
