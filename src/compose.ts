@@ -85,15 +85,19 @@ export async function startDaemon(
   const controls = controlsOf(() => watching ?? notYet(), { clock, random });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
   const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
-  const { trustProxy } = config.http;
+  const { trustProxy, admin } = config.http;
   const web = started.use(
     await startWebServer({
       listen: config.http,
+      admin,
       clock,
       log,
       metrics,
+      // A page that strangers are let in to does not show them what is watched.
+      metricsFor: config.ownService?.open === true ? 'this machine' : 'everybody',
       health,
-      plugins: [...plugins, controls, desk],
+      plugins,
+      adminPlugins: [controls, desk],
       trustProxy,
       limits: { closeMs },
     }),

@@ -26,11 +26,12 @@ export async function askDaemon(
 }
 
 /** Where a daemon that listens there is asked on this machine. Throws `daemon_unreachable` where nobody can know it. */
-export function urlOfDaemon({ host, port }: Pick<Config['http'], 'host' | 'port'>): string {
+export function urlOfDaemon(http: Pick<Config['http'], 'host' | 'port' | 'admin'>): string {
+  const { host, port } = http.admin ?? http;
   if (port !== 0) return `http://${hostOf(host)}:${port}`;
   throw new WatchpostError(
     'daemon_unreachable',
-    'http.listen has port 0, so nobody knows where the daemon listens; give it a port',
+    `http.${http.admin === null ? 'listen' : 'admin'} has port 0, so nobody knows where the daemon listens; give it a port`,
   );
 }
 

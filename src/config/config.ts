@@ -30,6 +30,8 @@ export interface Config {
   readonly http: {
     readonly host: string;
     readonly port: number;
+    /** Where metrics, health and what operators do are served, or null: then with everything else. */
+    readonly admin: { readonly host: string; readonly port: number } | null;
     readonly publicUrl: string | null;
     /** Addresses and ranges. */
     readonly trustProxy: readonly string[];
@@ -91,6 +93,7 @@ export function resolveConfig(
     data: resolve(folder, file.data),
     http: {
       ...file.http.listen,
+      admin: file.http.admin ?? null,
       publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
       trustProxy: file.http.trust_proxy,
     },

@@ -40,9 +40,12 @@ const Listen = z.codec(
 
 const publicUrlHint = 'expected the address that people open, such as "https://status.example.com"';
 
-export const Http = z.strictObject({
+export const HttpKeys = z.strictObject({
   listen: Listen.default({ host: '127.0.0.1', port: 8080 }).describe(
     'Address and port to serve the pages, the API, /metrics and /healthz on. Port 0 lets the system choose.',
+  ),
+  admin: Listen.optional().describe(
+    'Another address and port, for /metrics, /healthz, /readyz and what operators do (/-/): then listen has none of them for others.',
   ),
   public_url: z
     .string({ error: publicUrlHint })
@@ -55,6 +58,16 @@ export const Http = z.strictObject({
     .default([])
     .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
 });
+
+export const Http = HttpKeys.refine(
+  ({ listen, admin }) => admin === undefined || admin.port === 0 || !sameListener(listen, admin),
+  {
+    path: ['admin'],
+    error: 'is the same as listen: choose another port, or leave it out',
+  },
+);
+
+const sameListener = (one: Listen, other: Listen) => one.host === other.host && one.port === other.port;
 
 export const Address = z.string({ error: 'expected an IP address' }).refine((text) => isIP(text) !== 0, {
   error: 'expected an IP address, such as "192.0.2.10"',

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isIPv4 } from 'node:net';
 import type { Policy } from '#checks/index.ts';
+import { isLoopback } from '#kernel/network.ts';
 
 /** Whether checks that are started over the API may reach private addresses: never, for callers on this machine, always. */
 export type AllowPrivate = false | 'loopback' | true;
@@ -67,11 +67,6 @@ export function isLocal({ peer, headers }: Caller): boolean {
 }
 
 const forwarding = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via'];
-
-function isLoopback(address: string): boolean {
-  const plain = address.replace(/^::ffff:/i, '');
-  return address === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
-}
 
 function browserObjection({ headers }: Caller): string | null {
   const purpose = `${text(headers['sec-purpose'])} ${text(headers['purpose'])} ${text(headers['x-moz'])}`;

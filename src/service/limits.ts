@@ -1,5 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
+import { networkOf } from '#kernel/network.ts';
 
 /** So many in so long; also the most at once. */
 export interface Rate {
@@ -73,24 +73,6 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
       };
     },
   };
-}
-
-/** An IPv6 address by its /64, everything else as it is. */
-export function networkOf(text: string): string {
-  const mapped = /^::ffff:(.*)$/i.exec(text)?.[1];
-  if (mapped !== undefined && isIPv4(mapped)) return mapped;
-  if (!isIPv6(text)) return text;
-  const [head = '', tail] = (text.split('%')[0] ?? '').split('::');
-  const groups = (part: string) => (part === '' ? [] : part.split(':'));
-  const front = groups(head);
-  // An IPv4 address at the end stands for two groups.
-  const back = groups(tail ?? '').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
-  const middle = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
-  const full = [...front, ...Array.from({ length: middle }, () => '0'), ...back];
-  return `${full
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
 }
 
 const mostBuckets = 50_000;

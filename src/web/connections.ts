@@ -1,6 +1,7 @@
-import type { Socket } from 'node:net';
+import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
+import { isLoopback, networkOf } from '#kernel/network.ts';
 
 /** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
 export function cutSlowReaders(app: FastifyInstance, clock: Clock, answerMs: number): void {
@@ -12,22 +13,119 @@ export function cutSlowReaders(app: FastifyInstance, clock: Clock, answerMs: num
   });
 }
 
-/** Gives a function that cuts the connections without a running request, those that never sent one included. */
-export function quietConnections(app: FastifyInstance): () => void {
-  // Node's own closeIdleConnections leaves those that never sent a request.
-  const quiet = new Set<Socket>();
+export interface ConnectionLimits {
+  /** The most connections at the same time. */
+  readonly connections: number;
+  /** How many of them are kept for this machine itself. */
+  readonly keptForLoopback: number;
+  /** The most of one client: an IPv4 address or an IPv6 network of 64 bits. */
+  readonly perClient: number;
+}
+
+/** As much of a socket as it takes to let it in or not. */
+export type Connection = Pick<Socket, 'remoteAddress' | 'destroy'>;
+
+export interface Admission<One extends Connection> {
+  /** Lets a new connection in, at the cost of another one where there is no room; false where it may not stay. */
+  admit(connection: One): boolean;
+  /** A request began, or was answered: a connection is quiet until its first one and between two of them. */
+  busy(connection: One): void;
+  quiet(connection: One): void;
+  closed(connection: One): void;
+  /** Cuts those without a running request, those that never sent one included. */
+  cutQuiet(): void;
+}
+
+/**
+ * Decides who may be connected:
+ *
+ * 1. A client may have so many connections, all together so many. Where that is reached the one that has been quiet the longest
+ *    goes for the new one: of this client, or of all. Where none is quiet the new one is refused.
+ * 2. Some room is for this machine alone, so that nobody can keep it from asking how the program is. What is exempt (a trusted
+ *    proxy speaks for many) has no limit of its own.
+ */
+export function createAdmission<One extends Connection>(
+  { connections, keptForLoopback, perClient }: ConnectionLimits,
+  isExempt: (address: string) => boolean = () => false,
+): Admission<One> {
+  // In the order in which they became quiet. Node's own closeIdleConnections leaves those that never sent a request.
+  const quiet = new Set<One>();
+  const networks = new Map<One, string>();
+  const counts = new Map<string, number>();
+
+  function forget(connection: One): void {
+    quiet.delete(connection);
+    const network = networks.get(connection);
+    if (network === undefined) return;
+    networks.delete(connection);
+    const left = (counts.get(network) ?? 1) - 1;
+    if (left === 0) counts.delete(network);
+    else counts.set(network, left);
+  }
+
+  function cutLongestQuiet(isIt: (network: string) => boolean): boolean {
+    for (const connection of quiet) {
+      const network = networks.get(connection);
+      if (network === undefined || !isIt(network)) continue;
+      forget(connection);
+      connection.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  return {
+    admit(connection) {
+      const { remoteAddress = '' } = connection;
+      if (!isLoopback(remoteAddress)) {
+        const network = networkOf(remoteAddress);
+        const isOverOwn = (counts.get(network) ?? 0) >= perClient && !isExempt(remoteAddress);
+        if (isOverOwn && !cutLongestQuiet((other) => other === network)) return false;
+        if (networks.size >= connections - keptForLoopback && !cutLongestQuiet(() => true)) return false;
+        networks.set(connection, network);
+        counts.set(network, (counts.get(network) ?? 0) + 1);
+      }
+      quiet.add(connection);
+      return true;
+    },
+    busy: (connection) => void quiet.delete(connection),
+    quiet: (connection) => void quiet.add(connection),
+    closed: forget,
+    cutQuiet() {
+      for (const connection of quiet) connection.destroy();
+    },
+  };
+}
+
+/** Lets an application's connections in by these limits. */
+export function admitConnections(app: FastifyInstance, admission: Admission<Socket>): void {
   app.server.on('connection', (socket) => {
-    quiet.add(socket);
-    socket.once('close', () => quiet.delete(socket));
+    if (!admission.admit(socket)) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', () => admission.closed(socket));
   });
   app.server.on('request', (request, response) => {
     const { socket } = request;
-    quiet.delete(socket);
+    admission.busy(socket);
     response.once('close', () => {
-      if (!socket.destroyed) quiet.add(socket);
+      if (!socket.destroyed) admission.quiet(socket);
     });
   });
-  return () => {
-    for (const socket of quiet) socket.destroy();
+}
+
+/** Whether an address is in one of these ranges, as they stand in the configuration. */
+export function inRanges(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return (address) => {
+    const plain = address.replace(/^::ffff:(?=\d)/, '');
+    return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
   };
 }

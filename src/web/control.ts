@@ -39,7 +39,7 @@ const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), w
 /** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
 export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', onlyLocal);
+    app.addHook('onRequest', onlyLocal());
     app.setErrorHandler((error, _, reply) => {
       if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
       if (error instanceof WatchpostError && error.code === 'usage')

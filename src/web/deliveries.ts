@@ -24,7 +24,7 @@ const Retry = z.union([
 /** `GET /-/deliveries` lists them, `POST /-/deliveries/retry` tries dead ones again. For programs on this machine only. */
 export function deliveryRoutes({ store, wakeOutbox }: DeliveryDesk): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', onlyLocal);
+    app.addHook('onRequest', onlyLocal());
     app.get('/-/deliveries', async (request, reply) => {
       const query = Query.safeParse(request.query);
       if (!query.success) return reply.code(400).send(errorBody('bad_request', z.prettifyError(query.error)));

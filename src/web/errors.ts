@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
-import { protection } from './protection.ts';
 
 /** Answers what no route answers, and what a route throws. Faults of ours are logged, and the answer does not tell them. */
 export function answerErrors(app: FastifyInstance, log: Log): void {
@@ -23,10 +22,7 @@ export function answerErrors(app: FastifyInstance, log: Log): void {
 
 /** Answers what fails before any route or hook is asked, such as a path that cannot be decoded. */
 export function frameworkErrors(error: Error, _: unknown, reply: FastifyReply): void {
-  reply
-    .headers(protection)
-    .code(statusOf(error))
-    .send(errorBody(codeOfStatus(statusOf(error)), messageOf(error)));
+  reply.code(statusOf(error)).send(errorBody(codeOfStatus(statusOf(error)), messageOf(error)));
 }
 
 /** Answers what is no HTTP, is too long or came too late, and ends the connection. */

@@ -11,6 +11,27 @@ nodes: { de1: {}, us1: {} }
 
 const get = async (url: string) => (await (await fetch(url)).json()) as Record<string, unknown>;
 
+test('metrics are not for strangers where strangers may start checks, and have a listener of their own where one is given', async () => {
+  const forwarded = { headers: { 'x-forwarded-for': '198.51.100.1' } };
+  const statusOf = async (url: string, init?: RequestInit) => (await fetch(url, init)).status;
+  await using program = await createProgram();
+  for (const [service, status] of [
+    ['service: {}', 200],
+    ['service: { open: true }', 403],
+  ] as const) {
+    const running = await program.start(config.replace('service: {}', service));
+    expect(await statusOf(`${running.url}/metrics`)).toBe(200);
+    expect(await statusOf(`${running.url}/metrics`, forwarded)).toBe(status);
+    expect(await statusOf(`${running.url}/healthz`, forwarded)).toBe(200);
+    await running.end('SIGTERM');
+  }
+  const apart = config.replace('127.0.0.1:0', '127.0.0.1:0, admin: 127.0.0.1:0').replace('{}', '{ open: true }');
+  const running = await program.start(apart);
+  expect(await statusOf(`${running.url}/metrics`)).toBe(404);
+  expect(await statusOf(`${running.url}/nodes/ips`)).toBe(200);
+  await running.end('SIGTERM');
+});
+
 test('a file with only "service" runs a check service, and a crash in the middle of a check ends it as a fault', async () => {
   await using program = await createProgram();
   // It takes connections and says nothing, so that an http check waits.

@@ -41,6 +41,7 @@ test('a daemon whose parts make progress is healthy, wherever the configuration 
   expect(await health(`http: { listen: 127.0.0.1:${port} }`)).toEqual(says);
   expect(await health(`http: { listen: 0.0.0.0:${port} }`)).toEqual(says);
   expect(await health(`http: { listen: "\${PLACE}:${port}" }`)).toEqual(says);
+  expect(await health(`http: { listen: 192.0.2.1:1, admin: 127.0.0.1:${port} }`)).toEqual(says);
 });
 
 test('a mistake elsewhere in the file, which the daemon has not loaded, does not make it unhealthy', async () => {

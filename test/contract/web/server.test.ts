@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { get, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -25,9 +26,15 @@ interface Answer {
   readonly body: string;
 }
 
-async function ask(server: WebServer, path: string, method = 'GET', body = ''): Promise<Answer> {
+async function ask(
+  server: Pick<WebServer, 'addr'>,
+  path: string,
+  method = 'GET',
+  body = '',
+  more: Record<string, string> = {},
+): Promise<Answer> {
   const { port } = server.addr();
-  const headers = body === '' ? {} : { 'content-type': 'application/json' };
+  const headers = { ...more, ...(body === '' ? {} : { 'content-type': 'application/json' }) };
   const request = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }).end(body);
   const [response] = await once(request, 'response');
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
@@ -71,6 +78,56 @@ test('every answer carries the security headers', async () => {
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     });
   }
+});
+
+const admin = { host: '127.0.0.1', port: 0 };
+const operators = [async (app: FastifyInstance) => void app.get('/-/thing', async () => ({ ok: 1 }))];
+const others = [async (app: FastifyInstance) => void app.get('/nodes', async () => ({ nodes: {} }))];
+const atAdmin = (server: WebServer) => ({ ...server, addr: () => server.adminAddr() });
+
+test('what is for operators can have a listener of its own', async () => {
+  await using server = await start({ admin, plugins: others, adminPlugins: operators });
+  const statuses = async (at: WebServer) => {
+    const found: (number | undefined)[] = [];
+    for (const path of ['/metrics', '/healthz', '/readyz', '/-/thing', '/nodes'])
+      found.push((await ask(at, path)).status);
+    return found;
+  };
+  expect(server.adminAddr()).not.toEqual(server.addr());
+  expect(await statuses(atAdmin(server))).toEqual([200, 200, 200, 200, 404]);
+  // Programs on this machine, such as the health check of a container, still hear how it is.
+  expect(await statuses(server)).toEqual([404, 200, 200, 404, 200]);
+  const { status } = await ask(server, '/healthz', 'GET', '', { 'x-forwarded-for': '198.51.100.1' });
+  expect(status).toBe(403);
+  expect(await ask(server, '/')).not.toHaveProperty('body', expect.stringContaining('/metrics'));
+});
+
+test('without one everything is on the one there is', async () => {
+  await using server = await start({ plugins: others, adminPlugins: operators });
+  expect(server.adminAddr()).toEqual(server.addr());
+  for (const path of ['/metrics', '/healthz', '/-/thing', '/nodes']) expect((await ask(server, path)).status).toBe(200);
+});
+
+test('metrics can be kept from strangers, who hear of the way out', async () => {
+  await using server = await start({ metricsFor: 'this machine' });
+  expect((await ask(server, '/metrics')).status).toBe(200);
+  for (const headers of [{ 'x-forwarded-for': '198.51.100.1' }, { host: 'status.example.com' }]) {
+    const refused = await ask(server, '/metrics', 'GET', '', headers);
+    expect(refused.status).toBe(403);
+    expect(JSON.parse(refused.body)).toMatchObject({
+      error: 'forbidden',
+      message: expect.stringContaining('http.admin'),
+    });
+    expect((await ask(server, '/healthz', 'GET', '', headers)).status).toBe(200);
+  }
+});
+
+test('where one of two listeners cannot listen, neither does', async () => {
+  await using taken = await start();
+  const failed = start({ admin: taken.addr() });
+  await expect(failed).rejects.toThrow(/choose another port in http\.admin/);
+  const main = start({ admin, listen: taken.addr() });
+  await expect(main).rejects.toThrow(/choose another port in http\.listen/);
 });
 
 test('is healthy while every part makes progress', async () => {

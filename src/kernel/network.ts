@@ -1,0 +1,25 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** Whose an address counts as: an IPv6 address is its /64, everything else as it is. */
+export function networkOf(text: string): string {
+  const mapped = /^::ffff:(.*)$/i.exec(text)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  if (!isIPv6(text)) return text;
+  const [head = '', tail] = (text.split('%')[0] ?? '').split('::');
+  const groups = (part: string) => (part === '' ? [] : part.split(':'));
+  const front = groups(head);
+  // An IPv4 address at the end stands for two groups.
+  const back = groups(tail ?? '').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
+  const middle = tail === undefined ? 0 : Math.max(0, 8 - front.length - back.length);
+  const full = [...front, ...Array.from({ length: middle }, () => '0'), ...back];
+  return `${full
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}
+
+/** Whether an address is this machine's own loopback, also as an IPv4-mapped one. */
+export function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:/i, '');
+  return address === '::1' || (isIPv4(plain) && plain.startsWith('127.'));
+}

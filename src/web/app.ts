@@ -1,0 +1,95 @@
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import { admitConnections, type ConnectionLimits, createAdmission, cutSlowReaders, inRanges } from './connections.ts';
+import { answerErrors, frameworkErrors, refuseClient } from './errors.ts';
+
+/** How long the other side may take, in milliseconds, and how much it may send, in bytes. */
+export interface WebLimits extends ConnectionLimits {
+  /** For the head of a request. */
+  readonly headersMs: number;
+  /** For a whole request. */
+  readonly requestMs: number;
+  /** From the end of a request to the end of its answer, however slowly it is read. */
+  readonly answerMs: number;
+  /** For a connection on which nothing moves, and between two requests. */
+  readonly idleMs: number;
+  /** For the requests that run when the server is closed. */
+  readonly closeMs: number;
+  readonly headBytes: number;
+  readonly bodyBytes: number;
+}
+
+export const webLimits: WebLimits = {
+  headersMs: 10_000,
+  requestMs: 15_000,
+  answerMs: 60_000,
+  idleMs: 30_000,
+  closeMs: 5_000,
+  headBytes: 16_384,
+  bodyBytes: 65_536,
+  connections: 1_000,
+  keptForLoopback: 50,
+  perClient: 100,
+};
+
+export interface AppOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: WebLimits;
+  /** Addresses and ranges. */
+  readonly trustProxy: readonly string[];
+}
+
+/** An application without routes that cannot be worn out. */
+export interface App {
+  readonly app: FastifyInstance;
+  /** Cuts the connections without a running request. */
+  readonly cutQuiet: () => void;
+}
+
+export function createApp({ clock, log, limits, trustProxy }: AppOptions): App {
+  const app = Fastify({
+    logger: false,
+    trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
+    bodyLimit: limits.bodyBytes,
+    connectionTimeout: limits.idleMs,
+    keepAliveTimeout: limits.idleMs,
+    requestTimeout: limits.requestMs,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => frameworkErrors(error, request, reply.headers(protection)),
+    clientErrorHandler: refuseClient,
+    http: {
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: limits.headersMs,
+      connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
+    },
+  });
+  app.server.maxConnections = limits.connections;
+  const admission = createAdmission<Socket>(limits, inRanges(trustProxy));
+  admitConnections(app, admission);
+  app.addHook('onRequest', (_, reply, done) => {
+    reply.headers(protection);
+    done();
+  });
+  cutSlowReaders(app, clock, limits.answerMs);
+  answerErrors(app, log);
+  app.addHook('onResponse', (request, reply, done) => {
+    if (!log.isLevelEnabled('debug')) return done();
+    const { method, url, ip } = request;
+    log.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request answered');
+    done();
+  });
+  return { app, cutQuiet: () => admission.cutQuiet() };
+}
+
+/** Headers of every answer; a route that serves pages sets its own instead. Nothing may be framed, sniffed, cached or run. */
+const protection: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+};

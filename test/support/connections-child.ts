@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { systemClock } from '#kernel/clock.ts';
+import { startWebServer } from '#web/server.ts';
+import { silentLog } from './metrics.ts';
+
+// Run in a network namespace where 198.51.100.0/24 is this machine's own: a web server, and clients with an address each. Tells
+// as JSON who was answered while an attacker held as many connections as he could.
+
+const server = await startWebServer({
+  listen: { host: '0.0.0.0', port: 0 },
+  clock: systemClock,
+  log: silentLog,
+  metrics: { contentType: 'text/plain', text: async () => '' },
+  health: { pulses: [], notReady: () => [] },
+});
+const { port } = server.addr();
+
+async function hold(localAddress: string, count: number): Promise<readonly Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect({ host: '198.51.100.1', port, localAddress }));
+  for (const socket of sockets) socket.on('error', () => {}).resume();
+  await Promise.all(sockets.map(async (socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+  return sockets;
+}
+
+async function isAnswered(host: string, localAddress: string): Promise<boolean> {
+  const socket = connect({ host, port, localAddress });
+  socket.end('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  const answer = await text(socket).catch(() => '');
+  return answer.startsWith('HTTP/1.1 200 ');
+}
+
+const open = (sockets: readonly Socket[]) => sockets.filter(({ destroyed }) => !destroyed).length;
+const told: Record<string, unknown> = {};
+
+const one = await hold('198.51.100.66', 1_000);
+told['stranger beside one attacker'] = await isAnswered('198.51.100.1', '198.51.100.7');
+told['this machine beside one attacker'] = await isAnswered('127.0.0.1', '127.0.0.1');
+told['connections of the attacker'] = open(one);
+const many: Socket[] = [];
+for (let last = 100; last < 120; last += 1) many.push(...(await hold(`198.51.100.${last}`, 100)));
+told['stranger beside many attackers'] = await isAnswered('198.51.100.1', '198.51.100.7');
+told['this machine beside many attackers'] = await isAnswered('127.0.0.1', '127.0.0.1');
+told['connections of all attackers'] = open([...one, ...many]);
+for (const socket of [...one, ...many]) socket.destroy();
+await server.close();
+process.stdout.write(JSON.stringify(told));
