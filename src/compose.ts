@@ -1,6 +1,7 @@
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
 import { openChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
 import { controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
+import { serviceOf } from '#compose/service.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
@@ -9,10 +10,6 @@ import { forgetOld } from '#kernel/retention.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
 import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
-import { createChecks } from '#service/checks.ts';
-import { checkService } from '#service/http/routes.ts';
-import { createLimits } from '#service/limits.ts';
-import type { Runs } from '#service/runs.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
@@ -139,40 +136,6 @@ function handleOf({ web, monitor, reloader, outbox, clock, rest }: Parts): Daemo
       }
     },
   };
-}
-
-interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'log'> {
-  readonly runs: Runs | null;
-  readonly store: Store;
-  readonly started: AsyncDisposableStack;
-}
-
-/** The check service over HTTP, where the configuration asks for it. */
-function serviceOf({ ownService, http, retention }: Config, { started, store, runs, ...parts }: ServiceParts) {
-  if (ownService === null || runs === null) return [];
-  const { open, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
-  const { clock, log } = parts;
-  const checks = createChecks({ ...parts, runs, store: store.checks });
-  started.defer(async () => checks.close());
-  const prune = (before: number) => store.checks.pruneRuns({ before, limit: 200 });
-  started.use(forgetOld({ what: 'checks', prune, keepMs: retention.checksMs, clock, log }));
-  return [
-    checkService({
-      checks,
-      limits: createLimits(limits, clock),
-      access: {
-        open,
-        allowPrivate,
-        tokens: tokens.map(({ name, hash }) => ({ name, hash: Buffer.from(hash, 'hex') })),
-      },
-      nodeDomain,
-      maxNodes: limits.max_nodes,
-      publicUrl: http.publicUrl,
-      compatible,
-      clock,
-      log,
-    }),
-  ];
 }
 
 function sourcesOf(checking: Checking, store: Store): MetricsSources {

@@ -55,6 +55,8 @@ export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, 
   readonly facts: readonly Fact[];
   /** How long a probe of this spec may take at the most, name resolution included, in milliseconds. */
   deadlineMs(spec: z.output<SpecSchema>): number;
+  /** Options of a check that is started over the API, where they differ from the defaults. */
+  readonly overApi?: Partial<z.input<SpecSchema>>;
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */

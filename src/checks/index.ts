@@ -16,7 +16,7 @@ export { NodeInfo, type NodeSelection } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
-export { createResolver } from './resolver.ts';
+export { createResolver, type Resolver } from './resolver.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
 export const checks = [ping, http, tcp, dns, udp] as const;
@@ -42,6 +42,7 @@ export interface AnyCheck {
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
   deadlineMs(spec: CheckSpec): number;
+  readonly overApi: Readonly<Record<string, unknown>>;
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
@@ -67,6 +68,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     const erased = {
       answers: null,
       forStrangers: same,
+      overApi: {},
       ...check,
       Outcome: outcomeOf(check.Detail),
     } as unknown as AnyCheck;

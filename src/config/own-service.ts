@@ -37,7 +37,9 @@ const Limits = z.strictObject({
     .describe('For each client: an IPv4 address, an IPv6 network of 64 bits, or a token. A check costs one per node.'),
   per_target: Rate()
     .default(perMinute(60))
-    .describe('For each host name or address that is checked, by all clients together.'),
+    .describe(
+      'For each host name, registered domain, IPv4 address and IPv6 network of 64 bits that is checked, by all clients together.',
+    ),
   per_node: Rate().default(perMinute(600)).describe('For each node.'),
   overall: Rate().default(perMinute(6_000)).describe('For all checks together.'),
 });

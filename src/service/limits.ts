@@ -17,8 +17,8 @@ export interface RateLimits {
 export interface Charge {
   /** Who asks: an address, or the name of a token. */
   readonly client: string;
-  /** What is checked: a host name or an address. */
-  readonly target: string;
+  /** Who is checked: names and networks. Each bears the whole charge. */
+  readonly targets: readonly string[];
   /** Each node costs one. */
   readonly nodes: readonly string[];
 }
@@ -39,6 +39,10 @@ export interface Allowance {
 export interface Limits {
   /** Takes the whole charge from every limit, or nothing. */
   take(charge: Charge): Allowance;
+  /** Whether it would be taken now. */
+  peek(charge: Charge): Allowance;
+  /** Takes from a target what it has borne already, be it more than is left. */
+  note(target: string, cost: number): void;
 }
 
 /** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. */
@@ -48,30 +52,34 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
   const nodes = createBuckets(rates.per_node, clock);
   const all = createBuckets(rates.overall, clock);
 
+  function judge(charge: Charge, isTaken: boolean): Allowance {
+    const cost = charge.nodes.length;
+    const client = networkOf(charge.client);
+    const due = [
+      { hit: 'your allowance', buckets: clients, key: client, cost },
+      ...charge.targets.map((key) => ({ hit: 'the allowance of this target', buckets: targets, key, cost })),
+      ...charge.nodes.map((node) => ({ hit: `the allowance of node ${node}`, buckets: nodes, key: node, cost: 1 })),
+      { hit: 'the allowance of the whole service', buckets: all, key: '', cost },
+    ];
+    const longest = due
+      .map((one) => ({ hit: one.hit, waitMs: one.buckets.waitMs(one.key, one.cost) }))
+      .reduce((worst, one) => (one.waitMs > worst.waitMs ? one : worst));
+    const ok = longest.waitMs === 0;
+    if (ok && isTaken) for (const { buckets, key, cost: each } of due) buckets.take(key, each);
+    return {
+      ok,
+      limit: rates.per_client.count,
+      remaining: clients.left(client),
+      resetSeconds: Math.ceil(clients.fullInMs(client) / 1_000),
+      retryAfterSeconds: Math.ceil(longest.waitMs / 1_000),
+      hit: ok ? '' : longest.hit,
+    };
+  }
+
   return {
-    take(charge) {
-      const cost = charge.nodes.length;
-      const client = networkOf(charge.client);
-      const due = [
-        { hit: 'your allowance', buckets: clients, key: client, cost },
-        { hit: 'the allowance of this target', buckets: targets, key: networkOf(charge.target), cost },
-        ...charge.nodes.map((node) => ({ hit: `the allowance of node ${node}`, buckets: nodes, key: node, cost: 1 })),
-        { hit: 'the allowance of the whole service', buckets: all, key: '', cost },
-      ];
-      const longest = due
-        .map((one) => ({ hit: one.hit, waitMs: one.buckets.waitMs(one.key, one.cost) }))
-        .reduce((worst, one) => (one.waitMs > worst.waitMs ? one : worst));
-      const ok = longest.waitMs === 0;
-      if (ok) for (const { buckets, key, cost: each } of due) buckets.take(key, each);
-      return {
-        ok,
-        limit: rates.per_client.count,
-        remaining: clients.left(client),
-        resetSeconds: Math.ceil(clients.fullInMs(client) / 1_000),
-        retryAfterSeconds: Math.ceil(longest.waitMs / 1_000),
-        hit: ok ? '' : longest.hit,
-      };
-    },
+    take: (charge) => judge(charge, true),
+    peek: (charge) => judge(charge, false),
+    note: (target, cost) => targets.take(target, cost),
   };
 }
 

@@ -8,6 +8,7 @@ import { checkService } from '#service/http/routes.ts';
 import { createLimits, type RateLimits } from '#service/limits.ts';
 import type { NodeCommand, NodeStatus, Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
+import { createVictims, type Lookup } from '#service/victims.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { startWebServer, type WebOptions } from '#web/server.ts';
@@ -28,6 +29,7 @@ export interface TestServiceOptions {
   readonly clock?: Clock;
   readonly access?: Partial<AccessRules>;
   readonly rates?: Partial<RateLimits>;
+  readonly lookup?: Lookup;
   readonly maxNodes?: number;
   readonly openLimit?: number;
   readonly publicUrl?: string;
@@ -62,6 +64,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       { per_client: plenty, per_target: plenty, per_node: plenty, overall: plenty, ...options.rates },
       clock,
     ),
+    victims: createVictims(options.lookup ?? (async () => []), clock),
     access: { open: false, allowPrivate: 'loopback', tokens: [], ...options.access },
     nodeDomain: domain,
     maxNodes: options.maxNodes ?? 50,

@@ -18,6 +18,8 @@ export const http = defineCheck({
   phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
   facts: ['certificate_expires_at'],
   deadlineMs: (spec) => spec.timeout,
+  // Nobody looks at its content: enough to see that one comes.
+  overApi: { max_body: '64KiB' },
   port: () => null,
   async start(environment) {
     const readHandshake = await loadHandshakeReader();

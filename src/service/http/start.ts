@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import {
   addressRules,
+  checkOf,
   CheckSpec,
   type CheckTypeName,
   checkTypeNames,
@@ -8,11 +10,12 @@ import {
   parseEndpoint,
 } from '#checks/index.ts';
 import type { NodeInfo } from '#checks/index.ts';
+import { networkOf } from '#kernel/network.ts';
 import { NodeId } from '#protocol/shapes.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import { type Access, judgeCaller } from '../access.ts';
 import type { CheckRun } from '../check-run.ts';
-import type { Allowance } from '../limits.ts';
+import type { Allowance, Charge, Limits } from '../limits.ts';
 import { selectNodes } from '../select.ts';
 import { ApiFailure } from './failure.ts';
 import type { Parameters } from './parameters.ts';
@@ -42,10 +45,50 @@ export async function startCheck(
   const spec = readSpec(type, parameters);
   const target = targetOf(spec, access);
   const nodes = chooseNodes(type, parameters, options);
-  const allowance = options.limits.take({ client: access.client, target, nodes: nodes.map(({ name }) => name) });
+  const charge = { client: access.client, nodes: nodes.map(({ name }) => name) };
+  const { targets, allowance } =
+    isIP(target) === 0 ? await payByName(target, charge, options) : pay(target, charge, options);
   const headers = headersOf(allowance);
   if (!allowance.ok) throw limited(allowance, headers, options.compatible);
-  return { run: await options.checks.start({ spec, nodes, policy: access.policy }), headers };
+  const run = await options.checks.start({ spec, nodes, policy: access.policy });
+  // Names can mean another address to a node than they did here.
+  if (isIP(target) === 0) chargeReached(run, new Set(targets), options.limits);
+  return { run, headers };
+}
+
+interface Paid {
+  readonly targets: readonly string[];
+  readonly allowance: Allowance;
+}
+
+type ByClient = Omit<Charge, 'targets'>;
+
+function pay(target: string, charge: ByClient, { victims, limits }: ServiceOptions): Paid {
+  const targets = victims.named(target);
+  return { targets, allowance: limits.take({ ...charge, targets }) };
+}
+
+// Who may start nothing now does not make us look up names.
+async function payByName(target: string, charge: ByClient, { victims, limits }: ServiceOptions): Promise<Paid> {
+  const named = victims.named(target);
+  const before = limits.peek({ ...charge, targets: named });
+  if (!before.ok) return { targets: named, allowance: before };
+  const targets = await victims.reached(target);
+  return { targets, allowance: limits.take({ ...charge, targets }) };
+}
+
+function chargeReached(run: CheckRun, charged: ReadonlySet<string>, limits: Limits): void {
+  const seen = new Set<number>();
+  const look = () => {
+    for (const [position, { outcome }] of run.results.entries()) {
+      if (outcome === null || seen.has(position)) continue;
+      seen.add(position);
+      const network = outcome.address === null ? null : networkOf(outcome.address);
+      if (network !== null && !charged.has(network)) limits.note(network, 1);
+    }
+  };
+  look();
+  run.onChange(look);
 }
 
 type Admitted = Extract<Access, { ok: true }>;
@@ -61,7 +104,7 @@ function admit(request: FastifyRequest, { access: rules }: ServiceOptions): Admi
 function readSpec(type: CheckTypeName, parameters: Parameters): CheckSpec {
   const host = parameters.one('host');
   if (host === null) throw new ApiFailure('invalid_host', 'host is missing: name what is to be checked');
-  const read = CheckSpec.safeParse({ type, host });
+  const read = CheckSpec.safeParse({ type, host, ...checkOf(type).overApi });
   if (read.success) return read.data;
   throw new ApiFailure('invalid_host', `host ${read.error.issues[0]?.message ?? 'is no target'}`);
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CheckSpec, checkTypeNames, type Outcome } from '#checks/index.ts';
+import { checkOf, CheckSpec, checkTypeNames, type Outcome } from '#checks/index.ts';
 import { badRequest, complaintOf } from '../../support/bad-requests.ts';
 import { fakeNodes, places, startService } from '../../support/check-service.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -57,7 +57,7 @@ test('the route takes exactly the hosts that the check type takes, and records w
   await fc.assert(
     fc.asyncProperty(host, fc.constantFrom(...checkTypeNames), async (written, type) => {
       const answer = await fetch(`${service.url}/check-${type}?${new URLSearchParams({ host: written }).toString()}`);
-      const spec = CheckSpec.safeParse({ type, host: written.toWellFormed().trim() });
+      const spec = CheckSpec.safeParse({ type, host: written.toWellFormed().trim(), ...checkOf(type).overApi });
       const body = (await answer.json()) as { request_id: string };
       if (answer.status === 403) return;
       expect(answer.status, JSON.stringify(body)).toBe(spec.success ? 200 : 400);

@@ -44,6 +44,45 @@ test('one target is protected from all clients, however it is written', async ()
   expect((await fetch(`${service.url}/check-ping?host=127.0.0.2`)).status).toBe(200);
 });
 
+const perTarget = { per_target: { count: 6, perMs: 60_000 } };
+
+test('one victim is protected whatever name leads to it, and whatever is put before a registered domain', async () => {
+  const names: string[] = [];
+  const lookup = async (name: string) => {
+    names.push(name);
+    return name.endsWith('.victim.example') ? ['198.51.99.1'] : [];
+  };
+  await using service = await start({ clock: new FakeClock(), rates: perTarget, lookup });
+  const ask = async (host: string) => (await fetch(`${service.url}/check-tcp?host=${host}`)).status;
+  expect([await ask('a.one.example'), await ask('b.one.example'), await ask('c.one.example')]).toEqual([200, 200, 429]);
+  expect([await ask('a.victim.example'), await ask('198.51.99.1')]).toEqual([200, 200]);
+  expect([await ask('198.51.99.1'), await ask('b.victim.example')]).toEqual([429, 429]);
+  // Who is refused by the name alone costs no lookup.
+  expect(names).toEqual(['a.one.example', 'b.one.example', 'a.victim.example', 'b.victim.example']);
+});
+
+test('an address that the nodes reached, and our own lookup did not know, pays for it afterwards', async () => {
+  const transport = fakeNodes(places, () => up(0.01, { address: '198.51.99.1' }));
+  const lookup = async () => ['198.51.99.200'];
+  await using service = await start({ clock: new FakeClock(), rates: perTarget, transport, lookup });
+  const ask = async (host: string) => {
+    const answer = await fetch(`${service.url}/check-tcp?host=${host}`);
+    const { request_id: id = '' } = (await answer.json()) as { request_id?: string };
+    await fetch(`${service.url}/check-result/${id}?wait=5`);
+    return answer.status;
+  };
+  expect([await ask('one.example'), await ask('198.51.99.1'), await ask('198.51.99.1')]).toEqual([200, 200, 429]);
+});
+
+test('an http check that is started over the API reads 64 KiB of a body at most', async () => {
+  const transport = answering();
+  await using service = await start({ transport });
+  await fetch(`${service.url}/check-http?host=127.0.0.1`);
+  expect(transport.commands.map(({ command }) => command.spec)).toEqual(
+    places.map(() => expect.objectContaining({ type: 'http', max_body: 65_536 })),
+  );
+});
+
 test('behind a trusted proxy each client has its own allowance; without trust the proxy pays for all', async () => {
   const clientsOf = async (trustProxy: readonly string[]) => {
     const rates = { per_client: { count: 3, perMs: 60_000 } };

@@ -6,7 +6,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 const plenty = { count: 1_000_000, perMs: 1_000 };
 const open: RateLimits = { per_client: plenty, per_target: plenty, per_node: plenty, overall: plenty };
 const minute = (count: number) => ({ count, perMs: 60_000 });
-const charge = { client: '192.0.2.1', target: 'example.com', nodes: ['de1'] };
+const charge = { client: '192.0.2.1', targets: ['example.com'], nodes: ['de1'] };
 
 test('a client has its whole allowance at once, then as much as time gives back', async () => {
   const clock = new FakeClock();
@@ -43,10 +43,10 @@ test('each node costs one, and what costs more than everything passes when every
 
 test.each<{ name: keyof RateLimits; other: Partial<typeof charge>; hit: string }>([
   { name: 'per_target', other: { client: '192.0.2.9', nodes: ['us1'] }, hit: 'the allowance of this target' },
-  { name: 'per_node', other: { client: '192.0.2.9', target: 'example.net' }, hit: 'the allowance of node de1' },
+  { name: 'per_node', other: { client: '192.0.2.9', targets: ['example.net'] }, hit: 'the allowance of node de1' },
   {
     name: 'overall',
-    other: { client: '192.0.2.9', target: 'example.net', nodes: ['us1'] },
+    other: { client: '192.0.2.9', targets: ['example.net'], nodes: ['us1'] },
     hit: 'the allowance of the whole service',
   },
 ])('$name holds for all clients together', ({ name, other, hit }) => {
@@ -55,11 +55,34 @@ test.each<{ name: keyof RateLimits; other: Partial<typeof charge>; hit: string }
   expect(limits.take({ ...charge, ...other })).toMatchObject({ ok: false, hit, retryAfterSeconds: 60 });
 });
 
+test('each target that bears a check has its own allowance, and the first that is used up refuses it', () => {
+  const limits = createLimits({ ...open, per_target: minute(2) }, new FakeClock());
+  const take = (...targets: readonly string[]) => limits.take({ ...charge, targets }).ok;
+  expect([take('a.example', '192.0.2.1'), take('b.example', '192.0.2.1')]).toEqual([true, true]);
+  expect([take('c.example', '192.0.2.1'), take('c.example'), take('a.example')]).toEqual([false, true, true]);
+});
+
+test('what a target bore unforeseen is taken from it, be it more than it has', async () => {
+  const clock = new FakeClock();
+  const limits = createLimits({ ...open, per_target: minute(2) }, clock);
+  for (let index = 0; index < 4; index += 1) limits.note('192.0.2.1', 1);
+  const again = { ...charge, targets: ['192.0.2.1'] };
+  expect(limits.take(again)).toMatchObject({ ok: false, hit: 'the allowance of this target', retryAfterSeconds: 90 });
+  await clock.advance(90_000);
+  expect(limits.take(again).ok).toBe(true);
+});
+
+test('asking whether a charge would pass takes nothing', () => {
+  const limits = createLimits({ ...open, per_client: minute(1) }, new FakeClock());
+  expect([limits.peek(charge).ok, limits.peek(charge).ok, limits.take(charge).ok]).toEqual([true, true, true]);
+  expect(limits.peek(charge)).toMatchObject({ ok: false, hit: 'your allowance', remaining: 0 });
+});
+
 test('a charge that one limit refuses takes nothing from the others', () => {
   const limits = createLimits({ ...open, per_client: minute(2), per_target: minute(1) }, new FakeClock());
   limits.take(charge);
   expect(limits.take(charge)).toMatchObject({ ok: false, remaining: 1 });
-  expect(limits.take({ ...charge, target: 'example.net' })).toMatchObject({ ok: true, remaining: 0 });
+  expect(limits.take({ ...charge, targets: ['example.net'] })).toMatchObject({ ok: true, remaining: 0 });
 });
 
 // One more than are kept: who came the longest ago is forgotten then, down to half of them.
