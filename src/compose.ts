@@ -6,6 +6,7 @@ import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { exposedAdvice } from '#kernel/private-files.ts';
 import { forgetOld } from '#kernel/retention.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
@@ -43,6 +44,7 @@ export async function startDaemon(
   source: ConfigSource | null = null,
 ): Promise<Daemon> {
   const { clock, random, log, version, pid } = environment;
+  for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
   const store = started.use(openStore({ path: config.data, clock, log, pid }));
   const prune = (before: number) => store.prune({ before, limit: 2_000 });

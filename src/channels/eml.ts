@@ -1,8 +1,9 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
 import type { Channel, Message } from '#monitor/tell/channel.ts';
 import { mailOf } from './mail.ts';
 import type { MailTemplate } from './template.ts';
@@ -25,8 +26,8 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       const unfinished = `${path}.tmp`;
       try {
         const sent = await transport.sendMail({ ...mailOf(message, template, from, recipient), newline: 'windows' });
-        await mkdir(folder, { recursive: true });
-        await writeFile(unfinished, sent.message, { signal, flush: true, mode: 0o640 });
+        await makePrivateFolder(folder);
+        await writeFile(unfinished, sent.message, { signal, flush: true, mode: privateMode });
         await rename(unfinished, path);
       } catch (error) {
         return { kind: 'retry', reason: `cannot write ${path}: ${messageOf(error)}` };

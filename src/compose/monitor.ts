@@ -3,6 +3,7 @@ import type { Config } from '#config/config.ts';
 import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
@@ -49,6 +50,7 @@ export function startWatching({ config, source, metrics, clock, log, stored, ...
     clock,
     log,
     apply(next) {
+      for (const file of next.exposedFiles) log.warn({ file }, exposedAdvice(file));
       metrics.targetsChanged(next.targets.map((target) => shownOf(target, clock.now())));
       return monitor.apply(next);
     },

@@ -5,6 +5,7 @@ import { watchEnrolled } from '#config/enrolled.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { exposedAdvice, isExposed } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import { Secret } from '#kernel/secret.ts';
 import { inboxOf } from '#protocol/nodes.ts';
@@ -27,6 +28,7 @@ export async function startNats(
   { clock, random, log }: Environment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
+  if (await isExposed(access.seedFile)) log.warn({ file: access.seedFile }, exposedAdvice(access.seedFile));
   const enrolled = watchEnrolled(access.nodesFile);
   const transport = createNatsTransport({
     account,

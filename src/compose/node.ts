@@ -3,6 +3,7 @@ import type { NodeConfig } from '#config/node.ts';
 import { type Clock, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { exposedAdvice, isExposed } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { openSpool } from '#node/spool.ts';
@@ -33,6 +34,8 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeEnvi
   const { clock, random, log, version } = environment;
   const { name, servers, ca } = config;
   const seed = await seedOf(config);
+  if ('file' in config.seed && (await isExposed(config.seed.file)))
+    log.warn({ file: config.seed.file }, exposedAdvice(config.seed.file));
   await using started = new AsyncDisposableStack();
   const spool = openSpool({ ...config.spool, clock, log });
   started.defer(() => spool.close());

@@ -52,6 +52,8 @@ export interface Config {
   /** In the order in which they were written. */
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
+  /** Files with a secret that every user of the machine may read. */
+  readonly exposedFiles: readonly string[];
   readonly retention: { readonly rawMs: number; readonly checksMs: number };
 }
 
@@ -107,6 +109,7 @@ export function resolveConfig(
     summary: resolveSummary(file),
     targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
+    exposedFiles: files.exposed,
     retention: { rawMs: file.retention.raw, checksMs: file.retention.checks },
   };
 }

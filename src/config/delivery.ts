@@ -36,6 +36,8 @@ export interface ReadFiles {
   readonly named: Readonly<Record<string, Secret>>;
   /** Hashes of tokens, by the name of their file as it is written. */
   readonly tokenHashes: ReadonlyMap<string, string>;
+  /** Files with a secret that every user of the machine may read. */
+  readonly exposed: readonly string[];
 }
 
 export function resolveSections(file: ConfigFile, files: ReadFiles): Sections {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { channelTypes } from '#channels/index.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig } from './config.ts';
 import type { ReadFiles } from './delivery.ts';
@@ -60,16 +61,20 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
   ].filter((path) => find(root, path) !== null);
   const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
+  const exposed: string[] = [];
   const sections = ['notify', 'service', ...channelTypes.flatMap((type) => Object.keys(type.sections))];
   for (const path of [...sections.flatMap((section) => filesUnder(root, [section])), ...others]) {
     const text = await readNamedFile(root, path, folder, problems);
     const written = find(root, path)?.value;
     if (text === null || typeof written !== 'string') continue;
     const key = String(path.at(-1));
+    const file = resolve(folder, written);
+    const isSecret = !Object.hasOwn(faults, key) || key === 'key_file';
+    if (isSecret && (await isExposed(file))) exposed.push(file);
     if (key === 'hash_file') tokenHashes.set(written, firstWord(text).toLowerCase());
     named[path.join('.')] = new Secret(Object.hasOwn(faults, key) ? text : text.replace(/\r?\n$/, ''));
   }
-  return { named, tokenHashes };
+  return { named, tokenHashes, exposed: [...new Set(exposed)] };
 }
 
 async function readNamedFile(root: Located, path: Path, folder: string, problems: Problem[]): Promise<string | null> {

@@ -44,7 +44,13 @@ export interface ReloaderOptions {
 
 const lookEveryMs = 5_000;
 // What takes effect without a restart; everything else is only read at the start.
-const applied: readonly string[] = ['targets', 'maintenance', 'notify', 'contacts'] satisfies readonly (keyof Config)[];
+const applied: readonly string[] = [
+  'targets',
+  'maintenance',
+  'notify',
+  'contacts',
+  'exposedFiles',
+] satisfies readonly (keyof Config)[];
 
 /** Reloads when it is asked to and when the files change. */
 export function createReloader(options: ReloaderOptions): Reloader {

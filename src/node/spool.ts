@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { keepPrivate, makePrivateFolderSync } from '#kernel/private-files.ts';
 import type { Spool } from './ports.ts';
 
 export interface SpoolOptions {
@@ -62,7 +62,10 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
 
 function open(path: string): Database.Database {
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    if (path !== ':memory:') {
+      makePrivateFolderSync(dirname(path), { recursive: true });
+      keepPrivate(path);
+    }
     const database = new Database(path, { timeout: busyMs });
     // What was written survives the end of the process; a power cut may take the last seconds, never the file.
     database.pragma('journal_mode = WAL');

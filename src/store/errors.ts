@@ -50,7 +50,16 @@ export function storeError(path: string, error: unknown): WatchpostError {
   return new WatchpostError('store_failed', `${path}: ${reasonOf(error)}`, options);
 }
 
-const unwritable = ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_PERM', 'SQLITE_IOERR', 'EACCES', 'EPERM', 'EROFS'];
+const unwritable = [
+  'SQLITE_READONLY',
+  'SQLITE_CANTOPEN',
+  'SQLITE_PERM',
+  'SQLITE_IOERR',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOENT',
+];
 
 export function corruptMessage(path: string, reason: string): string {
   return (

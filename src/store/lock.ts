@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { keepPrivate } from '#kernel/private-files.ts';
 import { codeOf, storeError } from './errors.ts';
 
 /**
@@ -25,6 +26,7 @@ export function lockDatabase(path: string, pid: number): Disposable {
 
 function openLock(path: string, lockPath: string): Database.Database {
   try {
+    keepPrivate(lockPath);
     const database = new Database(lockPath, { timeout: 0 });
     database.pragma('page_size = 512');
     return database;

@@ -1,8 +1,9 @@
-import { mkdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { keepPrivate, makePrivateFolderSync } from '#kernel/private-files.ts';
 import { type BetterSQLite3Database, drizzle } from './drizzle.ts';
 import { corruptMessage, storeError, unwritableMessage } from './errors.ts';
 import { lockDatabase } from './lock.ts';
@@ -38,6 +39,7 @@ export function openDatabase({ path, pid, log }: OpenOptions): OpenDatabase {
   const lock = lockDatabase(file, pid);
   let raw: Database.Database | null = null;
   try {
+    keepPrivate(file);
     raw = new Database(file, { timeout: busyMs });
     checkSoundness(raw, file, log);
     prepareFile(raw, file);
@@ -86,7 +88,7 @@ function makeFolder(folder: string, log: Log): void {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) return;
   if (found !== undefined) throw new WatchpostError('store_unwritable', `${folder}: is a file; name another path`);
-  mkdirSync(folder);
+  makePrivateFolderSync(folder);
   log.info({ folder }, 'folder of the database made');
 }
 

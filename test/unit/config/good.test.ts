@@ -44,7 +44,8 @@ test.each([
   { name: 'a folder of files', file: 'folder', result: 'folder' },
 ])('$name becomes the expected configuration', async ({ file, result }) => {
   const config = await loadConfig({ path: join(fixtures, 'good', file), env });
-  expect(JSON.parse(JSON.stringify(config))).toEqual(expected(result));
+  // Who may read the fixtures depends on who checked them out.
+  expect(JSON.parse(JSON.stringify({ ...config, exposedFiles: [] }))).toEqual(expected(result));
 });
 
 // What the mail channel makes of its section.
