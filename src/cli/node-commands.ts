@@ -47,6 +47,7 @@ export function addNodeCommands(program: Command, configOption: Option, world: W
     .option('--location <place>', 'country code, country and city: us,USA,"Los Angeles"')
     .option('--asn <number>', 'number of the network: AS64500')
     .option('--ip <address>', 'public address of the node')
+    .option('--write-seed <path>', 'write the key to this new file instead of printing it')
     .action(async (name: string, options) => finish(await (await load()).addNode(name, options, world)));
   enrolment('revoke <name>', 'take the rights of a node away').action(async (name: string, options) =>
     finish(await (await load()).revokeNode(name, options, world)),

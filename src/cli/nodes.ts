@@ -46,7 +46,12 @@ export async function initNodes(options: EnrolmentOptions, world: World): Promis
   return 0;
 }
 
-export async function addNode(name: string, options: EnrolmentOptions & PlaceOptions, world: World): Promise<number> {
+export interface AddOptions extends EnrolmentOptions, PlaceOptions {
+  /** A new file to write the key to, instead of printing it. */
+  readonly writeSeed?: string | undefined;
+}
+
+export async function addNode(name: string, options: AddOptions, world: World): Promise<number> {
   const access = await accessOf(options, world, name);
   const nodes = await readEnrolled(access.nodesFile);
   if (!NodeName.safeParse(name).success) throw usage(`"${name}": a node is named by two small letters and a number`);
@@ -58,8 +63,13 @@ export async function addNode(name: string, options: EnrolmentOptions & PlaceOpt
     ...place,
     enrolled_at: new Date(systemClock.now()).toISOString(),
   };
-  await publish(access, { ...nodes, [name]: node }, options, world);
   const seed = new TextDecoder().decode(pair.getSeed());
+  if (options.writeSeed !== undefined) await writeSeed(options.writeSeed, seed);
+  await publish(access, { ...nodes, [name]: node }, options, world);
+  if (options.writeSeed !== undefined) {
+    world.print(`node ${name} is enrolled; its key is in ${options.writeSeed} and nowhere else\n`);
+    return 0;
+  }
   world.print(`node ${name} is enrolled. Its key is shown now and never again; on the node, once:\n\n`);
   world.print(`  (umask 077; echo ${seed} > ${name}.nk)\n`);
   world.print(`  watchpost node --name ${name} --servers ${access.servers.join(',')} --seed-file ${name}.nk`);
@@ -115,11 +125,18 @@ async function accessOf({ config: path }: EnrolmentOptions, world: World, name?:
 
 async function makeHubSeed(path: string): Promise<boolean> {
   try {
-    const seed = new TextDecoder().decode(createUser().getSeed());
-    await writeFile(path, `${seed}\n`, { mode: 0o600, flag: 'wx' });
+    await writeSeed(path, new TextDecoder().decode(createUser().getSeed()));
     return true;
   } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
+    if (error instanceof Error && systemCode(error.cause) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function writeSeed(path: string, seed: string): Promise<void> {
+  try {
+    await writeFile(path, `${seed}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
     throw new WatchpostError('config_invalid', `${path}: cannot be written: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -31,13 +31,15 @@ export interface SmtpSink extends AsyncDisposable {
 export interface SmtpSinkOptions extends Omit<SMTPServerOptions, 'onData'> {
   /** Answers a mail that was sent whole; an error with `responseCode` refuses it, and then it is not received. */
   readonly judge?: (mail: ReceivedMail) => Error | null;
+  /** Default: a port of loopback that the system chooses. */
+  readonly listen?: { readonly host: string; readonly port: number };
 }
 
 /** Without options: no TLS, no login, everything is accepted. */
-export async function startSmtp({ judge, ...options }: SmtpSinkOptions = {}): Promise<SmtpSink> {
+export async function startSmtp({ judge, listen, ...options }: SmtpSinkOptions = {}): Promise<SmtpSink> {
   const received: ReceivedMail[] = [];
   const waiting = new Set<() => void>();
-  let port = 0;
+  let port = listen?.port ?? 0;
   let server: SMTPServer | null = null;
 
   async function take(stream: Readable, session: SMTPServerSession): Promise<Error | null> {
@@ -74,7 +76,7 @@ export async function startSmtp({ judge, ...options }: SmtpSinkOptions = {}): Pr
     next.on('error', () => {});
     server = next;
     const { server: listener } = next;
-    next.listen(port, '127.0.0.1');
+    next.listen(port, listen?.host ?? '127.0.0.1');
     await once(listener, 'listening');
     port = (listener.address() as AddressInfo).port;
   }
