@@ -1,47 +1,54 @@
 import { mkdir, open } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { loadConfig } from '#config/load.ts';
 import { explainSystemError } from '#config/source.ts';
-import { WatchpostError } from '#kernel/errors.ts';
-import { singleLine } from '#kernel/text.ts';
 import type { Imported, ImportSource } from '#import/import.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { createLog } from '#kernel/log.ts';
+import { singleLine } from '#kernel/text.ts';
 import type { World } from './world.ts';
 
 interface Options {
   readonly to: string;
+  readonly history?: boolean;
 }
 
-const sources: readonly { readonly name: ImportSource; readonly files: string }[] = [
-  { name: 'gatus', files: 'its configuration: YAML files, or a folder of them' },
+const sources: readonly { readonly name: ImportSource; readonly files: string; readonly hasHistory: boolean }[] = [
+  { name: 'gatus', files: 'its configuration: YAML files, or a folder of them', hasHistory: false },
+  { name: 'kuma', files: 'its database kuma.db, or its JSON backup', hasHistory: true },
 ];
 
 /** `watchpost import gatus FILE...` and the like. */
 export function addImportCommands(program: Command, world: World, finish: (code: number) => void): void {
   const command = program.command('import').description('write a configuration that does what another monitor does');
-  for (const { name, files } of sources) {
-    command
+  for (const { name, files, hasHistory } of sources) {
+    const one = command
       .command(name)
       .description(`from ${files}`)
       .argument('<file...>', files)
-      .option('--to <file>', 'the configuration to write; it must not be there yet', 'watchpost.yaml')
-      .action(async (paths: readonly string[], options: Options) =>
-        finish(await runImport(name, paths, options, world)),
-      );
+      .option('--to <file>', 'the configuration to write; it must not be there yet', 'watchpost.yaml');
+    if (hasHistory) one.option('--no-history', 'leave out what was measured before');
+    one.action(async (paths: readonly string[], options: Options) =>
+      finish(await runImport(name, paths, options, world)),
+    );
   }
 }
 
 async function runImport(
   source: ImportSource,
   paths: readonly string[],
-  { to }: Options,
+  { to, history = true }: Options,
   world: World,
 ): Promise<number> {
   const { importFrom } = await import('#import/import.ts');
-  const imported = await importFrom(source, paths, world.env);
+  const imported = await importFrom(source, paths, { env: world.env, withHistory: history });
   const path = resolve(world.cwd, to);
   const files = [...imported.files].map(([name, text]) => [join(dirname(path), name), text] as const);
   for (const [file, text] of [[path, imported.text] as const, ...files]) await writeNew(file, text);
-  world.print(report(imported, to));
+  world.print(`${listOf(imported).join('\n')}\n`);
+  if (imported.history !== null) world.print(`${await writeHistory(path, imported.history(), world)}\n`);
+  world.print(`${to}: ${countsOf(imported)}\n`);
   return 0;
 }
 
@@ -58,11 +65,42 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-function report({ notes, targets, files }: Imported, to: string): string {
+/** Into the database of the new configuration, as if its first node had seen it. */
+async function writeHistory(
+  path: string,
+  history: ReturnType<NonNullable<Imported['history']>>,
+  world: World,
+): Promise<string> {
+  const config = await loadConfig({ path, env: world.env });
+  const [node] = config.nodes;
+  if (node === undefined) throw new WatchpostError('internal', 'the imported configuration has no node');
+  const { writePast } = await import('#store/past.ts');
+  const log = createLog({ level: 'warn', pretty: world.interactive, fd: 2 });
+  const nothing = { states: [], incidents: [], deliveries: [] };
+  const stored = writePast(
+    { path: config.data, pid: world.pid, log },
+    mapped(history, ({ target, at, outcome }) => ({
+      target,
+      dueAt: at,
+      votes: [{ node: node.info, outcome }],
+      ...nothing,
+    })),
+  );
+  return `${relative(dirname(path), config.data)}: ${stored} results of before`;
+}
+
+function* mapped<From, To>(values: Iterable<From>, map: (value: From) => To): Iterable<To> {
+  for (const value of values) yield map(value);
+}
+
+function listOf({ notes, files }: Imported): readonly string[] {
   const lines = notes.map(({ place, kind, text }) => `${place}: ${kind}: ${singleLine(text, 400)}`);
+  return [...lines, ...[...files.keys()].map((name) => `a secret was written to ${name}`)];
+}
+
+function countsOf({ notes, targets }: Imported): string {
   const counts = (['left out', 'lost', 'differs'] as const).map(
     (kind) => `${notes.filter((note) => note.kind === kind).length} ${kind}`,
   );
-  const secrets = [...files.keys()].map((name) => `a secret was written to ${name}`);
-  return [...lines, ...secrets, `${to}: ${targets} targets; ${counts.join(', ')}`, ''].join('\n');
+  return `${targets} targets; ${counts.join(', ')}`;
 }

@@ -53,6 +53,16 @@ export function escapeRegex(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }
 
+/** Text as a configuration writes it, where `${` stands for an environment variable. */
+export function literal(value: Plain): Plain {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${');
+  if (Array.isArray(value)) return value.map(literal);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key, entry === undefined ? undefined : literal(entry)]),
+  );
+}
+
 /** Bytes as `send` and `expect` write them. */
 export function payloadText(text: string): string {
   return text.replaceAll(/[\\\r\n\t\0]/g, (character) => shortEscapes[character] ?? character);

@@ -1,3 +1,5 @@
+import type { Outcome } from '#checks/index.ts';
+
 /** A value as a configuration file holds it; what is undefined is left out. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain | undefined };
 export type PlainMap = { readonly [key: string]: Plain | undefined };
@@ -8,6 +10,13 @@ export interface Note {
   readonly place: string;
   readonly kind: 'left out' | 'lost' | 'differs';
   readonly text: string;
+}
+
+/** What was measured before, of the target with this origin. Times are milliseconds since the epoch. */
+export interface PastResult {
+  readonly at: number;
+  readonly origin: number;
+  readonly outcome: Outcome;
 }
 
 export interface DraftTarget {
@@ -31,6 +40,8 @@ export class Draft {
   /** Secrets, by the path of the file beside the configuration. */
   readonly files = new Map<string, string>();
   readonly notes: Note[] = [];
+  /** Null where there is none. */
+  history: (() => Iterable<PastResult>) | null = null;
 
   note(kind: Note['kind'], place: string, text: string): void {
     this.notes.push({ place, kind, text });
@@ -38,8 +49,12 @@ export class Draft {
 
   /** Adds a target under a name made of its title, and gives that name. */
   target(target: DraftTarget): string {
-    const name = unused(slugOf(target.title) || `target-${this.targets.size + 1}`, this.targets);
-    this.targets.set(name, target);
+    const slug = slugOf(target.title);
+    const name = unused(slug || `target-${this.targets.size + 1}`, this.targets);
+    // A name that nothing could be kept of is still shown.
+    const labels =
+      slug === '' ? { ...labelsIn(target.keys), ...labelsOf([['name', target.title]]) } : target.keys['labels'];
+    this.targets.set(name, { ...target, keys: { ...target.keys, labels } });
     return name;
   }
 
@@ -98,4 +113,10 @@ export function labelsOf(wanted: Iterable<readonly [string, string]>): PlainMap 
     if (value !== '' && labels.size < 16 && !labels.has(key)) labels.set(key, value.slice(0, 200));
   }
   return labels.size === 0 ? undefined : Object.fromEntries(labels);
+}
+
+const labelsIn = ({ labels }: PlainMap): PlainMap => (isMap(labels) ? labels : {});
+
+export function isMap(value: Plain | undefined): value is PlainMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

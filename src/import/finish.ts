@@ -4,16 +4,25 @@ import { judgeConfig } from '#config/judge.ts';
 import { formatPath, type Problem } from '#config/problem.ts';
 import { readYaml } from '#config/yaml.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { Draft, Plain, PlainMap } from './draft.ts';
+import { type Draft, isMap, type Plain, type PlainMap } from './draft.ts';
+
+interface Finishing {
+  readonly env: Environment;
+  /** Lines of a comment at the top. */
+  readonly heading: readonly string[];
+  /** Puts everything into the form of the file. */
+  readonly change: (value: Plain) => Plain;
+}
 
 /**
  * The text of a configuration that `config check` accepts. What it would refuse is taken out of the draft and noted, so that
  * one odd target does not stand in the way of all others.
  */
-export function finish(draft: Draft, env: Environment, heading: readonly string[]): string {
+export function finish(draft: Draft, { env, heading, change }: Finishing): string {
+  nameCommonRule(draft);
   shareDefaults(draft);
   for (let attempt = 0; attempt < 50; attempt += 1) {
-    const text = render(draft, heading);
+    const text = render(draft, heading, change);
     const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
     const { problems } = judgeConfig(root);
     if (problems.length === 0) return text;
@@ -46,14 +55,34 @@ function takeOut(draft: Draft, { path, message }: Problem): void {
 
 function forget(draft: Draft, list: 'rules' | 'notify', name: string): void {
   for (const [target, { keys, ...rest }] of draft.targets) {
-    const names = keys[list];
-    if (!Array.isArray(names)) continue;
-    draft.targets.set(target, { ...rest, keys: { ...keys, [list]: names.filter((one) => one !== name) } });
+    if (keys[list] === undefined) continue;
+    draft.targets.set(target, {
+      ...rest,
+      keys: { ...keys, [list]: namesIn(keys[list]).filter((one) => one !== name) },
+    });
   }
   const defaults = draft.sections.get('defaults');
   if (!isMap(defaults) || !(list in defaults)) return;
   draft.sections.set('defaults', { ...defaults, [list]: undefined });
 }
+
+// The rule of most targets about being down is `down`.
+function nameCommonRule(draft: Draft): void {
+  const candidates = [...draft.rules].filter(([, body]) => 'failing' in body).map(([name]) => name);
+  if (candidates.length === 0 || draft.rules.has('down')) return;
+  const uses = (name: string) =>
+    [...draft.targets.values()].filter(({ keys }) => namesIn(keys['rules']).includes(name)).length;
+  const [most = ''] = candidates.toSorted((a, b) => uses(b) - uses(a));
+  const rules = [...draft.rules].map(([name, body]) => [name === most ? 'down' : name, body] as const);
+  draft.rules.clear();
+  for (const [name, body] of rules) draft.rules.set(name, body);
+  for (const [name, target] of draft.targets) {
+    const names = namesIn(target.keys['rules']).map((one) => (one === most ? 'down' : one));
+    draft.targets.set(name, { ...target, keys: { ...target.keys, rules: names } });
+  }
+}
+
+const namesIn = (value: Plain | undefined): readonly Plain[] => (Array.isArray(value) ? value : []);
 
 // What most targets say is said once.
 function shareDefaults(draft: Draft): void {
@@ -87,7 +116,7 @@ function mostCommon(values: readonly (Plain | undefined)[]): Plain | null {
 
 const order = ['data', 'http', 'smtp', 'defaults', 'targets', 'rules', 'notify', 'maintenance', 'retention'];
 
-function render(draft: Draft, heading: readonly string[]): string {
+function render(draft: Draft, heading: readonly string[], change: Finishing['change']): string {
   const all: Record<string, Plain | undefined> = {
     ...Object.fromEntries(draft.sections),
     targets: Object.fromEntries([...draft.targets].map(([name, { keys }]) => [name, keys])),
@@ -97,7 +126,7 @@ function render(draft: Draft, heading: readonly string[]): string {
   };
   const known = Object.entries(all).filter(([, value]) => value !== undefined);
   const sorted = known.toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
-  const document = new Document(Object.fromEntries(sorted), { aliasDuplicateObjects: false });
+  const document = new Document(change(Object.fromEntries(sorted)), { aliasDuplicateObjects: false });
   visit(document, {
     Collection(_key, node, path) {
       if (path.length <= 3 && !(path.length === 3 && isShort(node.toJSON()))) return undefined;
@@ -115,6 +144,3 @@ function isShort(value: unknown): boolean {
 }
 
 const mapOrNothing = (map: ReadonlyMap<string, PlainMap>) => (map.size === 0 ? undefined : Object.fromEntries(map));
-
-const isMap = (value: Plain | undefined): value is PlainMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,6 +2,8 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type KumaRow, makeKumaDatabase } from '../support/kuma-database.ts';
+import { kumaTables } from '../support/kuma-rows.ts';
 import { commandHere } from '../support/command.ts';
 import { type ImportServers, importServers } from '../support/import-servers.ts';
 
@@ -54,3 +56,34 @@ test('thirty endpoints of Gatus are imported, accepted, and see what Gatus would
   });
   expect(Object.keys(seen)).toHaveLength(27);
 });
+
+test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would see', async () => {
+  const path = join(folder, 'kuma.db');
+  const live = Object.entries(kumaTables).map(([table, rows]) => [table, rows.map(withPorts)] as const);
+  makeKumaDatabase(path, 2, Object.fromEntries(live));
+  const to = join(folder, 'from-kuma', 'watchpost.yaml');
+  const imported = await commandHere(['import', 'kuma', path, '--to', to]);
+  expect(imported).toMatchObject({ code: 0, err: '' });
+  const { router: _needsRights, ...seen } = await verdicts(to);
+  expect(seen).toEqual({
+    ...Object.fromEntries(Object.keys(seen).map((name) => [name, 'up'])),
+    'missing-word': 'down',
+    'unknown-authority': 'down',
+    closed: 'down',
+    mail: 'down',
+  });
+  expect(Object.keys(seen)).toHaveLength(21);
+});
+
+function withPorts(row: KumaRow): KumaRow {
+  return Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [
+      key,
+      value === null
+        ? null
+        : typeof value === 'number'
+          ? Number(servers.withPorts(String(value)))
+          : servers.withPorts(value),
+    ]),
+  );
+}

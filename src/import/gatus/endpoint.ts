@@ -131,7 +131,7 @@ function bodyOf(endpoint: Endpoint): string {
 
 const recordTypes: readonly string[] = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'CNAME', 'SOA', 'PTR', 'CAA', 'SRV'];
 
-function dns({ endpoint, wanted, timeout, say }: Making): PlainMap | string {
+function dns({ endpoint, wanted, say }: Making): PlainMap | string {
   const record = (endpoint.dns?.['query-type'] ?? '').toUpperCase();
   if (!recordTypes.includes(record)) return `there is no check for ${record} records`;
   if (wanted.answers.length > 0 && record === 'MX')
@@ -153,7 +153,6 @@ function dns({ endpoint, wanted, timeout, say }: Making): PlainMap | string {
     host: (endpoint.dns?.['query-name'] ?? '').replace(/\.$/, ''),
     record,
     resolver: endpoint.url.replace(/^[a-z]+:\/\//, ''),
-    timeout,
     expect: Object.values(expect).every((value) => value === undefined) ? undefined : expect,
   };
 }

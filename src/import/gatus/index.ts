@@ -39,7 +39,7 @@ function expandable(text: string): string {
   const named = text.replaceAll(/\$\$|\$\{(\w+)\}|\$([A-Za-z_]\w*)/g, (found: string, braced?: string, bare?: string) =>
     found === '$$' ? '\0' : `\${${braced ?? bare}}`,
   );
-  return named.replaceAll('\0{', '$${').replaceAll('\0', '$');
+  return named.replaceAll('\0{', () => '$${').replaceAll('\0', '$');
 }
 
 async function filesUnder(path: string): Promise<readonly Source[]> {

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { makeKumaDatabase } from '../../support/kuma-database.ts';
+import { kumaTables } from '../../support/kuma-rows.ts';
 import { commandHere } from '../../support/command.ts';
 
 const fixtures = new URL('../../fixtures/import/', import.meta.url).pathname;
@@ -32,18 +35,19 @@ async function fromText(source: string, name: string, text: string) {
   return imported(source, [file], name);
 }
 
-test.each([{ source: 'gatus', files: ['gatus'] }])(
-  'what $source watches becomes the expected configuration, with the expected list',
-  async ({ source, files }) => {
-    const { text, list } = await imported(
-      source,
-      files.map((file) => join(fixtures, file)),
-      source,
-    );
-    expect(text).toBe(readFileSync(join(fixtures, `${source}.yaml`), 'utf8'));
-    expect(list).toBe(readFileSync(join(fixtures, `${source}.txt`), 'utf8'));
-  },
-);
+test.each([
+  { source: 'gatus', files: ['gatus'] },
+  { source: 'kuma', files: ['kuma.db'] },
+])('what $source watches becomes the expected configuration, with the expected list', async ({ source, files }) => {
+  if (source === 'kuma') makeKumaDatabase(join(folder, 'kuma.db'), 2, kumaTables);
+  const { text, list } = await imported(
+    source,
+    files.map((file) => join(file === 'kuma.db' ? folder : fixtures, file)),
+    source,
+  );
+  expect(text).toBe(readFileSync(join(fixtures, `${source}.yaml`), 'utf8'));
+  expect(list).toBe(readFileSync(join(fixtures, `${source}.txt`), 'utf8'));
+});
 
 test('what is written can be read by its owner only, and nothing is overwritten', async () => {
   const { to } = await imported('gatus', [join(fixtures, 'gatus')], 'modes');
@@ -98,4 +102,96 @@ test.each([
   expect(parse((await fromText('gatus', name, yaml)).text)).toMatchObject({
     targets: { x: { expect: { ...(wanted === undefined ? {} : { body: wanted }), ...expected } } },
   });
+});
+
+test('a database of Uptime Kuma 1 is imported with its results, which can be left behind', async () => {
+  const { monitor = [], heartbeat = [] } = kumaTables;
+  const old = monitor.filter(({ id }) => [2, 3, 9, 10, 16].includes(Number(id)));
+  const path = join(folder, 'old.db');
+  makeKumaDatabase(path, 1, { monitor: old, heartbeat });
+  const { to, list } = await imported('kuma', [path], 'old-kuma');
+  expect(list).toContain('6 results of before');
+  const database = new Database(join(to, '../data/watchpost.db'), { readonly: true });
+  const rows = database.prepare('SELECT due_at, target, status, seconds, code FROM history').raw().all();
+  database.close();
+  expect(rows).toEqual([
+    ['2026-11-20T10:00:00.123Z', 'front', 'up', 0.041, null],
+    ['2026-11-20T10:01:00.130Z', 'front', 'down', null, 'refused'],
+    ['2026-11-20T10:02:00.131Z', 'front', 'down', null, 'timeout'],
+    ['2026-11-20T10:04:00.131Z', 'front', 'up', 0.038, null],
+    ['2026-11-20T10:05:00.000Z', 'members', 'down', null, 'status'],
+    ['2026-11-20T10:06:00.000Z', 'members', 'unknown', null, 'name_server'],
+  ]);
+  const bare = join(folder, 'bare', 'watchpost.yaml');
+  const without = await commandHere(['import', 'kuma', path, '--no-history', '--to', bare]);
+  expect(without.out).not.toContain('results');
+  expect(parse(await readFile(bare, 'utf8'))).not.toHaveProperty('retention');
+});
+
+test('a JSON backup of Uptime Kuma is imported like its database', async () => {
+  const backup = {
+    version: '1.23.16',
+    notificationList: [
+      { id: 1, name: 'Mail', active: true, config: String(kumaTables['notification']?.[0]?.['config']) },
+    ],
+    monitorList: [
+      { id: 1, name: 'Group', type: 'group', active: true },
+      {
+        id: 4,
+        name: 'Front',
+        type: 'keyword',
+        active: true,
+        parent: 1,
+        url: 'https://shop.example.com/',
+        interval: 60,
+        retryInterval: 20,
+        maxretries: 1,
+        timeout: 30,
+        keyword: 'Blog',
+        invertKeyword: true,
+        ignoreTls: true,
+        expiryNotification: true,
+        upsideDown: false,
+        accepted_statuscodes: ['200-299', '404'],
+        notificationIDList: { 1: true },
+        tags: [{ tag_id: 1, name: 'team', value: 'web', color: '#fff' }],
+        authMethod: 'basic',
+        basic_auth_user: 'ops',
+        basic_auth_pass: 'hunter2',
+      },
+      { id: 5, name: 'Asleep', type: 'http', active: false, url: 'https://shop.example.com/', interval: 60 },
+    ],
+  };
+  const { text, list } = await fromText('kuma', 'backup', JSON.stringify(backup));
+  expect(parse(text)).toMatchObject({
+    targets: {
+      front: {
+        check: 'http',
+        host: 'https://shop.example.com/',
+        timeout: '30s',
+        every: '1m',
+        tls: { verify: false },
+        basic_auth: { username: 'ops', password: 'hunter2' },
+        expect: { status: ['200-299', 404], body: { not_contains: 'Blog' } },
+        rules: ['down', 'certificate'],
+        notify: ['mail'],
+        labels: { group: 'Group', team: 'web' },
+      },
+    },
+    rules: { down: { rounds: 2, recover: 1, confirm: true } },
+    smtp: { url: 'smtps://mail.example.com', password_file: 'secrets/smtp-password' },
+    notify: { mail: { email: { to: ['ops@example.com', 'night@example.com'] } } },
+  });
+  expect(list).toContain('backup.in monitor 5: left out: Asleep: it is paused\n');
+});
+
+test.each([
+  { text: 'SQLite format 3\0 and then nothing', says: /cannot be read as a database/ },
+  { text: '{"targets":[]}', says: /is no backup of Uptime Kuma: it has no monitorList/ },
+  { text: 'monitors:', says: /cannot be read: it is no JSON/ },
+])('a file that Kuma did not write is refused: $says', async ({ text, says }) => {
+  const path = join(folder, 'other.db');
+  await writeFile(path, text);
+  const { code, err } = await commandHere(['import', 'kuma', path, '--to', join(folder, 'other.yaml')]);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(says) });
 });

@@ -1,0 +1,211 @@
+import { statusRanges, timeoutFor } from '../convert.ts';
+import type { Plain, PlainMap } from '../draft.ts';
+import { jsonExpectation } from './json-query.ts';
+import { parsed, type Monitor } from './schema.ts';
+
+export type Say = (kind: 'lost' | 'differs', text: string) => void;
+interface LeftOut {
+  readonly leftOut: string;
+}
+type Made = PlainMap | LeftOut;
+
+export function isLeftOut(made: Made): made is LeftOut {
+  return 'leftOut' in made;
+}
+
+const leftOut = (why: string): Made => ({ leftOut: why });
+
+/** The check of a monitor, or why there is none. */
+export function checkOfMonitor(monitor: Monitor, proxies: ReadonlySet<string>, say: Say): Made {
+  const { type = '', proxy_id, upside_down, auth_method } = monitor;
+  if (upside_down) return leftOut('it is upside down, and no check is up when its target is down');
+  if (proxy_id !== undefined && proxies.has(proxy_id))
+    return leftOut('it is reached through a proxy, which no check can do');
+  if (auth_method === 'oauth2-cc' || auth_method === 'ntlm')
+    return leftOut(`it signs in by ${auth_method}, which no check can do`);
+  const make = makers[type];
+  return make === undefined
+    ? leftOut(reasons[type] ?? `there is no check for a monitor of the type ${type}`)
+    : make(monitor, say);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  push: 'its results are pushed, and nothing here takes them',
+  manual: 'its status is set by hand',
+  docker: 'it asks a container engine, which no check can do',
+};
+
+const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
+  http,
+  keyword: (monitor, say) => ({
+    ...http(monitor, say),
+    expect: { ...expectationOf(monitor), body: keywordOf(monitor) },
+  }),
+  'json-query'(monitor, say) {
+    const json = jsonExpectation(monitor);
+    if (json === null) say('lost', `the JSON query ${monitor.json_path ?? ''}: only simple paths can be carried over`);
+    return { ...http(monitor, say), expect: { ...expectationOf(monitor), body: json === null ? undefined : { json } } };
+  },
+  'real-browser'(monitor, say) {
+    say('lost', 'the browser: only the page itself is fetched, its scripts do not run');
+    return http(monitor, say);
+  },
+  globalping(monitor, say) {
+    say('differs', 'it is checked by the nodes of this configuration, not by those of Globalping');
+    const { subtype = 'ping' } = monitor;
+    return makers[subtype]?.(monitor, say) ?? leftOut(`there is no check for ${subtype}`);
+  },
+  ping: (monitor) => ({
+    check: 'ping',
+    host: monitor.hostname,
+    count: Math.min(Math.max(monitor.ping_count, 1), 20),
+    interval: monitor.ping_count > 1 ? '1s' : undefined,
+    size: monitor.packet_size === 56 ? undefined : `${Math.min(Math.max(monitor.packet_size, 8), 1_472)}B`,
+    family: familyOf(monitor),
+  }),
+  port(monitor, say) {
+    const { expected_tls_alert = 'none', smtp_security = '' } = monitor;
+    if (expected_tls_alert !== 'none') return leftOut(`it has to be refused by the TLS alert ${expected_tls_alert}`);
+    if (smtp_security === 'starttls') say('lost', 'STARTTLS: the connection is made, no certificate is looked at');
+    return { ...tcp(monitor, 80), tls: smtp_security === 'secure' ? true : undefined };
+  },
+  smtp(monitor, say) {
+    if (monitor.smtp_security === 'starttls')
+      say('lost', 'STARTTLS: the greeting is waited for, no certificate is looked at');
+    const tls = monitor.smtp_security === 'secure' ? true : undefined;
+    return { ...tcp(monitor, 25), tls, expect: { regex: '^220' } };
+  },
+  dns,
+  ntp: (monitor) => ({ check: 'udp', host: hostAndPort(monitor.hostname, monitor.port, 123), send: 'ntp' }),
+  rabbitmq(monitor, say) {
+    const [first, ...more] = monitor.rabbitmq_nodes;
+    if (first === undefined) return leftOut('it names no node');
+    if (more.length > 0) say('lost', `further nodes: ${more.join(', ')}`);
+    const basic_auth = { username: monitor.rabbitmq_username ?? '', password: monitor.rabbitmq_password ?? '' };
+    return {
+      check: 'http',
+      host: `${first.replace(/\/$/, '')}/api/health/checks/alarms/`,
+      basic_auth,
+      expect: { status: 200 },
+    };
+  },
+  mqtt: (monitor, say) =>
+    onlyConnects('MQTT', hostAndPort(monitor.hostname?.replace(/^\w+:\/\//, ''), monitor.port, 1883), say),
+  postgres: (monitor, say) => onlyConnects('PostgreSQL', serverOf(monitor, 5432), say),
+  mysql: (monitor, say) => onlyConnects('MySQL', serverOf(monitor, 3306), say),
+  mongodb: (monitor, say) => onlyConnects('MongoDB', serverOf(monitor, 27_017), say),
+  redis: (monitor, say) => onlyConnects('Redis', serverOf(monitor, 6379), say),
+  sqlserver: (monitor, say) => onlyConnects('SQL Server', serverOf(monitor, 1433), say),
+};
+
+// A port that takes connections is worth watching, also where nobody signs in.
+function onlyConnects(what: string, host: string | null, say: Say): Made {
+  if (host === null) return leftOut('its connection string names no server');
+  say('lost', `${what}: nobody signs in and nothing is asked, only the connection is made`);
+  return { check: 'tcp', host };
+}
+
+function serverOf({ database_connection_string: text = '' }: Monitor, port: number): string | null {
+  const url = URL.parse(text.replace(/^mongodb\+srv:/, 'mongodb:'));
+  if (url !== null && url.hostname !== '') return `${url.hostname}:${url.port || port}`;
+  const [, server] = /(?:^|;)\s*(?:server|data source)\s*=\s*(?:tcp:)?([^;]+)/i.exec(text) ?? [];
+  return server === undefined
+    ? null
+    : hostAndPort(server.trim().replace(',', ':').replace(/:\d+$/, ''), /[,:](\d+)$/.exec(server)?.[1], port);
+}
+
+const tcp = (monitor: Monitor, port: number) => ({
+  check: 'tcp',
+  host: hostAndPort(monitor.hostname, monitor.port, port),
+  family: familyOf(monitor),
+});
+
+function hostAndPort(host = '', port: string | undefined, usual: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port ?? usual}`;
+}
+
+const familyOf = ({ ip_family }: Monitor) => (ip_family === 'ipv4' ? 4 : ip_family === 'ipv6' ? 6 : undefined);
+
+function http(monitor: Monitor, say: Say): PlainMap {
+  const { method = 'GET', auth_method, tls_ca, tls_cert, tls_key } = monitor;
+  const tls: PlainMap = {
+    verify: monitor.ignore_tls ? false : undefined,
+    ca: auth_method === 'mtls' ? tls_ca : undefined,
+    client:
+      auth_method === 'mtls' && tls_cert !== undefined && tls_key !== undefined
+        ? { cert: tls_cert, key: tls_key }
+        : undefined,
+  };
+  if (monitor['cache_bust'] === 1 || monitor['cache_bust'] === true)
+    say('lost', 'a part of the URL that changes with each request');
+  return {
+    check: 'http',
+    host: monitor.url,
+    method: method.toUpperCase() === 'GET' ? undefined : method.toUpperCase(),
+    headers: headersOf(monitor, say),
+    body: monitor.body,
+    basic_auth:
+      auth_method === 'basic'
+        ? { username: monitor.basic_auth_user ?? '', password: monitor.basic_auth_pass ?? '' }
+        : undefined,
+    bearer: auth_method === 'bearer' ? monitor.bearer_token : undefined,
+    family: familyOf(monitor),
+    redirects: monitor.maxredirects === 0 ? undefined : Math.min(monitor.maxredirects, 5),
+    tls: Object.values(tls).every((value) => value === undefined) ? undefined : tls,
+    expect: expectationOf(monitor),
+  };
+}
+
+function expectationOf({ accepted_statuscodes: codes }: Monitor): PlainMap {
+  const ranges = (codes.length === 0 ? ['200-299'] : codes).map((code) => code.split('-').map(Number));
+  const status = statusRanges((code) => ranges.some(([from = 0, to = from]) => code >= from && code <= to));
+  return { status: status ?? '200-299' };
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+  xml: 'text/xml; charset=utf-8',
+};
+
+function headersOf({ headers, body, http_body_encoding = 'json' }: Monitor, say: Say): PlainMap | undefined {
+  const type = body === undefined ? undefined : contentTypes[http_body_encoding];
+  const own = parsed(headers);
+  if (headers !== undefined && (typeof own !== 'object' || own === null)) say('lost', 'headers that are no JSON');
+  const written =
+    typeof own === 'object' && own !== null ? Object.entries(own).map(([name, value]) => [name, String(value)]) : [];
+  const all = { ...(type === undefined ? {} : { 'Content-Type': type }), ...Object.fromEntries(written) };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
+
+function keywordOf({ keyword = '', invert_keyword }: Monitor): PlainMap {
+  return invert_keyword ? { not_contains: keyword } : { contains: keyword };
+}
+
+function dns(monitor: Monitor, say: Say): Made {
+  const record = (monitor.dns_resolve_type ?? 'A').toUpperCase();
+  const [resolver, ...more] = (monitor.dns_resolve_server ?? '').split(',').map((server) => server.trim());
+  if (more.length > 0) say('lost', `further name servers: ${more.join(', ')}`);
+  const { conditions } = monitor;
+  const equal = conditions.filter(({ operator, variable }) => operator === 'equals' && variable === 'record');
+  const isSimple =
+    equal.length === conditions.length && conditions.slice(1).every(({ andOr }) => andOr === 'or') && record !== 'MX';
+  if (!isSimple) say('lost', 'conditions that are more than a list of records, one of which has to be there');
+  const values = isSimple ? equal.map(({ value = '' }) => value) : [];
+  return {
+    check: 'dns',
+    host: monitor.hostname,
+    record,
+    resolver: resolver === '' || resolver === undefined ? undefined : hostAndPort(resolver, monitor.port, 53),
+    expect: values.length === 0 ? undefined : ({ match: 'any', [record]: values } satisfies Record<string, Plain>),
+  };
+}
+
+const httpTypes: readonly (string | undefined)[] = ['http', 'keyword', 'json-query', 'real-browser'];
+
+/** The longest a check may take where Kuma lets that be chosen, within what fits between two rounds. */
+export function timeoutOf({ timeout, interval, type }: Monitor): string | undefined {
+  const everyMs = interval * 1_000;
+  if (type === 'ping') return timeoutFor((timeout || 10) * 1_000, Math.max(100, everyMs - 5_000));
+  return httpTypes.includes(type) ? timeoutFor(timeout > 0 ? timeout * 1_000 : everyMs * 0.8, everyMs) : undefined;
+}
