@@ -16,6 +16,11 @@ interface Options {
 
 const sources: readonly { readonly name: ImportSource; readonly files: string; readonly hasHistory: boolean }[] = [
   { name: 'gatus', files: 'its configuration: YAML files, or a folder of them', hasHistory: false },
+  {
+    name: 'blackbox',
+    files: 'the files of the blackbox exporter, Prometheus, its rules and the Alertmanager, in any order',
+    hasHistory: false,
+  },
   { name: 'kuma', files: 'its database kuma.db, or its JSON backup', hasHistory: true },
 ];
 

@@ -53,6 +53,13 @@ export function escapeRegex(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 }
 
+/** The text that a pattern without any operator matches, or null. */
+export function literalOfRegex(pattern: string): string | null {
+  const plain = pattern.replaceAll(/\\([^A-Za-z0-9])/g, (_, character: string) => `\0${character}`);
+  if (/(?<!\0)[\\^$.*+?()[\]{}|]/.test(plain) || plain.includes('\\')) return null;
+  return plain.replaceAll('\0', '');
+}
+
 /** Text as a configuration writes it, where `${` stands for an environment variable. */
 export function literal(value: Plain): Plain {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');

@@ -20,16 +20,21 @@ interface Finishing {
  */
 export function finish(draft: Draft, { env, heading, change }: Finishing): string {
   nameCommonRule(draft);
-  shareDefaults(draft);
   for (let attempt = 0; attempt < 50; attempt += 1) {
-    const text = render(draft, heading, change);
-    const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
-    const { problems } = judgeConfig(root);
-    if (problems.length === 0) return text;
+    const problems = problemsOf(render(draft, heading, change), env);
     if (draft.targets.size === 0) throw new WatchpostError('usage', 'there is nothing in it that can be imported');
+    if (problems.length === 0) {
+      shareDefaults(draft);
+      return render(draft, heading, change);
+    }
     for (const problem of problems) takeOut(draft, problem);
   }
   throw new WatchpostError('internal', 'the imported configuration cannot be made valid');
+}
+
+function problemsOf(text: string, env: Environment): readonly Problem[] {
+  const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
+  return judgeConfig(root).problems;
 }
 
 function takeOut(draft: Draft, { path, message }: Problem): void {
@@ -37,6 +42,12 @@ function takeOut(draft: Draft, { path, message }: Problem): void {
   const why = `${formatPath(path.slice(2)) || 'it'}: ${message}`;
   if (section === 'targets' && key !== undefined) {
     const target = draft.targets.get(key);
+    if (target !== undefined && path[2] === 'rules' && path[3] !== undefined) {
+      const rules = namesIn(target.keys['rules']).filter((_, index) => index !== path[3]);
+      draft.targets.set(key, { ...target, keys: { ...target.keys, rules } });
+      draft.note('lost', target.place, `${target.title}: ${why}`);
+      return;
+    }
     if (target !== undefined) draft.note('left out', target.place, `${target.title}: ${why}`);
     draft.targets.delete(key);
   } else if (section === 'maintenance') {

@@ -3,6 +3,7 @@ import type { Environment } from '#config/environment.ts';
 import type { Draft, Note } from './draft.ts';
 import { literal } from './convert.ts';
 import { finish } from './finish.ts';
+import { importBlackbox } from './blackbox/index.ts';
 import { importGatus } from './gatus/index.ts';
 import { importKuma } from './kuma/index.ts';
 
@@ -16,6 +17,7 @@ interface Source {
 /** What can be imported, by the word for it. */
 export const importSources = {
   gatus: { title: 'Gatus', read: importGatus, hasVariables: true },
+  blackbox: { title: 'Prometheus and the blackbox exporter', read: importBlackbox, hasVariables: false },
   kuma: { title: 'Uptime Kuma', read: importKuma, hasVariables: false },
 } as const satisfies Record<string, Source>;
 export type ImportSource = keyof typeof importSources;

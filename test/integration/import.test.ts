@@ -87,3 +87,20 @@ function withPorts(row: KumaRow): KumaRow {
     ]),
   );
 }
+
+test('modules, jobs and alerts of Prometheus are imported, accepted, and see what the exporter would see', async () => {
+  const path = await livePath('blackbox');
+  const to = join(folder, 'from-blackbox', 'watchpost.yaml');
+  const files = ['prometheus.yml', 'blackbox.yml', 'alertmanager.yml'].map((name) => join(path, name));
+  const imported = await commandHere(['import', 'blackbox', ...files, '--to', to]);
+  expect(imported).toMatchObject({ code: 0, err: '' });
+  const seen = await verdicts(to);
+  const down = Object.keys(seen).filter((name) => seen[name] === 'down');
+  expect(Object.keys(seen)).toHaveLength(18);
+  expect(down.map((name) => name.replaceAll(/-\d{4,5}(?=-|$)/g, ''))).toEqual([
+    'web-127-0-0-1-error',
+    'by-module-127-0-0-1-strict-https_strict',
+    'by-module-127-0-0-1-tcp_connect',
+    'by-module-127-0-0-1-smtp_starttls',
+  ]);
+});

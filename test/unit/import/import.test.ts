@@ -38,6 +38,7 @@ async function fromText(source: string, name: string, text: string) {
 test.each([
   { source: 'gatus', files: ['gatus'] },
   { source: 'kuma', files: ['kuma.db'] },
+  { source: 'blackbox', files: ['blackbox/prometheus.yml', 'blackbox/blackbox.yml', 'blackbox/alertmanager.yml'] },
 ])('what $source watches becomes the expected configuration, with the expected list', async ({ source, files }) => {
   if (source === 'kuma') makeKumaDatabase(join(folder, 'kuma.db'), 2, kumaTables);
   const { text, list } = await imported(
@@ -194,4 +195,63 @@ test.each([
   await writeFile(path, text);
   const { code, err } = await commandHere(['import', 'kuma', path, '--to', join(folder, 'other.yaml')]);
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(says) });
+});
+
+const modules = 'modules: { tcp: { prober: tcp } }\n';
+const jobs = (interval: string) => `scrape_configs:
+  - job_name: ports
+    metrics_path: /probe
+    scrape_interval: ${interval}
+    params: { module: [tcp] }
+    static_configs: [{ targets: ["127.0.0.1:1"] }]
+    relabel_configs: [{ source_labels: [__address__], target_label: __param_target }]
+`;
+
+async function fromRule(name: string, expr: string, more = '', interval = '1m') {
+  const files = [
+    modules,
+    jobs(interval),
+    `groups: [{ name: a, rules: [{ alert: Bad, expr: ${JSON.stringify(expr)}${more} }] }]`,
+  ];
+  const paths = files.map((_, index) => join(folder, `${name}-${index}.yml`));
+  for (const [index, text] of files.entries()) await writeFile(paths[index] ?? '', text);
+  const { text, list } = await imported('blackbox', paths, name);
+  return { file: parse(text) as { rules?: Record<string, unknown> }, list };
+}
+
+test.each([
+  { expr: 'probe_success == 0', rule: { failing: 'majority', rounds: 1 } },
+  { expr: '0 == probe_success', more: ', for: 3m', rule: { failing: 'majority', rounds: 4 } },
+  { expr: 'probe_success != 1', more: ', for: 3m', interval: '30s', rule: { rounds: 7 } },
+  { expr: 'avg_over_time(probe_success[10m]) * 100 < 80', rule: { rounds: '2 of 10' } },
+  { expr: 'max_over_time(probe_success[5m]) == 0', rule: { rounds: 6 } },
+  { expr: 'probe_duration_seconds > 0.25', rule: { latency: { above: '250ms', statistic: 'last' } } },
+  {
+    expr: '2 < max_over_time(probe_duration_seconds[5m])',
+    rule: { latency: { above: '2s', statistic: 'max', window: '5m' } },
+  },
+])('the alert $expr becomes a rule', async ({ expr, more, interval, rule }) => {
+  const { file } = await fromRule(`alert-${expr.replaceAll(/\W+/g, '-')}`, expr, more, interval);
+  expect(Object.values(file.rules ?? {})).toMatchObject([rule]);
+});
+
+test.each([
+  { expr: 'probe_success{job="others"} == 0', line: null },
+  { expr: 'probe_ip_protocol == 6', line: 'alert Bad: probe_ip_protocol == 6' },
+  { expr: 'absent(probe_success)', line: 'alert Bad: absent(probe_success)' },
+  { expr: 'probe_success == 0 unless on() vector(1)', line: 'alert Bad: probe_success == 0 unless on() vector(1)' },
+])('the alert $expr becomes none', async ({ expr, line }) => {
+  const { file, list } = await fromRule(`none-${expr.replaceAll(/\W+/g, '-')}`, expr);
+  expect(file.rules).toBeUndefined();
+  if (line !== null) expect(list).toContain(`lost: ${line}\n`);
+});
+
+test('a file that belongs to none of these programs, and one that is missing, are named', async () => {
+  const path = join(folder, 'some.yml');
+  await writeFile(path, 'a: 1');
+  const odd = await commandHere(['import', 'blackbox', path, '--to', join(folder, 'odd.yaml')]);
+  expect(odd.err).toMatch(/some\.yml has neither modules, scrape_configs, groups of rules nor a route\n$/);
+  await writeFile(path, modules);
+  const alone = await commandHere(['import', 'blackbox', path, '--to', join(folder, 'odd.yaml')]);
+  expect(alone.err).toMatch(/^the configuration of Prometheus is missing/);
 });

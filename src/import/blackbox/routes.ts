@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { find, type Located } from '#config/located.ts';
+import { formatDuration } from '#kernel/units.ts';
+import { foreignDuration } from '../convert.ts';
+import type { Draft, PlainMap } from '../draft.ts';
+import { setMailServer } from '../mail-server.ts';
+import { placeAt } from '../source.ts';
+import { fits } from './alerts.ts';
+import type { Matcher } from './promql.ts';
+
+const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
+const Route = z.looseObject({
+  receiver: Text.optional(),
+  match: z.record(z.string(), Text).default({}),
+  match_re: z.record(z.string(), Text).default({}),
+  matchers: z.array(Text).default([]),
+  continue: z.boolean().default(false),
+  routes: z.array(z.unknown()).default([]),
+  group_wait: Text.optional(),
+  group_interval: Text.optional(),
+  repeat_interval: Text.optional(),
+});
+const Receiver = z.looseObject({
+  name: Text,
+  email_configs: z.array(z.looseObject({ to: Text.default('') })).default([]),
+});
+const Global = z.looseObject({
+  smtp_smarthost: Text.default(''),
+  smtp_from: Text.default(''),
+  smtp_auth_username: Text.default(''),
+  smtp_auth_password: Text.default(''),
+});
+
+export interface Routing {
+  /** The names under `notify` of those who are told of an alert with these labels. */
+  receivers(labels: ReadonlyMap<string, string>): readonly string[];
+}
+
+/** Reads the configuration of an Alertmanager; without one nobody in particular is told. */
+export function readRouting(root: Located | null, draft: Draft): Routing {
+  const top = Route.safeParse(root === null ? null : find(root, ['route'])?.value);
+  if (root === null || !top.success) return { receivers: () => [] };
+  for (const section of ['inhibit_rules', 'time_intervals', 'mute_time_intervals', 'templates'])
+    if (find(root, [section]) !== null) draft.note('lost', placeAt(root, [section]), section);
+  const waits: PlainMap = {
+    group_wait: waitOf(top.data.group_wait, 3_600_000),
+    group_interval: waitOf(top.data.group_interval, 86_400_000),
+    remind: [formatDuration(foreignDuration(top.data.repeat_interval ?? '4h') ?? 14_400_000)],
+  };
+  const names = addReceivers(root, waits, draft);
+  return {
+    receivers: (labels) =>
+      [...new Set(receiversOf(top.data, top.data.receiver ?? '', labels))].flatMap((name) => names.get(name) ?? []),
+  };
+}
+
+const waitOf = (text: string | undefined, mostMs: number) =>
+  text === undefined ? undefined : formatDuration(Math.min(foreignDuration(text) ?? 30_000, mostMs));
+
+function addReceivers(root: Located, waits: PlainMap, draft: Draft): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const [index, { value }] of find(root, ['receivers'])?.children ?? []) {
+    const place = placeAt(root, ['receivers', Number(index)]);
+    const read = Receiver.safeParse(value);
+    if (!read.success) continue;
+    const { name, email_configs, ...others } = read.data;
+    for (const key of Object.keys(others)) draft.note('lost', place, `receiver ${name}: ${key}`);
+    const to = email_configs
+      .flatMap((config) => config.to.split(',').map((one) => one.trim()))
+      .filter((one) => one !== '');
+    if (to.length === 0) continue;
+    const global = Global.catch({
+      smtp_smarthost: '',
+      smtp_from: '',
+      smtp_auth_username: '',
+      smtp_auth_password: '',
+    }).parse(find(root, ['global'])?.value ?? {});
+    const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(global.smtp_smarthost) ?? [];
+    setMailServer(draft, place, {
+      host,
+      port,
+      isSecure: port === '465',
+      username: global.smtp_auth_username,
+      password: global.smtp_auth_password,
+      from: global.smtp_from,
+    });
+    names.set(name, draft.recipients(name, { email: { to }, ...waits }));
+  }
+  return names;
+}
+
+// The first child that fits takes it, and the next ones too where it says "continue"; where none does, it is the parent's.
+function receiversOf(
+  route: z.output<typeof Route>,
+  receiver: string,
+  labels: ReadonlyMap<string, string>,
+): readonly string[] {
+  const found: string[] = [];
+  for (const one of route.routes) {
+    const child = Route.safeParse(one);
+    if (!child.success || !matchersOf(child.data).every((matcher) => fits(matcher, labels.get(matcher.label) ?? '')))
+      continue;
+    found.push(...receiversOf(child.data, child.data.receiver ?? receiver, labels));
+    if (!child.data.continue) break;
+  }
+  return found.length === 0 ? [receiver] : found;
+}
+
+function matchersOf({ match, match_re, matchers }: z.output<typeof Route>): readonly Matcher[] {
+  return [
+    ...Object.entries(match).map(([label, value]) => ({ label, operator: '=', value }) as const),
+    ...Object.entries(match_re).map(([label, value]) => ({ label, operator: '=~', value }) as const),
+    ...matchers.flatMap((text) =>
+      text
+        .replace(/^\{|\}$/g, '')
+        .split(/,(?=\s*[A-Za-z_]\w*\s*[=!])/)
+        .flatMap(matcherOf),
+    ),
+  ];
+}
+
+function matcherOf(text: string): readonly Matcher[] {
+  const [, label, operator, quoted, bare] =
+    /^\s*([A-Za-z_]\w*)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|(.*?))\s*$/.exec(text) ?? [];
+  if (label === undefined || (operator !== '=' && operator !== '!=' && operator !== '=~' && operator !== '!~'))
+    return [];
+  return [{ label, operator, value: quoted ?? bare ?? '' }];
+}
