@@ -46,15 +46,53 @@ export function readDue(
   const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => latest.get(id)?.dueAt ?? nextAttemptAt;
   const left = rows.all().filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
   const dueLanes = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [laneOf(delivery)] : [])));
-  return left
-    .filter(({ delivery }) => dueLanes.has(laneOf(delivery)))
-    .slice(0, limit)
-    .map(({ target, incident, delivery, root }) => {
-      const { message } = latest.get(delivery.id) ?? delivery;
-      const at = { nextAttemptAt: dueAt(delivery) };
-      return { delivery: { ...deliveryOf(delivery), ...at }, incident: incidentOf(target, incident), message, root };
-    });
+  const told = left.filter(({ delivery }) => dueLanes.has(laneOf(delivery))).slice(0, limit);
+  const othersOf = createOthers(database, told);
+  return told.map(({ target, incident, delivery, root }) => {
+    const { message } = latest.get(delivery.id) ?? delivery;
+    const at = { nextAttemptAt: dueAt(delivery) };
+    return {
+      delivery: { ...deliveryOf(delivery), ...at },
+      incident: incidentOf(target, incident),
+      message,
+      root,
+      ...othersOf(delivery),
+    };
+  });
 }
+
+type Others = Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
+const nobodyElse: Others = { unreached: [], isKnownToOthers: false };
+
+// What became of the beginnings of these incidents for everybody, in one question; an incident has few recipients.
+function createOthers(
+  database: BetterSQLite3Database,
+  rows: readonly { readonly delivery: DeliveryRow }[],
+): (delivery: DeliveryRow) => Others {
+  const ids = [...new Set(rows.map(({ delivery }) => delivery.incidentId))];
+  const beginnings = new Map<string, DeliveryRow[]>();
+  for (let from = 0; from < ids.length; from += askedAtOnce) {
+    const some = inArray(deliveries.incidentId, ids.slice(from, from + askedAtOnce));
+    for (const row of database
+      .select()
+      .from(deliveries)
+      .where(and(some, eq(deliveries.kind, sql`'opened'`)))
+      .all())
+      beginnings.set(row.incidentId, [...(beginnings.get(row.incidentId) ?? []), row]);
+  }
+  return (delivery) => {
+    const others = (beginnings.get(delivery.incidentId) ?? []).filter((one) => laneOf(one) !== laneOf(delivery));
+    if (others.length === 0) return nobodyElse;
+    return {
+      unreached: others.flatMap(({ state, channel, recipient, lastError: reason }) =>
+        reason === null || (state !== 'pending' && state !== 'dead') ? [] : [{ channel, recipient, reason }],
+      ),
+      isKnownToOthers: others.some(({ state }) => state === 'sent'),
+    };
+  };
+}
+
+const askedAtOnce = 500;
 
 function laneOf({ channel, recipient }: DeliveryRow): string {
   return JSON.stringify([channel, recipient]);

@@ -102,6 +102,8 @@ const Story = z.object({
     [Severity in Incident['severity']]: Severity;
   }),
   subject: z.string(),
+  labels: z.record(z.string(), z.string()).default({}),
+  toldLate: z.string().nullable().default(null),
   condition: z.string(),
   cause: z.string(),
   votes: VoteLines,

@@ -97,6 +97,31 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       ON CONFLICT DO NOTHING`);
   }
 
+  // Those who were told of the incident hear at once of the recipient that cannot be.
+  function remindOthers(unreached: number, at: number): void {
+    const others = sql`
+      FROM deliveries AS told JOIN deliveries AS lost ON lost.incident_id = told.incident_id
+        JOIN incidents ON incidents.id = told.incident_id
+      WHERE lost.id = ${unreached} AND told.kind = 'opened' AND told.state = 'sent' AND incidents.ended_at IS NULL
+        AND (told.channel, told.recipient) <> (lost.channel, lost.recipient)`;
+    database.run(sql`
+      UPDATE deliveries SET created_at = min(created_at, ${at}), next_attempt_at = min(next_attempt_at, ${at})
+      WHERE kind = 'reminder' AND state = 'pending'
+        AND (incident_id, channel, recipient) IN (SELECT told.incident_id, told.channel, told.recipient ${others})`);
+    database.run(sql`
+      INSERT INTO deliveries
+        (incident_id, kind, number, channel, recipient, state, created_at, next_attempt_at, attempts)
+      SELECT told.incident_id, 'reminder',
+        1 + coalesce((SELECT max(number) FROM deliveries AS earlier WHERE earlier.incident_id = told.incident_id
+          AND earlier.kind = 'reminder' AND earlier.channel = told.channel AND earlier.recipient = told.recipient), 0),
+        told.channel, told.recipient, 'pending', ${at}, ${at}, 0
+      ${others}
+        AND NOT EXISTS (SELECT 1 FROM deliveries AS waiting WHERE waiting.incident_id = told.incident_id
+          AND waiting.kind = 'reminder' AND waiting.state = 'pending'
+          AND waiting.channel = told.channel AND waiting.recipient = told.recipient)
+      ON CONFLICT DO NOTHING`);
+  }
+
   return {
     writeRound({ target, dueAt, votes, states, incidents, deliveries }) {
       const targetId = idOf(targetIds, target, 'target');
@@ -144,9 +169,11 @@ export function createWriter(database: BetterSQLite3Database): Writer {
         .set(changeOf(settlement))
         .where(and(eq(deliveries.id, settlement.id), eq(deliveries.state, 'pending')))
         .run();
-      if (settlement.state === 'sent' && settlement.remindAt !== null && changes > 0) {
+      if (changes === 0) return;
+      if (settlement.state === 'sent' && settlement.remindAt !== null)
         writeReminder(settlement.id, settlement.remindAt);
-      }
+      const { tellOthersAt = null } = settlement.state === 'pending' ? settlement : {};
+      if (tellOthersAt !== null) remindOthers(settlement.id, tellOthersAt);
     },
 
     forgetNames() {

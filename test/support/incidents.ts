@@ -59,6 +59,8 @@ export const shopDown: Incident = {
   timeline: [],
   held: null,
   told: [{ channel: 'email', recipient: 'ops@example.com' }],
+  toldLate: null,
+  labels: {},
   acknowledged: null,
 };
 

@@ -14,7 +14,14 @@ export const template = createMailTemplate();
 
 /** The part that these deliveries about the incident make. */
 export function part(incident: Incident, deliveries: readonly Delivery[], root: string | null = null): MessagePart {
-  const rows = deliveries.map((delivery): PendingDelivery => ({ delivery, incident, message: null, root }));
+  const rows = deliveries.map((delivery): PendingDelivery => ({
+    delivery,
+    incident,
+    message: null,
+    root,
+    unreached: [],
+    isKnownToOthers: false,
+  }));
   const made = messagePartOf(rows as unknown as readonly [PendingDelivery, ...PendingDelivery[]]);
   if (made === null) throw new RangeError('nothing is left to tell');
   return made;

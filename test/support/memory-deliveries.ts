@@ -51,6 +51,7 @@ export class MemoryDeliveries implements Part {
         incident: this.#incidents.get(delivery.incidentId)!,
         message: this.messages.get(delivery.id) ?? null,
         root: this.#rootOf(delivery),
+        ...this.#othersOf(delivery),
       }));
   }
 
@@ -97,6 +98,23 @@ export class MemoryDeliveries implements Part {
     const number = after.kind === 'reminder' ? after.number + 1 : 1;
     const times = { createdAt: at, nextAttemptAt: at, attempts: 0, lastError: null };
     this.add(incident, { ...after, ...times, id: this.freeId(), kind: 'reminder', number });
+  }
+
+  #othersOf({ incidentId, channel, recipient }: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'> {
+    const others = [...this.#deliveries.values()].filter(
+      (one) =>
+        one.kind === 'opened' &&
+        one.incidentId === incidentId &&
+        (one.channel !== channel || one.recipient !== recipient),
+    );
+    return {
+      unreached: others.flatMap(({ id, lastError, ...to }) =>
+        lastError === null || this.states.get(id) === 'sent'
+          ? []
+          : [{ channel: to.channel, recipient: to.recipient, reason: lastError }],
+      ),
+      isKnownToOthers: others.some(({ id }) => this.states.get(id) === 'sent'),
+    };
   }
 
   #rootOf({ incidentId, channel, recipient }: Delivery): string | null {

@@ -86,6 +86,8 @@ export function incident(target: string, openedAt: number, more: Partial<Inciden
     timeline: [],
     held: null,
     told: [{ channel: 'email', recipient: 'ops@example.com' }],
+    toldLate: null,
+    labels: {},
     acknowledged: null,
     ...more,
   };

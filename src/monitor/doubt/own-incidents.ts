@@ -1,7 +1,7 @@
 import type { NodeInfo } from '#checks/index.ts';
 import { singleLine } from '#kernel/text.ts';
 import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
-import type { Held, Incident } from '../judge/incident.ts';
+import { type Held, type Incident, ownAbsentNode, ownConnectivity, ownNode } from '../judge/incident.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
 import type { Wording } from '../judge/rules/kind.ts';
@@ -10,19 +10,9 @@ import type { Vote } from '../judge/vote.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import type { TrustChange } from './quarantine.ts';
 
-/** What is told of ourselves: nodes that cannot be believed, and our own connectivity. No target can have these names. */
-export const ownConnectivity = 'own connectivity';
-const nodePrefix = 'node ';
-const absentPrefix = 'absent node ';
-
-/** Whether a target of this name is one of ours. */
-export function isAboutUs(target: string): boolean {
-  return target === ownConnectivity || target.startsWith(nodePrefix) || target.startsWith(absentPrefix);
-}
-
 /** The node that an incident of ours is about, or null. */
 export function suspectedNodeOf({ target }: Incident): string | null {
-  return target.startsWith(nodePrefix) ? target.slice(nodePrefix.length) : null;
+  return target.startsWith(ownNode) ? target.slice(ownNode.length) : null;
 }
 
 /** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
@@ -96,22 +86,25 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
 
   function end(target: string, endedAt: number, now: number): void {
     const known = incidents.get(target);
-    if (known !== undefined) note(resolve(known, { endedAt, closingVotes: null }, recipients(), now), now);
+    if (known === undefined) return;
+    // What is heard of its end may be older than its beginning.
+    const at = endedAt > known.startedAt ? endedAt : now;
+    note(resolve(known, { endedAt: at, closingVotes: null }, recipients(), now), now);
   }
 
   return {
     nodeAbsent({ node, since, reason }, now) {
-      if (reason === null) end(absentPrefix + node.name, since, now);
-      else if (!incidents.has(absentPrefix + node.name)) begin(absenceIncident(node, since, reason, now), now);
+      if (reason === null) end(ownAbsentNode + node.name, since, now);
+      else if (!incidents.has(ownAbsentNode + node.name)) begin(absenceIncident(node, since, reason, now), now);
     },
     nodesAnswered(votes, now) {
       if (incidents.size === 0) return;
-      for (const { node, outcome } of votes) if (outcome.status !== 'unknown') end(absentPrefix + node.name, now, now);
+      for (const { node, outcome } of votes) if (outcome.status !== 'unknown') end(ownAbsentNode + node.name, now, now);
     },
     nodeChanged(change, now) {
       const { name } = change.node;
       if (change.kind === 'suspected') unreported.set(name, { change, at: now });
-      else if (!unreported.delete(name)) end(nodePrefix + name, change.since, now);
+      else if (!unreported.delete(name)) end(ownNode + name, change.since, now);
     },
     connectivityChanged(change, now) {
       if (change.kind === 'lost') begin(connectivityIncident(change, now), now);
@@ -141,7 +134,7 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
     },
     nodeGone(node, now) {
       unreported.delete(node);
-      const known = incidents.get(nodePrefix + node);
+      const known = incidents.get(ownNode + node);
       if (known !== undefined) note(unwatch(known, recipients(), now), now);
     },
     get open() {
@@ -153,8 +146,8 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
 function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
   return {
     ...common,
-    id: incidentIdOf(nodePrefix + node.name, 'suspected', now),
-    target: nodePrefix + node.name,
+    id: incidentIdOf(ownNode + node.name, 'suspected', now),
+    target: ownNode + node.name,
     rule: 'suspected',
     severity: 'warning',
     wording: suspicion,
@@ -169,8 +162,8 @@ function nodeIncident({ node, since, targets }: TrustChange, now: number): Incid
 function absenceIncident(node: NodeInfo, since: number, reason: string, now: number): Incident {
   return {
     ...common,
-    id: incidentIdOf(absentPrefix + node.name, 'absent', now),
-    target: absentPrefix + node.name,
+    id: incidentIdOf(ownAbsentNode + node.name, 'absent', now),
+    target: ownAbsentNode + node.name,
     rule: 'absent',
     severity: 'warning',
     wording: loss,
@@ -207,8 +200,10 @@ const common = {
   votes: [],
   closingVotes: null,
   timeline: [],
+  labels: {},
   held: null,
   told: [],
+  toldLate: null,
   acknowledged: null,
 } as const;
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Memory } from './decide.ts';
-import { type Consequence, unwatch } from './incident-life.ts';
+import { announceToOthers, type Consequence, unwatch } from './incident-life.ts';
 import type { RoundRecord } from './round-record.ts';
 import { newRuleState, type RuleState } from './rule-state.ts';
 import { kindOf } from './rules/index.ts';
@@ -15,7 +15,8 @@ export interface CarriedOver {
 /**
  * What is left of a target's memory when it is to be watched as `next` from now on, or not at all where that is null: incidents
  * that no rule looks after any more are closed, and states that mean nothing any more begin anew. `last` is how it was watched
- * before, where that is known. An open incident that no state knows of is adopted by its rule, or closed. Pure.
+ * before, where that is known. An open incident that no state knows of is adopted by its rule, or closed;
+ * whoever is to hear of an open one from now on is told of it. Pure.
  */
 export function carryOver(
   name: string,
@@ -49,8 +50,12 @@ export function carryOver(
 
   const states = [...adopted].map(([rule, state]) => [rule, memory.states.get(rule), change(state)] as const);
   const changed = states.filter(([, before, after]) => before !== after).map(([, , after]) => after);
-  const incidents = ended.map(({ incident }) => incident);
-  const open = [...memory.openIncidents].filter(([id]) => !gone.has(id));
+  const kept = [...memory.openIncidents.values()].filter(({ id }) => !gone.has(id));
+  const announced = kept.flatMap((incident) => announceToOthers(incident, next?.recipients ?? [], now) ?? []);
+  const news = [...ended, ...announced];
+  const incidents = news.map(({ incident }) => incident);
+  const changedIncidents = new Map(announced.map(({ incident }) => [incident.id, incident]));
+  const open = kept.map((incident) => [incident.id, changedIncidents.get(incident.id) ?? incident] as const);
   return {
     memory: { states: new Map(states.map(([rule, , after]) => [rule, after])), openIncidents: new Map(open) },
     record:
@@ -62,7 +67,7 @@ export function carryOver(
             votes: [],
             states: changed,
             incidents,
-            deliveries: ended.flatMap(({ deliveries }) => deliveries),
+            deliveries: news.flatMap(({ deliveries }) => deliveries),
           },
   };
 }

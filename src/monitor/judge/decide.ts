@@ -178,6 +178,7 @@ function openIncident(
     severity: rule.severity,
     wording: kindOf(rule.kind).wording,
     subject: `${target.spec.type} ${target.spec.host}`,
+    labels: target.labels,
     condition: describeRule(rule),
     startedAt,
     openedAt: dueAt,
@@ -189,6 +190,7 @@ function openIncident(
     timeline: [turnOf(judged.verdict, dueAt)],
     held: null,
     told: [],
+    toldLate: null,
     acknowledged: null,
   };
 }

@@ -40,6 +40,8 @@ export type DeliverySettlement =
       readonly nextAttemptAt: number;
       readonly error: string;
       readonly message: string | null;
+      /** When to remind those who were told of the incident, because this recipient cannot be; null or absent for not at all. */
+      readonly tellOthersAt?: number | null;
     };
 
 /** A delivery as an operator sees it. */
@@ -58,6 +60,17 @@ export interface PendingDelivery {
   readonly message: string | null;
   /** The message that told this recipient of the incident's beginning, or null where none did. */
   readonly root: string | null;
+  /** Others who were to hear of the incident and could not be told so far, each with the reason. */
+  readonly unreached: readonly Unreached[];
+  /** Whether somebody else was told that it began. */
+  readonly isKnownToOthers: boolean;
+}
+
+/** Somebody who could not be told. */
+export interface Unreached {
+  readonly channel: string;
+  readonly recipient: string;
+  readonly reason: string;
 }
 
 /** A message that went out, as far as it counts for what may follow it. */

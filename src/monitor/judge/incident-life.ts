@@ -12,8 +12,26 @@ export function unwatch(incident: Incident, recipients: Target['recipients'], no
 export function announce(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
   const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
   const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
-  const announced: Incident = { ...incident, held: null, told: addressees };
+  const announced: Incident = { ...incident, held: null, told: addressees, toldLate: incident.held?.why ?? null };
   return { incident: announced, deliveries: addressees.map((to) => newDelivery(announced, 'opened', to, now)) };
+}
+
+/** Tells those of the recipients who were not told yet of an incident that is open; null where there are none. */
+export function announceToOthers(
+  incident: Incident,
+  recipients: Target['recipients'],
+  now: number,
+): Consequence | null {
+  const { told, held } = incident;
+  if (told === null || held !== null) return null;
+  const isTold = (one: Addressee) =>
+    told.some((other) => other.channel === one.channel && other.recipient === one.recipient);
+  const others = recipients
+    .filter((one) => one.severities.includes(incident.severity) && !isTold(one))
+    .map(({ channel, recipient }) => ({ channel, recipient }));
+  if (others.length === 0) return null;
+  const announced: Incident = { ...incident, told: [...told, ...others] };
+  return { incident: announced, deliveries: others.map((to) => newDelivery(announced, 'opened', to, now)) };
 }
 
 /** The end of an incident, told to those who were told that it began. */

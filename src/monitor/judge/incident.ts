@@ -4,6 +4,16 @@ import type { Judgement, Wording } from './rules/kind.ts';
 import type { VerdictStatus } from './verdict.ts';
 import type { Vote } from './vote.ts';
 
+/** What is told of ourselves: nodes that cannot be believed or are away, and our own connectivity. No target can have these names. */
+export const ownConnectivity = 'own connectivity';
+export const ownNode = 'node ';
+export const ownAbsentNode = 'absent node ';
+
+/** Whether a target of this name is one of ours. */
+export function isAboutUs(target: string): boolean {
+  return target === ownConnectivity || target.startsWith(ownNode) || target.startsWith(ownAbsentNode);
+}
+
 /** A line of the vote table that an incident and its mails carry. */
 export interface VoteLine {
   readonly node: string;
@@ -55,6 +65,8 @@ export interface Incident {
   readonly wording: Wording;
   /** What is checked, in words: `http https://shop.example.com/health`. */
   readonly subject: string;
+  /** The labels of its target when it opened. */
+  readonly labels: Readonly<Record<string, string>>;
   /** What the rule was, in words. */
   readonly condition: string;
   /** The first failing round. */
@@ -76,6 +88,8 @@ export interface Incident {
   readonly held: Held | null;
   /** Who was told that it began, and will be told that it is over; null where that was not noted. */
   readonly told: readonly Addressee[] | null;
+  /** Why it was told later than it opened, in words; null where it was told at once, or was not told. */
+  readonly toldLate: string | null;
   /** Somebody knows of it: no more is said until it is over. */
   readonly acknowledged: { readonly at: number; readonly why: string } | null;
 }

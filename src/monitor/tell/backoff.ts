@@ -5,18 +5,33 @@ const firstMs = 10_000;
 const longestMs = 15 * 60_000;
 const spread = 0.2;
 const longestAskedMs = 24 * 3_600_000;
+const longestUrgentMs = 60_000;
+
+const firstRefusedMs = 15 * 60_000;
+const longestRefusedMs = 6 * 3_600_000;
 
 const patienceMs = 7 * 24 * 3_600_000;
 const patienceAttempts = 100;
 
 /**
  * How long to wait after a failed attempt: 10 s, doubled by each attempt before, at most 15 min, give or take 20 %; longer
- * where the other side asked for it, by a day at most.
+ * where the other side asked for it, by a day at most. What is urgent is tried each minute at the least, whatever was asked.
  */
-export function backoffMs(attempts: number, random: Random, askedMs = 0): number {
-  const doubled = Math.min(firstMs * 2 ** attempts, longestMs);
-  const jittered = doubled * (1 - spread + 2 * spread * random.next());
-  return Math.round(Math.max(jittered, Math.min(askedMs, longestAskedMs)));
+export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgent = false): number {
+  const own = jittered(firstMs, attempts, isUrgent ? longestUrgentMs / (1 + spread) : longestMs, random);
+  return Math.round(Math.max(own, Math.min(askedMs, isUrgent ? longestUrgentMs : longestAskedMs)));
+}
+
+/**
+ * How long to wait after the other side said that it will never take a message: 15 min, doubled each time, at most 6 h, give or
+ * take 20 %. A mailbox is emptied some day, and a policy is mended.
+ */
+export function refusedMs(attempts: number, random: Random): number {
+  return Math.round(jittered(firstRefusedMs, attempts, longestRefusedMs, random));
+}
+
+function jittered(first: number, attempts: number, longest: number, random: Random): number {
+  return Math.min(first * 2 ** attempts, longest) * (1 - spread + 2 * spread * random.next());
 }
 
 /**

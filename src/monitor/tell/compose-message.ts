@@ -8,20 +8,28 @@ import type { MessageParts } from './next-message.ts';
 
 const longestThread = 20;
 
+export interface ComposeOptions extends ContentOptions {
+  /** Distinguishes the messages of this installation from those of others that watch the same names; none by default. */
+  readonly identity?: string | undefined;
+}
+
 /**
  * The message that tells these parts. `chosenId` is the id it went out with before, if it did.
  *
  * Threads: a message about what goes on or is over answers the messages that told of the beginnings; these may have been about
  * several incidents.
  */
-export function composeMessage(parts: MessageParts, options: ContentOptions, chosenId: string | null = null): Message {
+export function composeMessage(parts: MessageParts, options: ComposeOptions, chosenId: string | null = null): Message {
   const [first, ...rest] = parts;
+  const { identity = '' } = options;
   const kind = kindOf(parts);
-  const roots = parts.flatMap((part) => (part.kind === 'opened' ? [] : [part.root ?? messageId(part.sent, 'opened')]));
+  const roots = parts.flatMap((part) =>
+    part.kind === 'opened' ? [] : [part.root ?? messageId(part.sent, 'opened', identity)],
+  );
   return {
     kind,
     incidents: parts.map(({ incident }) => incident),
-    id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind) : groupId(kind, parts)),
+    id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity)),
     references: [...new Set(roots)].slice(0, longestThread),
     content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options),
     at: Math.max(...parts.map(decidedAt)),
@@ -32,15 +40,17 @@ export function composeMessage(parts: MessageParts, options: ContentOptions, cho
  * The id of the message of a kind about a delivery's incident to its recipient: a repeat has the same. A late message has one of
  * its own, because mail systems drop a second message with an id they have seen, and the first may have arrived after all.
  */
-export function messageId({ incidentId, number, recipient }: Delivery, kind: MessageKind): string {
-  return hash([incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
+export function messageId({ incidentId, number, recipient }: Delivery, kind: MessageKind, identity = ''): string {
+  return messageName(identity, [incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
 }
 
-function groupId(kind: MessageKind, parts: MessageParts): string {
-  return hash([kind, ...parts.map((part) => messageId(part.sent, part.kind)).sort()]);
+function groupId(kind: MessageKind, parts: MessageParts, identity: string): string {
+  return messageName('', [kind, ...parts.map((part) => messageId(part.sent, part.kind, identity)).sort()]);
 }
 
-function hash(name: readonly unknown[]): string {
+/** A fixed id for what a message tells, unlike that of any other installation. */
+export function messageName(identity: string, about: readonly unknown[]): string {
+  const name = identity === '' ? about : [identity, ...about];
   return createHash('sha256').update(JSON.stringify(name)).digest('hex').slice(0, 32);
 }
 

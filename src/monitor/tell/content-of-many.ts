@@ -2,6 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
+import { isAboutUs } from '../judge/incident.ts';
 import {
   cells,
   type ContentCell,
@@ -10,6 +11,7 @@ import {
   type MessageContent,
   still,
   subjectOf,
+  unreachedInWords,
 } from './content.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
@@ -26,6 +28,7 @@ export function contentOfMany(kind: MessageKind, parts: MessageParts, { zone }: 
     ...(going.length === 0 ? [] : [goingInWords(going)]),
     ...(over.length === 0 ? [] : [overInWords(over)]),
   ];
+  const flapping = flappingInWords(sorted);
   const startedAt = Math.min(...parts.map(({ incident }) => incident.startedAt));
   const lastAt = Math.max(...parts.map(({ incident }) => incident.endedAt ?? incident.openedAt));
   const rules = unique(parts.map(({ incident }) => `${incident.rule}: ${incident.condition}`));
@@ -35,10 +38,10 @@ export function contentOfMany(kind: MessageKind, parts: MessageParts, { zone }: 
     subject: subjectOf(
       wordOf(kind, parts),
       '',
-      `${kind === 'digest' ? countInWords(parts, going) : said.join(', ')}: ${namesOf(parts)}`,
+      `${kind === 'digest' ? countInWords(parts, going) : [...said, ...flapping].join(', ')}: ${namesOf(parts)}`,
     ),
-    headline: said.join(', '),
-    remarks: remarksOf(kind, over),
+    headline: [...said, ...flapping].join(', '),
+    remarks: [...remarksOf(kind, over), ...unreachedInWords(parts)],
     facts: [
       ['Between', formatSpan(startedAt, lastAt, zone)],
       [rules.length === 1 ? 'Rule' : 'Rules', singleLine(rules.join('; '), 300)],
@@ -59,6 +62,17 @@ function wordOf(kind: MessageKind, parts: MessageParts): string {
   if (kind === 'resolved' || kind === 'late') return 'RESOLVED';
   const words = unique(parts.map(({ incident }) => incident.wording.word));
   return words.length === 1 ? (words[0] ?? 'ALERT') : 'ALERT';
+}
+
+const fewestFlaps = 3;
+
+// One target that went down and came back again and again is one target, not as many outages as it had.
+function flappingInWords(parts: readonly MessagePart[]): readonly string[] {
+  const times = new Map<string, number>();
+  for (const { incident } of parts) times.set(incident.target, (times.get(incident.target) ?? 0) + 1);
+  return [...times].flatMap(([target, count]) =>
+    count < fewestFlaps ? [] : [`${singleLine(target, 40)} is flapping (${count} times)`],
+  );
 }
 
 function countInWords(parts: readonly MessagePart[], going: readonly MessagePart[]): string {
@@ -106,7 +120,11 @@ function countsOf(
     counts.set(many, known);
   }
   return [...counts.values()]
-    .map(({ one, many, targets: { size } }) => (size === 1 ? `1 target ${one}` : `${size} targets ${many}`))
+    .map(({ one, many, targets }) => {
+      const [only] = targets;
+      if (targets.size > 1 || only === undefined) return `${targets.size} targets ${many}`;
+      return isAboutUs(only) ? `${only} ${one}` : `1 target ${one}`;
+    })
     .join(', ');
 }
 

@@ -3,6 +3,7 @@ import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
 import type { Incident, VoteLine } from '../judge/incident.ts';
+import type { Wording } from '../judge/rules/kind.ts';
 import type { MessagePart } from './message-part.ts';
 
 export interface ContentOptions {
@@ -10,6 +11,8 @@ export interface ContentOptions {
   readonly zone: string;
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
+  /** The votes of the last round of an open incident's target, where they are known. */
+  readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
 }
 
 export type Tone = 'bad' | 'good' | 'unsure' | 'plain';
@@ -62,12 +65,12 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
   const common = [
     ['Rule', `${singleLine(incident.rule)}: ${singleLine(incident.condition)}`],
     ['Severity', incident.severity],
+    ...labelsOf(incident),
   ] as const;
   const past = [what, [words.noun, whole], ['Cause', cause], ...common] as const;
-  const before = voteTable(`Who saw what when it ${words.began}`, incident.votes);
-  const after =
-    incident.closingVotes === null ? [] : [voteTable(`Who saw what when it ${words.ended}`, incident.closingVotes)];
-  const shared = { kind, link: linkTo(incident), footer: `Incident ${singleLine(incident.id)}`, remarks: [] };
+  const before = voteTables(`Who saw what when it ${words.began}`, incident.votes, words);
+  const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
+  const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks: unreachedInWords([part]) };
 
   switch (kind) {
     case 'opened':
@@ -77,7 +80,8 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf(words.word, target, incident.cause, saw),
         headline: `${target} ${words.is}: ${cause}`,
         facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...common],
-        tables: [voteTable('Who saw what', incident.votes)],
+        remarks: [...lateness(part), ...shared.remarks],
+        tables: voteTables('Who saw what', incident.votes, words),
       };
     case 'reminder':
       return {
@@ -90,9 +94,9 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
           saw,
         ),
         headline: `${target} ${still(words.is)} after ${lasted}: ${cause}`,
-        remarks: [`This is reminder ${sent.number}.`],
+        remarks: [`This is reminder ${sent.number}.`, ...shared.remarks],
         facts: [what, since, ...common],
-        tables: [voteTable(`Who saw what when it ${words.began}`, incident.votes)],
+        tables: [...voteTables('Who sees what now', options.seenNow?.(incident) ?? [], words), ...before],
       };
     case 'resolved':
       return {
@@ -101,7 +105,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf('RESOLVED', target, `${words.again} after ${lasted}`),
         headline: `${target} is ${words.again} after ${lasted}`,
         facts: past,
-        tables: [...after, before, ...turns(incident, zone)],
+        tables: [...after, ...before, ...turns(incident, zone)],
       };
     case 'closed':
       return {
@@ -110,7 +114,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf('CLOSED', target, `no longer monitored; it ${words.was} for ${lasted}`),
         headline: `${target} is no longer monitored; it ${words.was} until then, for ${lasted}`,
         facts: past,
-        tables: [before, ...turns(incident, zone)],
+        tables: [...before, ...turns(incident, zone)],
       };
     case 'late': {
       const span = formatSpan(incident.startedAt, endedAt, zone);
@@ -124,9 +128,9 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
           `${words.was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
         ),
         headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
-        remarks: delay(trouble),
+        remarks: [...delay(trouble), ...shared.remarks],
         facts: past,
-        tables: [...after, before, ...turns(incident, zone)],
+        tables: [...after, ...before, ...turns(incident, zone)],
       };
     }
   }
@@ -160,25 +164,82 @@ const order: readonly VoteLine['status'][] = ['down', 'unknown', 'up'];
 const tones = { down: 'bad', unknown: 'unsure', up: 'good' } as const;
 const verdictTones = { ...tones, partial: 'unsure' } as const;
 
-function voteTable(title: string, votes: readonly VoteLine[]): ContentTable {
+// No table where nobody voted: an incident of our own has no votes.
+function voteTables(title: string, votes: readonly VoteLine[], words: Wording): readonly ContentTable[] {
+  if (votes.length === 0) return [];
   const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
   const rest = sorted.slice(longestTable);
+  const saw = sightsOf(words);
   const counts = order.map((status) => [status, rest.filter((vote) => vote.status === status).length] as const);
-  const inWords = counts.flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${status}`])).join(', ');
-  return {
-    title,
-    columns: ['node', 'place', 'saw', 'took', 'why'],
-    rows: sorted.slice(0, longestTable).map(voteRow),
-    more: rest.length === 0 ? null : `and ${rest.length} more: ${inWords}`,
-  };
+  const inWords = counts.flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${saw[status]}`])).join(', ');
+  return [
+    {
+      title,
+      columns: ['node', 'saw', 'why', 'took'],
+      rows: sorted.slice(0, longestTable).map((vote) => voteRow(vote, saw)),
+      more: rest.length === 0 ? null : `and ${rest.length} more: ${inWords}`,
+    },
+  ];
 }
 
-function voteRow(vote: VoteLine): readonly ContentCell[] {
+type Sights = Readonly<Record<VoteLine['status'], string>>;
+
+// A target that is slow, or answers differently, is not down.
+function sightsOf({ word }: Wording): Sights {
+  return word === 'DOWN'
+    ? { down: 'down', up: 'up', unknown: 'unknown' }
+    : { down: word.toLowerCase(), up: 'ok', unknown: 'unknown' };
+}
+
+function voteRow(vote: VoteLine, saw: Sights): readonly ContentCell[] {
   const took = vote.seconds === null ? '-' : formatSeconds(vote.seconds);
+  const place = singleLine(vote.place, 60);
   return [
-    ...cells(singleLine(vote.node), singleLine(vote.place, 60) || 'unknown place'),
-    { text: vote.status, tone: tones[vote.status] },
-    ...cells(took, singleLine(vote.message ?? '')),
+    ...cells(`${singleLine(vote.node)}${place === '' ? '' : `, ${place}`}`),
+    { text: saw[vote.status], tone: tones[vote.status] },
+    ...cells(singleLine(vote.message ?? ''), took),
+  ];
+}
+
+function labelsOf({ labels }: Incident): readonly (readonly [string, string])[] {
+  const written = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return written.length === 0 ? [] : [['Labels', singleLine(written.join(', '), 300)]];
+}
+
+function footerOf({ id, endedAt }: Incident): string {
+  const name = singleLine(id);
+  return endedAt === null ? `Incident ${name}. To say that you know: watchpost ack ${name}` : `Incident ${name}`;
+}
+
+// Why the news of a beginning comes later than it might have.
+function lateness({ incident, sent }: MessagePart): readonly string[] {
+  return [
+    ...(incident.toldLate === null
+      ? []
+      : [`This is told late, for it was held back: ${singleLine(incident.toldLate)}.`]),
+    ...(sent.lastError === null
+      ? []
+      : [`This is told late, for it could not be delivered: ${singleLine(sent.lastError)}.`]),
+  ];
+}
+
+const mostUnreached = 3;
+
+/** Who was to hear of these incidents as well and could not be told. */
+export function unreachedInWords(parts: readonly MessagePart[]): readonly string[] {
+  const found = new Map(
+    parts.flatMap(({ unreached }) => unreached.map((one) => [`${one.channel} ${one.recipient}`, one])),
+  );
+  const all = [...found.values()];
+  const more = all.length - mostUnreached;
+  return [
+    ...all
+      .slice(0, mostUnreached)
+      .map(
+        ({ channel, recipient, reason }) =>
+          `${singleLine(recipient, 80)} (${channel}) could not be told so far: ${singleLine(reason, 120)}.`,
+      ),
+    ...(more > 0 ? [`${more} more could not be told so far.`] : []),
   ];
 }
 

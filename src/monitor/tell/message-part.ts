@@ -12,6 +12,10 @@ export interface MessagePart {
   readonly rows: readonly PendingDelivery[];
   /** The message that told of the beginning, or null. */
   readonly root: string | null;
+  /** Others who were to hear of it and could not be told so far. */
+  readonly unreached: PendingDelivery['unreached'];
+  /** Whether somebody else was told that it began. */
+  readonly isKnownToOthers: boolean;
 }
 
 type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
@@ -38,6 +42,8 @@ export function messagePartOf(rows: Rows): MessagePart | null {
     merged: rows.map(({ delivery }) => delivery).filter(({ id }) => id !== sent.id),
     rows,
     root: rows.find(({ root }) => root !== null)?.root ?? null,
+    unreached: rows[0].unreached,
+    isKnownToOthers: rows[0].isKnownToOthers,
   };
 }
 

@@ -1,4 +1,6 @@
 import type { PendingDelivery } from '../judge/delivery.ts';
+import type { Severity } from '../judge/rule.ts';
+import { severities } from '../judge/rules/kind.ts';
 import { type DeliveryPolicy, nextSlot } from './delivery-policy.ts';
 import { type MessagePart, messagePartOf, phaseOf } from './message-part.ts';
 
@@ -11,6 +13,7 @@ export interface RecipientQueue {
 /** A message that went out; `sort` says what may not follow it too soon. */
 export interface SentBefore {
   readonly sort: string;
+  readonly severity: Severity;
   readonly at: number;
 }
 
@@ -30,6 +33,9 @@ export type NextMessage =
       readonly until: number;
     };
 
+// As often as messages go in a storm where nothing is grouped.
+const shortestPauseMs = 30_000;
+
 export type MessageParts = readonly [MessagePart, ...MessagePart[]];
 
 interface Group {
@@ -42,8 +48,8 @@ interface Group {
  * Decides what a recipient gets next. Pure. In this order:
  *  1. A message that was chosen before and may have arrived is repeated as it was, and whatever else its incidents have waits.
  *  2. What is left is told in groups: by severity, and by whether incidents begin, go on or are over.
- *  3. A group goes when its first part has waited for company, and not within the interval after the last of its sort.
- *  4. Where too many messages went out lately, the next one has to wait, and then tells everything at once.
+ *  3. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
+ *  4. Where too many messages of its severity went out lately, the next one has to wait, and then tells everything at once; a critical beginning is told at once, with everything.
  */
 export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPolicy, now: number): NextMessage {
   const chosen = chosenBefore(rows, now);
@@ -55,21 +61,42 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   if (over.length > 0) return { kind: 'drop', reason: 'over', rows: over };
 
   const parts = left.flatMap(({ part }) => (part === null || !isTold(part, now) ? [] : [part]));
-  const groups = groupsOf(parts, policy, sent, now);
+  const groups = groupsOf(parts, policy, sent, now).map((group) => afterStorm(group, policy, sent));
   const next = groups.toSorted((a, b) => a.at - b.at)[0];
   const waits = [chosen.nextAt, ...rows.map(({ delivery }) => delivery.nextAttemptAt).filter((at) => at > now)];
   if (next === undefined) return { kind: 'wait', reason: 'nothing', until: Math.min(...waits) };
-  const slot = nextSlot(
-    policy.storm,
-    sent.map(({ at }) => at),
-  );
-  const until = Math.max(next.at, slot);
-  if (until > now)
-    return { kind: 'wait', reason: slot > next.at ? 'storm' : next.reason, until: Math.min(until, chosen.nextAt) };
-  const [first, ...rest] = slot > next.at ? parts : next.parts;
+  if (next.at > now) return { kind: 'wait', reason: next.reason, until: Math.min(next.at, chosen.nextAt) };
+  const [first, ...rest] = next.isStorm ? parts : next.parts;
   if (first === undefined) return { kind: 'wait', reason: 'nothing', until: now };
-  const reason = rest.length === 0 ? 'alone' : slot > next.at ? 'digest' : 'group';
+  const reason = rest.length === 0 ? 'alone' : next.isStorm ? 'digest' : 'group';
   return { kind: 'send', reason, parts: [first, ...rest], message: null };
+}
+
+interface Slotted extends Omit<Group, 'reason'> {
+  readonly reason: Group['reason'] | 'storm';
+  /** Whether too many messages went out lately: then the next one tells everything at once. */
+  readonly isStorm: boolean;
+}
+
+// Messages are counted by severity, so that warnings never use up what outages need. What is urgent is not put off by a storm: it
+// comes with everything else, and no more often than groups are made.
+function afterStorm(group: Group, { storm, grouping }: DeliveryPolicy, sent: RecipientQueue['sent']): Slotted {
+  const alike = sent.filter(({ severity }) => severity === gravest(group.parts)).map(({ at }) => at);
+  const slot = nextSlot(storm, alike);
+  if (slot <= group.at) return { ...group, isStorm: false };
+  if (!isUrgent(group)) return { ...group, at: slot, reason: 'storm', isStorm: true };
+  const pauseMs = Math.max(grouping?.waitMs ?? 0, shortestPauseMs);
+  return { ...group, at: Math.max(group.at, (alike.at(-1) ?? 0) + pauseMs), reason: 'storm', isStorm: true };
+}
+
+// A critical beginning goes out as soon as its company has come, whatever was sent before.
+function isUrgent({ parts: [{ kind, incident }] }: Pick<Group, 'parts'>): boolean {
+  return kind === 'opened' && incident.severity === 'critical';
+}
+
+/** The highest severity of what a message tells. */
+export function gravest(parts: MessageParts): Severity {
+  return severities.find((severity) => parts.some(({ incident }) => incident.severity === severity)) ?? 'info';
 }
 
 function chosenBefore(rows: readonly PendingDelivery[], now: number) {
@@ -112,7 +139,7 @@ function groupsOf(
     const waitMs = policy.grouping?.waitMs ?? 0;
     const rows = own.flatMap((part) => part.rows);
     const readyAt = Math.min(...rows.map((row) => readyAtOf(row, waitMs, now)));
-    const last = sent.findLast((one) => one.sort === sort);
+    const last = isUrgent({ parts: own }) ? undefined : sent.findLast((one) => one.sort === sort);
     const freeAt = last === undefined ? Number.NEGATIVE_INFINITY : last.at + (policy.grouping?.intervalMs ?? 0);
     const isWaiting = rows.some((row) => row.delivery.attempts === 0 && readyAtOf(row, waitMs, now) === readyAt);
     const reason = freeAt > readyAt ? 'interval' : isWaiting ? 'company' : 'backoff';

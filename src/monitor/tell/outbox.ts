@@ -1,17 +1,15 @@
 import type { Clock } from '#kernel/clock.ts';
-import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import type { Delivery, PendingDelivery } from '../judge/delivery.ts';
 import type { Incident } from '../judge/incident.ts';
-import { attemptToSend } from './attempt.ts';
-import type { Channel, Message, Receipt } from './channel.ts';
-import { composeMessage } from './compose-message.ts';
+import type { Channel } from './channel.ts';
 import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { type MessageParts, sortOf } from './next-message.ts';
-import { type Address, createRecipientQueues, type Dispatch } from './recipient-queues.ts';
-import { deadEntries, failedEntries, type Failure, mergedEntries, sentEntries } from './settle.ts';
+import { createDueDeliveries } from './due-deliveries.ts';
+import { sortOf } from './next-message.ts';
+import { type Address, createRecipientQueues } from './recipient-queues.ts';
+import { createRefusals } from './refusals.ts';
+import { createSender } from './sender.ts';
 import { createSettlements, type Settled } from './settlements.ts';
 
 export type { Settled } from './settlements.ts';
@@ -26,6 +24,8 @@ export interface OutboxOptions {
   readonly policyOf?: (address: Address) => DeliveryPolicy;
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
+  /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
+  readonly identity?: string;
   /** Whether nobody is to be reminded of an incident for now. */
   readonly isSilenced?: (incident: Incident) => boolean;
   /** How many messages of one channel are on their way at the same time. */
@@ -46,18 +46,16 @@ export interface Outbox {
   drain(signal: AbortSignal): Promise<void>;
   /** Milliseconds since it last looked at the store; 0 before it was started. */
   ageMs(): number;
-  /** For how many milliseconds a channel has refused everything; 0 where each that was tried took something since. */
+  /** For how many milliseconds nobody could be told of something, whatever the reason; 0 where somebody could. */
   refusedMs(): number;
   /** Aborts what is on its way, which stays pending, and resolves when nothing is left running. */
   stop(): Promise<void>;
 }
 
-const batch = 10_000;
 // While messages are on their way the earliest due time is theirs, so the store has to be asked for the next one.
 const busyNapMs = 5_000;
 const longestNapMs = 60_000;
 const shortestNapMs = 100;
-const clockStepMs = 1_000;
 const memoryMs = 86_400_000;
 
 /**
@@ -70,18 +68,26 @@ const memoryMs = 86_400_000;
  *  6. Sleep until woken, or until the next message may go.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, random, log, linkTo, policyOf = () => plainPolicy } = options;
-  const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
+  const { store, clock, log, linkTo, policyOf = () => plainPolicy } = options;
+  const stopping = new AbortController();
   const queues = createRecipientQueues({ clock, concurrency: options.concurrency ?? 4, policyOf });
   const settlements = createSettlements(options);
-  const stopping = new AbortController();
+  const due = createDueDeliveries({ ...options, settlements });
+  const refusals = createRefusals(clock, log);
+  const send = createSender({
+    ...options,
+    attemptMs: options.attemptMs ?? 60_000,
+    identity: options.identity ?? '',
+    content: { linkTo },
+    queues,
+    settlements,
+    due,
+    refusals,
+    signal: stopping.signal,
+  });
   const running = new Set<Promise<void>>();
   const idle = new EventTarget();
-  const overdue = new Set<number>();
-  const refusedSince = new Map<string, number>();
   let nap: Disposable | null = null;
-  let wallAhead = clock.now() - clock.elapsed();
-  let isEverythingDue = true;
   let isStarted = false;
   let isRemembered = false;
   let lookedAt = 0;
@@ -93,7 +99,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     try {
       settlements.storeUnstored();
       remember();
-      queues.fill(readDue());
+      queues.fill(due.read());
       startSending();
       if (running.size === 0 && !settlements.hasUnstored) napMs = untilNext();
     } catch (error) {
@@ -109,33 +115,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (isRemembered) return;
     const now = clock.now();
     for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
-      queues.remember(address, sortOf(kind, severity), now - at);
+      queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
     }
     isRemembered = true;
-  }
-
-  // Where the wall clock was set back, due times lie too late by as much; over a restart nobody knows how much. So each waiting
-  // delivery is then tried once at once, except for reminders that were never due.
-  function readDue(): readonly PendingDelivery[] {
-    const ahead = clock.now() - clock.elapsed();
-    if (ahead < wallAhead - clockStepMs) isEverythingDue = true;
-    wallAhead = ahead;
-    const now = clock.now();
-    const settled = settlements.settledIds();
-    const horizon = isEverythingDue || overdue.size > 0 ? Number.MAX_SAFE_INTEGER : now;
-    const rows = store.dueDeliveries(horizon, batch).filter((row) => !settled.has(row.delivery.id) && !isHeld(row));
-    if (isEverythingDue) {
-      for (const { delivery } of rows)
-        if (delivery.kind !== 'reminder' || delivery.attempts > 0) overdue.add(delivery.id);
-    }
-    isEverythingDue = false;
-    return rows.map((row) => (overdue.has(row.delivery.id) ? dueAt(row, now) : row));
-  }
-
-  // A reminder waits while somebody wants silence; one that was on its way before is repeated as it was.
-  function isHeld({ delivery, incident, message }: PendingDelivery): boolean {
-    if (delivery.kind !== 'reminder' || message !== null || incident.endedAt !== null) return false;
-    return options.isSilenced?.(incident) ?? false;
   }
 
   function untilNext(): number {
@@ -147,7 +129,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function startSending(): boolean {
     let started = false;
     for (let dispatch = queues.take(); dispatch !== null; dispatch = queues.take()) {
-      const task = serve(dispatch);
+      const task = send(dispatch);
       running.add(task);
       void task.finally(() => running.delete(task)).then(afterSending);
       started = true;
@@ -160,80 +142,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (!startSending()) pass();
   }
 
-  async function serve({ next, policy, ...address }: Dispatch): Promise<void> {
-    try {
-      const deliveries = next.kind === 'drop' ? next.rows.map(({ delivery }) => delivery) : next.parts.flatMap(allOf);
-      for (const { id } of deliveries) overdue.delete(id);
-      const channel = channels.get(address.channel);
-      if (next.kind === 'drop') settlements.settle(mergedEntries(deliveries, null, clock.now()));
-      else if (channel === undefined) giveUp(deliveries, `no channel "${address.channel}" is configured`);
-      else {
-        const message = compose(next.parts, policy, next.message);
-        if (message === null) return;
-        if (next.message === null) settlements.claim(message.id, deliveries);
-        const attempt = { clock, log, attemptMs: options.attemptMs ?? 60_000, signal: stopping.signal };
-        const receipt = await attemptToSend(channel, message, address.recipient, attempt);
-        conclude({ address, policy, parts: next.parts, deliveries, message, isRepeat: next.message !== null }, receipt);
-      }
-    } finally {
-      queues.release(address);
-    }
-  }
-
-  // Fails only by a defect of our own, and then neither loses the deliveries nor tries them in a tight loop.
-  function compose(parts: MessageParts, { zone }: DeliveryPolicy, chosenId: string | null): Message | null {
-    try {
-      return composeMessage(parts, { zone, linkTo }, chosenId);
-    } catch (error) {
-      log.error({ err: error, incident: parts[0].incident.id }, 'a message could not be composed');
-      tryLater(parts.flatMap(allOf), { reason: messageOf(error), askedMs: undefined, message: chosenId });
-      return null;
-    }
-  }
-
-  function conclude({ address, policy, parts, deliveries, message, isRepeat }: Sending, receipt: Receipt): void {
-    const { id, kind } = message;
-    switch (receipt.kind) {
-      case 'delivered': {
-        refusedSince.delete(address.channel);
-        const incidents = parts.map(({ incident }) => incident.id);
-        log.info({ incidents, kind, ...address, message: id, response: receipt.response }, 'delivered');
-        queues.remember(address, kind === 'digest' ? kind : sortOf(parts[0].kind, parts[0].incident.severity), 0);
-        return settlements.settle(sentEntries(parts, id, policy, clock.now()));
-      }
-      case 'rejected':
-        return giveUp(deliveries, receipt.reason);
-      case 'retry': {
-        // An attempt that we broke off ourselves says nothing about the other side: it stays due.
-        if (stopping.signal.aborted) return;
-        if (!refusedSince.has(address.channel)) refusedSince.set(address.channel, clock.elapsed());
-        // That a repeat did not arrive says nothing about the first.
-        const chosen = isRepeat || receipt.isUncertain === true ? id : null;
-        return tryLater(deliveries, { reason: receipt.reason, askedMs: receipt.afterMs, message: chosen });
-      }
-    }
-  }
-
-  function tryLater(deliveries: readonly Delivery[], failure: Failure): void {
-    const { waitMs, retried, hopeless } = failedEntries(deliveries, failure, random, clock.now());
-    giveUp(hopeless, failure.reason);
-    for (const { delivery } of retried)
-      log.warn({ ...aboutDelivery(delivery), waitMs }, `not delivered yet: ${failure.reason}`);
-    settlements.settle(retried);
-  }
-
-  function giveUp(deliveries: readonly Delivery[], reason: string): void {
-    for (const delivery of deliveries) log.error(aboutDelivery(delivery), `given up: ${reason}`);
-    settlements.settle(deadEntries(deliveries, reason, clock.now()));
-  }
-
   return {
     start() {
       isStarted = true;
       pass();
     },
     wake: pass,
-    refusedMs: () => Math.max(0, ...[...refusedSince.values()].map((since) => clock.elapsed() - since)),
+    refusedMs: () => refusals.ms(),
     ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
       if (!isStarted || stopping.signal.aborted || signal.aborted) return;
@@ -253,25 +168,4 @@ export function createOutbox(options: OutboxOptions): Outbox {
       idle.dispatchEvent(new Event('idle'));
     },
   };
-}
-
-interface Sending {
-  readonly address: Address;
-  readonly policy: DeliveryPolicy;
-  readonly parts: MessageParts;
-  readonly deliveries: readonly Delivery[];
-  readonly message: Message;
-  /** Whether it may have arrived before. */
-  readonly isRepeat: boolean;
-}
-
-const allOf = ({ sent, merged }: MessageParts[number]) => [sent, ...merged];
-
-const dueAt = (row: PendingDelivery, now: number): PendingDelivery => ({
-  ...row,
-  delivery: { ...row.delivery, nextAttemptAt: Math.min(row.delivery.nextAttemptAt, now) },
-});
-
-function aboutDelivery({ id, incidentId: incident, kind, channel, recipient, attempts }: Delivery): object {
-  return { delivery: id, incident, kind, channel, recipient, attempts: attempts + 1 };
 }

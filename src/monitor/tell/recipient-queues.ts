@@ -33,7 +33,7 @@ export interface RecipientQueues {
   take(): Dispatch | null;
   release(address: Address): void;
   /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
-  remember(address: Address, sort: string, ageMs: number): void;
+  remember(address: Address, message: Omit<SentBefore, 'at'>, ageMs: number): void;
   /** The wall time of the earliest message that cannot be taken yet, or Infinity. */
   nextAt(): number;
 }
@@ -58,7 +58,7 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
 
   function nextOf(key: string, { rows, ...address }: Waiting): NextMessage {
     const wallAhead = clock.now() - clock.elapsed();
-    const before = (sent.get(key) ?? []).map(({ sort, at }) => ({ sort, at: at + wallAhead }));
+    const before = (sent.get(key) ?? []).map((one) => ({ ...one, at: one.at + wallAhead }));
     return nextMessage({ rows, sent: before }, policyOf(address), clock.now());
   }
 
@@ -91,11 +91,11 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
     release(address) {
       onTheWay.delete(keyOf(address));
     },
-    remember(address, sort, ageMs) {
+    remember(address, message, ageMs) {
       const key = keyOf(address);
       const now = clock.elapsed();
       const recent = (sent.get(key) ?? []).filter(({ at }) => at > now - memoryMs);
-      sent.set(key, [...recent, { sort, at: now - Math.max(ageMs, 0) }]);
+      sent.set(key, [...recent, { ...message, at: now - Math.max(ageMs, 0) }]);
     },
     nextAt() {
       const nexts = [...waiting].map(([key, queue]) => nextOf(key, queue));

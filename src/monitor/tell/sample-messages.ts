@@ -15,7 +15,14 @@ export function sampleMessages(zone: string, now: number, recipient: string): re
 function sampleOf(kind: Exclude<MessageKind, 'summary'>, zone: string, now: number, recipient: string): Message {
   const options = { zone, linkTo: () => null };
   const rows = (incident: Incident, ...own: readonly Delivery[]): [PendingDelivery, ...PendingDelivery[]] => {
-    const [first, ...rest] = own.map((delivery) => ({ delivery, incident, message: null, root: null }));
+    const [first, ...rest] = own.map((delivery) => ({
+      delivery,
+      incident,
+      message: null,
+      root: null,
+      unreached: [],
+      isKnownToOthers: false,
+    }));
     if (first === undefined) throw new RangeError('a sample without a delivery');
     return [first, ...rest];
   };
@@ -78,8 +85,10 @@ function open(now: number): Incident {
     closing: null,
     closingVotes: null,
     timeline: [],
+    labels: { team: 'shop' },
     held: null,
     told: null,
+    toldLate: null,
     acknowledged: null,
   };
 }

@@ -1,6 +1,6 @@
 import type { Random } from '#kernel/random.ts';
 import type { Delivery } from '../judge/delivery.ts';
-import { backoffMs, isHopeless } from './backoff.ts';
+import { backoffMs, isHopeless, refusedMs } from './backoff.ts';
 import { type DeliveryPolicy, remindAfter } from './delivery-policy.ts';
 import type { MessageParts } from './next-message.ts';
 import type { SettledDelivery } from './settlements.ts';
@@ -45,7 +45,6 @@ export interface Failure {
 }
 
 export interface Failed {
-  readonly waitMs: number;
   readonly retried: readonly SettledDelivery[];
   /** Given up: tried for long enough. */
   readonly hopeless: readonly Delivery[];
@@ -53,18 +52,52 @@ export interface Failed {
 
 /** The settlements of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
 export function failedEntries(
-  deliveries: readonly Delivery[],
+  parts: MessageParts,
   { reason: error, askedMs, message }: Failure,
   random: Random,
   now: number,
 ): Failed {
-  const waitMs = backoffMs(Math.max(...deliveries.map(({ attempts }) => attempts)), random, askedMs);
+  const deliveries = parts.flatMap(({ sent, merged }) => [sent, ...merged]);
+  const isUrgent = parts.some(({ kind, incident }) => kind === 'opened' && incident.severity === 'critical');
+  const waitMs = backoffMs(Math.max(...deliveries.map(({ attempts }) => attempts)), random, askedMs, isUrgent);
   const left = deliveries.filter((delivery) => !isHopeless(delivery, now));
   const retried = left.map((delivery): SettledDelivery => ({
     delivery,
     settlement: { id: delivery.id, state: 'pending', nextAttemptAt: now + waitMs, error, message },
   }));
-  return { waitMs, retried, hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
+  return { retried, hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
+}
+
+/**
+ * What follows where the other side will never take a message as it is. While an incident is open its news is tried again, ever
+ * more slowly, and others who were told of it hear who was not; what is about an incident that is over is given up.
+ */
+export function refusedEntries(
+  parts: MessageParts,
+  error: string,
+  random: Random,
+  now: number,
+): { readonly waiting: readonly SettledDelivery[]; readonly over: readonly Delivery[] } {
+  const isWaiting = ({ kind, incident }: MessageParts[number]) => kind === 'opened' && incident.endedAt === null;
+  const waiting = parts.filter(isWaiting).flatMap(({ sent, merged }) => [sent, ...merged]);
+  return {
+    waiting: waiting.map((delivery) => {
+      const nextAttemptAt = now + refusedMs(delivery.attempts, random);
+      const isFirst = delivery.attempts === 0;
+      return {
+        delivery,
+        settlement: {
+          id: delivery.id,
+          state: 'pending',
+          nextAttemptAt,
+          error,
+          message: null,
+          tellOthersAt: isFirst ? now : null,
+        },
+      };
+    }),
+    over: parts.filter((part) => !isWaiting(part)).flatMap(({ sent, merged }) => [sent, ...merged]),
+  };
 }
 
 /** The settlements of deliveries that are given up. */

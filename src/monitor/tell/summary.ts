@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Clock, sleep } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -7,6 +6,7 @@ import { dueTimes } from '#schedule/due-times.ts';
 import { attemptToSend } from './attempt.ts';
 import { backoffMs } from './backoff.ts';
 import type { Channel, Message } from './channel.ts';
+import { messageName } from './compose-message.ts';
 import { tellSummary } from './content-of-summary.ts';
 import type { Address } from './recipient-queues.ts';
 import type { SummaryFacts, SummaryStore } from './summary-facts.ts';
@@ -19,6 +19,8 @@ export interface SummaryOptions {
   readonly log: Log;
   readonly schedule: Schedule;
   readonly recipients: readonly (Address & { readonly zone: string })[];
+  /** Distinguishes the messages of this installation from those of others. Default: none. */
+  readonly identity?: string;
 }
 
 /** A running summary. */
@@ -58,10 +60,13 @@ interface Addressed extends Address {
   readonly message: Message;
 }
 
-function compose({ store, recipients, log }: SummaryOptions, from: number, to: number): readonly Addressed[] {
+function compose({ store, recipients, log, identity }: SummaryOptions, from: number, to: number): readonly Addressed[] {
   try {
     const facts = store.summarise(from, to);
-    return recipients.map(({ zone, ...address }) => ({ ...address, message: summaryMessage(facts, zone, address) }));
+    return recipients.map(({ zone, ...address }) => ({
+      ...address,
+      message: summaryMessage(facts, zone, address, identity),
+    }));
   } catch (error) {
     log.error({ err: error }, 'the summary could not be made');
     return [];
@@ -69,11 +74,13 @@ function compose({ store, recipients, log }: SummaryOptions, from: number, to: n
 }
 
 /** The message of a summary to somebody; a repeat has the same id. */
-export function summaryMessage(facts: SummaryFacts, zone: string, { recipient }: Pick<Address, 'recipient'>): Message {
-  const id = createHash('sha256')
-    .update(JSON.stringify([name, facts.to, recipient]))
-    .digest('hex')
-    .slice(0, 32);
+export function summaryMessage(
+  facts: SummaryFacts,
+  zone: string,
+  { recipient }: Pick<Address, 'recipient'>,
+  identity = '',
+): Message {
+  const id = messageName(identity, [name, facts.to, recipient]);
   return { kind: name, incidents: [], id, references: [], content: tellSummary(facts, zone), at: facts.to };
 }
 

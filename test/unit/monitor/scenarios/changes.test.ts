@@ -116,7 +116,7 @@ test.each<Case>([
     ],
   },
   {
-    name: 'a reload in mid-incident that changes the target keeps the incident, and its end is told to whom its beginning was',
+    name: 'a reload in mid-incident that changes the target keeps the incident, tells a new recipient of it, and its end to all who were told',
     rows: [
       { minute: 0 },
       { minute: 5, see: { shop: 'd' }, tell: ['DOWN shop'] },
@@ -126,6 +126,7 @@ test.each<Case>([
           const schedule = { kind: 'every', everyMs: 30_000 } as const;
           await scenario.apply({ targets: [target('shop', { schedule, recipients: [boss] })] });
         },
+        tell: ['DOWN shop'],
       },
       { minute: 20, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
       {
@@ -133,7 +134,9 @@ test.each<Case>([
         also: ({ store }) => {
           expect(store.deliveries.map(({ kind, recipient }) => `${kind} ${recipient}`)).toEqual([
             'opened ops@example.com',
+            'opened boss@example.com',
             'resolved ops@example.com',
+            'resolved boss@example.com',
           ]);
         },
       },

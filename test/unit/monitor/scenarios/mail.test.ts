@@ -110,15 +110,15 @@ test.each<Case>([
     states: { opened: 'sent', reminder: 'pending' },
   },
   {
-    name: 'a mail server that refuses for good: dead, and the end is still told',
+    name: 'a mail server that refuses for good: the news waits, and one mail tells the whole',
     rows: [
       { minute: 0, mail: () => refusedForGood },
       { minute: 5, see: { shop: 'd' } },
       { minute: 15, mail: () => accepted },
-      { minute: 20, see: { shop: 'u' }, arrive: ['[RESOLVED] shop: up again'] },
+      { minute: 20, see: { shop: 'u' }, arrive: ['[RESOLVED] shop: was down'] },
       { minute: 30 },
     ],
-    states: { opened: 'dead', resolved: 'sent' },
+    states: { opened: 'sent', resolved: 'merged' },
   },
   {
     name: 'a connection that breaks after every mail: the same mail again, and then the end',

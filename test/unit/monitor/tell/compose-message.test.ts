@@ -49,7 +49,7 @@ describe('a message', () => {
     const votes = [...Array.from({ length: 45 }, () => up), ...Array.from({ length: 3 }, () => refused)];
     const { message } = compose({ ...shopDown, votes }, [opened]);
     expect(message.text).toContain('  and 8 more: 8 up\n');
-    expect(message.text.indexOf('de1 ')).toBeLessThan(message.text.indexOf('us1 '));
+    expect(message.text.indexOf('  de1')).toBeLessThan(message.text.indexOf('  us1'));
   });
 
   test('keeps the count of nodes in the subject however long the cause is', () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery, PendingDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { type DeliveryPolicy, nextSlot, remindAfter } from '#monitor/tell/delivery-policy.ts';
+import { severities } from '#monitor/judge/rules/kind.ts';
 import { type NextMessage, nextMessage, type SentBefore, sortOf } from '#monitor/tell/next-message.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 
@@ -48,17 +49,22 @@ function row(
     incident,
     message: rest.message ?? null,
     root: null,
+    unreached: [],
+    isKnownToOthers: false,
   };
 }
 
 function at(
   ms: number,
   rows: readonly PendingDelivery[],
-  sent: readonly SentBefore[] = [],
+  sent: readonly Omit<SentBefore, 'severity'>[] = [],
   wanted = policy,
 ): NextMessage {
-  return nextMessage({ rows, sent: sent.map((one) => ({ ...one, at: start + one.at })) }, wanted, start + ms);
+  const before = sent.map(({ sort, at: ago }): SentBefore => ({ sort, severity: severityOf(sort), at: start + ago }));
+  return nextMessage({ rows, sent: before }, wanted, start + ms);
 }
+
+const severityOf = (sort: string) => severities.find((severity) => sort.startsWith(severity)) ?? 'critical';
 
 const told = (made: NextMessage) =>
   made.kind === 'send'
@@ -79,11 +85,21 @@ describe('a message', () => {
   });
 
   test('follows the last of its sort after the interval at the earliest', () => {
+    const sent = [{ sort: sortOf('opened', 'warning'), at: 0 }];
+    const [a, b] = [
+      row('a', { at: minute, severity: 'warning' }),
+      row('b', { at: 5 * minute - 1, severity: 'warning' }),
+    ];
+    expect(waits(at(2 * minute, [a], sent))).toBe('interval 300');
+    expect(told(at(5 * minute, [a, b], sent))).toBe('group: a opened, b opened');
+  });
+
+  test('about a critical beginning waits for its company only, whatever went out before', () => {
     const sent = [{ sort: sortOf('opened', 'critical'), at: 0 }];
-    expect(waits(at(2 * minute, [row('a', { at: minute })], sent))).toBe('interval 300');
-    expect(told(at(5 * minute, [row('a', { at: minute }), row('b', { at: 5 * minute - 1 })], sent))).toBe(
-      'group: a opened, b opened',
-    );
+    expect(waits(at(minute, [row('a', { at: minute })], sent))).toBe('company 90');
+    expect(told(at(90 * second, [row('a', { at: minute })], sent))).toBe('alone: a opened');
+    const end = row('a', { kind: 'resolved', at: minute, ended: true });
+    expect(waits(at(2 * minute, [end], [{ sort: sortOf('resolved', 'critical'), at: 0 }]))).toBe('interval 300');
   });
 
   test('of one severity does not hold up one of another', () => {
@@ -183,19 +199,30 @@ describe('a message that may have arrived', () => {
 
 describe('a storm', () => {
   const wanted = { ...policy, storm: { messages: 4, perMs: hour } };
-  const sent = [0, 1].map((index) => ({ sort: 'critical opened', at: index * minute }));
+  const sent = [0, 1].map((index) => ({ sort: 'warning opened', at: index * minute }));
 
   test('is told in one digest of all sorts as soon as a message may go again', () => {
     const rows = [
-      row('a', { at: 3 * minute }),
+      row('a', { at: 3 * minute, severity: 'warning' }),
       row('b', { at: 4 * minute, severity: 'warning' }),
-      row('c', { kind: 'resolved', at: 5 * minute, ended: true }),
+      row('c', { kind: 'resolved', at: 5 * minute, ended: true, severity: 'warning' }),
     ];
     const waiting = at(10 * minute, rows, sent, wanted);
     expect(waiting).toMatchObject({ kind: 'wait', reason: 'storm' });
     const until = waiting.kind === 'wait' ? waiting.until - start : 0;
     expect(until).toBeLessThan(hour);
     expect(told(at(until, rows, sent, wanted))).toBe('digest: a opened, b opened, c resolved');
+  });
+
+  test('of warnings delays nothing critical, and one of critical messages no beginning: that comes with everything else', () => {
+    const many = (severity: string) =>
+      Array.from({ length: 20 }, (_, index) => ({ sort: `${severity} opened`, at: index * second }));
+    const rows = [row('a', { at: 3 * minute }), row('b', { at: 4 * minute, severity: 'warning' })];
+    const after = 3 * minute + 30 * second;
+    expect(told(at(after, rows, many('warning'), wanted))).toBe('alone: a opened');
+    expect(told(at(after, rows, many('critical'), wanted))).toBe('digest: a opened, b opened');
+    const last = many('critical').map((one) => ({ ...one, at: one.at + 3 * minute }));
+    expect(waits(at(after, rows, last, wanted))).toBe('storm 229');
   });
 
   test('never brings more messages than were asked for in any stretch of the length', () => {

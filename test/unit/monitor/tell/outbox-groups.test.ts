@@ -122,12 +122,12 @@ describe('after a restart', () => {
         channel: 'email',
         recipient: 'ops@example.com',
         kind: 'opened',
-        severity: 'critical',
+        severity: 'warning',
         at: clock.now() - minute,
       },
     ];
     await restart();
-    tell(down('a'), 'opened');
+    tell({ ...down('a'), severity: 'warning' }, 'opened');
     await clock.advance(3 * minute);
     expect(email.attempts).toEqual([]);
     await clock.advance(2 * minute);
@@ -150,8 +150,8 @@ describe('after a restart', () => {
     expect(email.attempts[1]?.message.incidents.map(({ target }) => target)).toEqual(['a', 'b']);
     await clock.advance(10 * minute);
     expect(email.subjects.slice(2)).toEqual([
-      expect.stringMatching(/^\[RESOLVED\] a: up again/),
       expect.stringMatching(/^\[DOWN\] c: /),
+      expect.stringMatching(/^\[RESOLVED\] a: up again/),
     ]);
   });
 });
@@ -267,7 +267,7 @@ test('a storm is at most as many mails as are wanted, and the rest comes in dige
     return accepted;
   };
   for (let index = 0; index < 100; index += 1) {
-    tell(down(`t${index}`), 'opened');
+    tell({ ...down(`t${index}`), severity: 'warning' }, 'opened');
     await clock.advance(minute);
   }
   await clock.advance(2 * hour);

@@ -159,7 +159,7 @@ describe('the outbox', () => {
       times.push(clock.now());
       return refusedForNow;
     };
-    store.add(shopDown, opened);
+    store.add({ ...shopDown, severity: 'warning' }, opened);
     outbox.start();
     await clock.advance(2 * 60 * minute);
     const waits = times.slice(1).map((time, index) => (time - (times[index] ?? 0)) / second);
@@ -176,7 +176,7 @@ describe('the outbox', () => {
 
   test('waits as long as the channel asks', async () => {
     email.answer = () => ({ kind: 'retry', reason: '429', afterMs: 5 * minute });
-    store.add(shopDown, opened);
+    store.add({ ...shopDown, severity: 'warning' }, opened);
     outbox.start();
     await clock.advance(5 * minute - 1);
     expect(email.attempts).toHaveLength(1);
@@ -184,15 +184,79 @@ describe('the outbox', () => {
     expect(email.attempts).toHaveLength(2);
   });
 
-  test('gives up what is refused for good, and says so as an error', async () => {
-    email.answer = () => refusedForGood;
+  test('while something critical waits, a server is tried each minute at the least, whatever it asks', async () => {
+    email.answer = () => ({ kind: 'retry', reason: '451 later', afterMs: 3_600_000 });
     store.add(shopDown, opened);
+    outbox.start();
+    await clock.advance(30 * minute);
+    expect(email.attempts.length).toBeGreaterThanOrEqual(30);
+  });
+
+  test('one mail that gets through after an outage of the server wakes all that wait on it', async () => {
+    email.answer = () => refusedForNow;
+    for (let id = 1; id <= 5; id += 1) {
+      const recipient = `r${id}@example.com`;
+      const incident = { ...shopDown, id: `t${id}/down/1`, target: `t${id}`, severity: 'warning' } as const;
+      store.add(incident, { ...opened, id, incidentId: incident.id, recipient });
+    }
+    outbox.start();
+    await clock.advance(60 * minute);
+    email.answer = () => accepted;
+    const critical = { ...shopDown, id: 'c/down/1', target: 'c' };
+    store.add(critical, {
+      ...opened,
+      id: 9,
+      incidentId: critical.id,
+      createdAt: clock.now(),
+      nextAttemptAt: clock.now(),
+    });
+    outbox.wake();
+    await clock.advance(minute);
+    expect([...store.states.values()]).toEqual(Array(6).fill('sent'));
+  });
+
+  test('news of an open incident that is refused for good is tried again, ever more slowly, and others hear who was not told', async () => {
+    email.answer = ({ recipient }) => (recipient === 'full@example.com' ? refusedForGood : accepted);
+    store.add(shopDown, { ...opened, recipient: 'full@example.com' }, { ...opened, id: 2 });
+    const now = clock.now();
+    outbox.start();
+    await clock.advance(day);
+    const refused = email.attempts.filter(({ recipient }) => recipient === 'full@example.com');
+    expect(refused.length).toBeGreaterThanOrEqual(6);
+    expect(refused.length).toBeLessThanOrEqual(10);
+    expect(store.settlements.filter(({ state }) => state === 'pending')[0]).toMatchObject({
+      id: 1,
+      tellOthersAt: now,
+    });
+    email.answer = () => accepted;
+    await clock.advance(8 * 60 * minute);
+    expect(store.states.get(1)).toBe('sent');
+  });
+
+  test('gives up what is refused for good about an incident that is over, and says so as an error', async () => {
+    email.answer = () => refusedForGood;
+    store.add({ ...shopDown, endedAt: clock.now() }, opened);
     outbox.start();
     await clock.advance(day);
     expect(email.attempts).toHaveLength(1);
     expect(store.settlements).toEqual([expect.objectContaining({ id: 1, state: 'dead', error: '550 no such user' })]);
     expect(logged.errors()).toEqual(['given up: 550 no such user']);
     expect(settled).toEqual([{ channel: 'email', outcome: 'dead', delayMs: 0 }]);
+  });
+
+  test('knows for how long nobody could be told, whatever the reason; a full mailbox beside others who were told is not that', async () => {
+    email.answer = () => refusedForGood;
+    store.add({ ...shopDown, endedAt: clock.now() }, opened);
+    outbox.start();
+    await clock.advance(day);
+    expect(outbox.refusedMs()).toBe(day);
+    email.answer = ({ recipient }) => (recipient === 'full@example.com' ? refusedForGood : accepted);
+    const other = { ...shopDown, id: 'blog/down/2', target: 'blog' };
+    const times = { incidentId: other.id, createdAt: clock.now(), nextAttemptAt: clock.now() };
+    store.add(other, { ...opened, ...times, id: 2 }, { ...opened, ...times, id: 3, recipient: 'full@example.com' });
+    outbox.wake();
+    await clock.advance(day);
+    expect(outbox.refusedMs()).toBe(0);
   });
 
   test('gives up what could not be delivered for a week', async () => {

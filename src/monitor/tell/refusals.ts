@@ -1,0 +1,55 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+
+/** What other sides refused lately. */
+export interface Refusals {
+  /** Somebody was told of these incidents. */
+  delivered(channel: string, incidents: readonly string[]): void;
+  /** A message was not taken, for now or for good; `told` says whether somebody else is known to have been told of it. */
+  refused(channel: string, incidents: readonly string[], reason: string, told: boolean): void;
+  /** For how many milliseconds nobody could be told of something, by no channel and for whatever reason; 0 where somebody could. */
+  ms(): number;
+  /** Whether a channel has taken nothing for a while: then what is taken now says that its server is back. */
+  isAway(channel: string): boolean;
+}
+
+const mostIncidents = 10_000;
+// One recipient may be refused while others are told: that is no server that was away.
+const awayMs = 5_000;
+
+/** A server that is away is logged when it goes, when its reason changes, and when it is back: not for each message that waits. */
+export function createRefusals(clock: Clock, log: Log): Refusals {
+  const told = new Set<string>();
+  const reasons = new Map<string, { readonly reason: string; readonly since: number; messages: number }>();
+  let untoldSince: number | null = null;
+
+  return {
+    delivered(channel, incidents) {
+      for (const id of incidents) told.add(id);
+      for (const id of told) {
+        if (told.size <= mostIncidents) break;
+        told.delete(id);
+      }
+      untoldSince = null;
+      const known = reasons.get(channel);
+      if (known === undefined) return;
+      reasons.delete(channel);
+      const waitedMs = clock.elapsed() - known.since;
+      log.info({ channel, waitedMs, refused: known.messages }, 'messages are taken again');
+    },
+    refused(channel, incidents, reason, isTold) {
+      if (!isTold && !incidents.some((id) => told.has(id))) untoldSince ??= clock.elapsed();
+      const known = reasons.get(channel);
+      if (known?.reason === reason) known.messages += 1;
+      else {
+        reasons.set(channel, { reason, since: known?.since ?? clock.elapsed(), messages: (known?.messages ?? 0) + 1 });
+        log.warn({ channel, incidents: incidents.slice(0, 10), reason }, 'messages are not taken');
+      }
+    },
+    ms: () => (untoldSince === null ? 0 : Math.max(0, clock.elapsed() - untoldSince)),
+    isAway(channel) {
+      const since = reasons.get(channel)?.since;
+      return since !== undefined && clock.elapsed() - since >= awayMs;
+    },
+  };
+}

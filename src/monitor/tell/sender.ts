@@ -1,0 +1,133 @@
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import type { Delivery } from '../judge/delivery.ts';
+import { attemptToSend } from './attempt.ts';
+import type { Channel, Message, Receipt } from './channel.ts';
+import { composeMessage } from './compose-message.ts';
+import type { ContentOptions } from './content.ts';
+import type { DeliveryPolicy } from './delivery-policy.ts';
+import type { DueDeliveries } from './due-deliveries.ts';
+import { gravest, type MessageParts, sortOf } from './next-message.ts';
+import type { Address, Dispatch, RecipientQueues } from './recipient-queues.ts';
+import type { Refusals } from './refusals.ts';
+import { deadEntries, failedEntries, type Failure, mergedEntries, refusedEntries, sentEntries } from './settle.ts';
+import type { Settlements } from './settlements.ts';
+
+export interface SenderOptions {
+  readonly channels: readonly Channel[];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly attemptMs: number;
+  readonly content: Omit<ContentOptions, 'zone'>;
+  /** Distinguishes the messages of this installation from those of others that watch the same names. */
+  readonly identity: string;
+  readonly queues: Pick<RecipientQueues, 'remember' | 'release'>;
+  readonly settlements: Settlements;
+  readonly due: DueDeliveries;
+  readonly refusals: Refusals;
+  readonly signal: AbortSignal;
+}
+
+/** Sends what a recipient is to get, and settles it by what became of it. Never rejects. */
+export type Sender = (dispatch: Dispatch) => Promise<void>;
+
+interface Sending {
+  readonly address: Address;
+  readonly policy: DeliveryPolicy;
+  readonly parts: MessageParts;
+  readonly message: Message;
+  /** Whether it may have arrived before. */
+  readonly isRepeat: boolean;
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { clock, random, log, queues, settlements, due, refusals, signal } = options;
+  const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
+
+  // Fails only by a defect of our own, and then neither loses the deliveries nor tries them in a tight loop.
+  function compose(parts: MessageParts, { zone }: DeliveryPolicy, chosenId: string | null): Message | null {
+    try {
+      return composeMessage(parts, { ...options.content, zone, identity: options.identity }, chosenId);
+    } catch (error) {
+      log.error({ err: error, incident: parts[0].incident.id }, 'a message could not be composed');
+      tryLater(parts, { reason: messageOf(error), askedMs: undefined, message: chosenId });
+      return null;
+    }
+  }
+
+  function conclude({ address, policy, parts, message, isRepeat }: Sending, receipt: Receipt): void {
+    const { id, kind } = message;
+    const incidents = parts.map(({ incident }) => incident.id);
+    const isTold = parts.every(({ isKnownToOthers }) => isKnownToOthers);
+    switch (receipt.kind) {
+      case 'delivered': {
+        if (refusals.isAway(address.channel)) due.awaken(address.channel);
+        refusals.delivered(address.channel, incidents);
+        log.info({ incidents, kind, ...address, message: id, response: receipt.response }, 'delivered');
+        const severity = gravest(parts);
+        const sort = kind === 'digest' ? kind : sortOf(parts[0].kind, severity);
+        queues.remember(address, { sort, severity }, 0);
+        return settlements.settle(sentEntries(parts, id, policy, clock.now()));
+      }
+      case 'rejected': {
+        refusals.refused(address.channel, incidents, receipt.reason, isTold);
+        const { waiting, over } = refusedEntries(parts, receipt.reason, random, clock.now());
+        due.refused(waiting.map(({ delivery }) => delivery.id));
+        settlements.settle(waiting);
+        return giveUp(over, receipt.reason);
+      }
+      case 'retry': {
+        // An attempt that we broke off ourselves says nothing about the other side: it stays due.
+        if (signal.aborted) return;
+        refusals.refused(address.channel, incidents, receipt.reason, isTold);
+        // That a repeat did not arrive says nothing about the first.
+        const chosen = isRepeat || receipt.isUncertain === true ? id : null;
+        return tryLater(parts, { reason: receipt.reason, askedMs: receipt.afterMs, message: chosen });
+      }
+    }
+  }
+
+  function tryLater(parts: MessageParts, failure: Failure): void {
+    const { retried, hopeless } = failedEntries(parts, failure, random, clock.now());
+    giveUp(hopeless, failure.reason);
+    settlements.settle(retried);
+  }
+
+  function giveUp(deliveries: readonly Delivery[], reason: string): void {
+    if (deliveries.length === 0) return;
+    const given = deliveries.map(({ id }) => id);
+    const { channel, recipient } = deliveries[0] ?? {};
+    log.error({ deliveries: given, channel, recipient }, `given up: ${reason}`);
+    settlements.settle(deadEntries(deliveries, reason, clock.now()));
+  }
+
+  async function send(parts: MessageParts, { next, policy, ...address }: Dispatch): Promise<void> {
+    const deliveries = parts.flatMap(allOf);
+    const channel = channels.get(address.channel);
+    if (channel === undefined) return giveUp(deliveries, `no channel "${address.channel}" is configured`);
+    const chosenId = next.kind === 'send' ? next.message : null;
+    const message = compose(parts, policy, chosenId);
+    if (message === null) return;
+    if (chosenId === null) settlements.claim(message.id, deliveries);
+    const attempt = { clock, log, attemptMs: options.attemptMs, signal };
+    const receipt = await attemptToSend(channel, message, address.recipient, attempt);
+    conclude({ address, policy, parts, message, isRepeat: chosenId !== null }, receipt);
+  }
+
+  return async (dispatch) => {
+    const { next } = dispatch;
+    try {
+      const deliveries = next.kind === 'drop' ? next.rows.map(({ delivery }) => delivery) : next.parts.flatMap(allOf);
+      due.begun(deliveries.map(({ id }) => id));
+      if (next.kind === 'drop') settlements.settle(mergedEntries(deliveries, null, clock.now()));
+      else await send(next.parts, dispatch);
+    } finally {
+      queues.release(dispatch);
+    }
+  };
+}
+
+const allOf = ({ sent, merged }: MessageParts[number]) => [sent, ...merged];
