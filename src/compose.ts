@@ -60,6 +60,7 @@ export async function startDaemon(
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
 
+  const identity = store.fact('identity', () => random.id(12));
   const outbox = createOutbox({
     store,
     channels,
@@ -69,6 +70,8 @@ export async function startDaemon(
     policyOf: policiesOf(inForce),
     isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
     linkTo: () => null,
+    identity,
+    seenNow: (incident) => watching?.monitor.seenNow(incident) ?? null,
     onSettled: ({ channel, outcome, delayMs }) =>
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
@@ -81,7 +84,7 @@ export async function startDaemon(
     ],
     notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
   };
-  const controls = controlsOf(() => watching ?? notYet(), { clock, random });
+  const controls = controlsOf(() => watching ?? notYet(), { clock, random, store });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
   const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
   const { trustProxy, admin } = config.http;
@@ -107,7 +110,9 @@ export async function startDaemon(
   watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox, stored });
   started.use(watching.reloader);
   outbox.start();
-  started.defer(startRegulars(config, { clock, random, log, store, outbox, channels, pulses: health.pulses }));
+  started.defer(
+    startRegulars(config, { clock, random, log, identity, store, outbox, channels, pulses: health.pulses }),
+  );
   return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
 }
 

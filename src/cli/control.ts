@@ -26,8 +26,16 @@ const Incident = z.object({
   held: z.string().nullable(),
   acknowledged: z.string().nullable(),
 });
+const Told = z.object({
+  kind: z.string(),
+  channel: z.string(),
+  recipient: z.string(),
+  state: z.string(),
+  at: z.string().nullable(),
+  last_error: z.string().nullable(),
+});
 const Acknowledged = z.object({ incident: Incident });
-const Open = z.object({ incidents: z.array(Incident) });
+const Open = z.object({ incidents: z.array(Incident.extend({ deliveries: z.array(Told).default([]) })) });
 
 /** Commands that tell the running daemon something: silences, acknowledgements, reload. */
 export function addControlCommands(
@@ -102,11 +110,24 @@ async function expireSilence(id: string, path: ConfigPath, world: World): Promis
 
 async function listIncidents(path: ConfigPath, world: World): Promise<number> {
   const { incidents } = Open.parse(await ask(path, world, '/-/incidents'));
-  const rows = incidents.map(({ id, cause, held, acknowledged }) => {
-    const state = acknowledged === null ? (held ?? 'told') : `acknowledged: ${acknowledged}`;
+  const rows = incidents.map(({ id, cause, held, acknowledged, deliveries }) => {
+    const told = deliveries.length === 0 ? 'nobody to tell' : 'told';
+    const state = acknowledged === null ? (held ?? told) : `acknowledged: ${acknowledged}`;
     return [id, singleLine(state, 60), singleLine(cause, 80)];
   });
   world.print(rows.length === 0 ? 'no open incidents\n' : lines(alignRows([['incident', 'state', 'cause'], ...rows])));
+  const news = incidents.flatMap(({ id, deliveries }) =>
+    deliveries.map(({ kind, channel, recipient, state, at, last_error: error }) => [
+      id,
+      kind,
+      `${recipient} (${channel})`,
+      state,
+      at ?? '-',
+      singleLine(error ?? '', 80),
+    ]),
+  );
+  const head = ['incident', 'news', 'to', 'state', 'at', 'last error'];
+  if (news.length > 0) world.print(`\n${lines(alignRows([head, ...news]))}`);
   return 0;
 }
 

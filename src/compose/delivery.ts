@@ -57,6 +57,7 @@ const keyOf = ({ channel, recipient }: Address) => `${channel} ${recipient}`;
 
 export interface WatchingOver extends ChannelsEnvironment {
   readonly random: Random;
+  readonly identity: string;
   readonly store: Pick<MonitorStore, 'summarise'>;
   readonly outbox: Pick<Outbox, 'refusedMs'>;
   readonly channels: readonly Channel[];

@@ -60,9 +60,16 @@ export function startWatching({ config, source, metrics, clock, log, stored, ...
 }
 
 /** The operator's routes. They are there before the monitor is, and say so until then. */
-export function controlsOf(watching: () => Watching, { clock, random }: Pick<WatchingParts, 'clock' | 'random'>) {
+export function controlsOf(
+  watching: () => Watching,
+  { clock, random, store }: Pick<WatchingParts, 'clock' | 'random' | 'store'>,
+) {
   const controls = createControls({ monitor: () => watching().monitor, clock, random });
-  return controlRoutes({ ...controls, reload: async (cause) => watching().reloader.reload(cause) });
+  return controlRoutes({
+    ...controls,
+    deliveriesOf: (incident) => store.listDeliveries({ incident, limit: 1_000 }),
+    reload: async (cause) => watching().reloader.reload(cause),
+  });
 }
 
 function eventsOf(metrics: Metrics, stored: (round: string) => void): MonitorEvents {

@@ -7,7 +7,7 @@ import type { Absence } from './doubt/own-incidents.ts';
 import type { Silence } from './doubt/silence.ts';
 import { carryOver } from './judge/carry-over.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
-import { type Incident, isAboutUs } from './judge/incident.ts';
+import { type Incident, isAboutUs, type VoteLine, voteTable } from './judge/incident.ts';
 import { windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord, StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
@@ -57,6 +57,8 @@ export interface Monitor {
   /** Nothing more is said of an open incident until it is over. Gives it, or null where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident | null>;
   openIncidents(): readonly Incident[];
+  /** What the nodes saw of an open incident's target in its last round, where it had one since the start; or null. */
+  seenNow(incident: Incident): readonly VoteLine[] | null;
   /**
    * Starts no new rounds, lets those that run finish for `ms` milliseconds, then ends them. Resolves when nothing runs any
    * more; calling it again waits for the same end.
@@ -162,6 +164,10 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       if (record === null) return null;
       await recorder.keep(record);
       return record.incidents[0] ?? null;
+    },
+    seenNow({ target }) {
+      const votes = rounds.lastVotes(target);
+      return votes === null ? null : voteTable(votes);
     },
     openIncidents: () => [
       ...assessor.own.open,

@@ -2,6 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Target } from './judge/target.ts';
+import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
 import type { ExtraRounds } from './watch/extra-rounds.ts';
 import type { Runner } from './watch/runner.ts';
@@ -11,6 +12,8 @@ import type { DoneRound, MonitorEvents, SeenRound } from './watch/watch.ts';
 export interface Rounds {
   /** Takes a round that is over. Resolves to whether another one at once would make sure of it, when that may be asked. */
   take(target: Target, round: SeenRound): Promise<boolean>;
+  /** The votes of the last round of a target that has an open incident, or null. */
+  lastVotes(target: string): readonly Vote[] | null;
 }
 
 export interface RoundsOptions {
@@ -30,12 +33,16 @@ const patienceMs = 600_000;
 export function createRounds(options: RoundsOptions): Rounds {
   const { assessor, memories, recorder, extraRounds, runner, events, clock } = options;
   const startedAt = clock.now();
+  const last = new Map<string, readonly Vote[]>();
   return {
+    lastVotes: (target) => last.get(target) ?? null,
     async take(target, { dueAt, startedAt: begun, votes }) {
       const now = clock.now();
       const before = memories.get(target.name) ?? nothingRemembered;
       const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now });
       memories.set(target.name, decision.memory);
+      if (decision.memory.openIncidents.size > 0) last.set(target.name, votes);
+      else last.delete(target.name);
       for (const record of records) void recorder.keep(record);
       if (now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), now);
       extraRounds.ask(ask);

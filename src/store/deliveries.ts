@@ -161,14 +161,23 @@ export function readSentMessages(database: BetterSQLite3Database, since: number)
 
 export function readDeliveries(
   database: BetterSQLite3Database,
-  { state, limit }: { readonly state?: ListedDelivery['state']; readonly limit: number },
+  {
+    state,
+    incident,
+    limit,
+  }: { readonly state?: ListedDelivery['state']; readonly incident?: string; readonly limit: number },
 ): readonly ListedDelivery[] {
   const rows = database
     .select({ target: targets.name, delivery: deliveries })
     .from(deliveries)
     .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
     .innerJoin(targets, eq(targets.id, incidents.targetId))
-    .where(state === undefined ? undefined : eq(deliveries.state, state))
+    .where(
+      and(
+        state === undefined ? undefined : eq(deliveries.state, state),
+        incident === undefined ? undefined : eq(deliveries.incidentId, incident),
+      ),
+    )
     .orderBy(desc(deliveries.id))
     .limit(limit);
   return rows.all().map(({ target, delivery }) => listedDeliveryOf(target, delivery));

@@ -12,6 +12,12 @@ export const nodes = sqliteTable('nodes', {
   name: text('name').notNull().unique(),
 });
 
+/** What the file knows about itself: `identity` tells this installation from others. */
+export const facts = sqliteTable('facts', {
+  name: text('name').primaryKey(),
+  value: text('value').notNull(),
+});
+
 /** One row for each vote. The key starts with the time, so that new rows append and old ones are cut off in one piece. */
 export const results = sqliteTable(
   'results',

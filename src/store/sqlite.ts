@@ -13,14 +13,14 @@ import {
   readSentMessages,
   retryDeliveries,
 } from './deliveries.ts';
-import { asc, lt } from './drizzle.ts';
+import { asc, eq, lt } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
 import { readResults, readSuccesses, readTargets } from './read.ts';
 import type { StoredResult } from './rows.ts';
 import { createRunStore } from './runs.ts';
-import { results } from './schema.ts';
+import { facts, results } from './schema.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readSummary } from './summary.ts';
 import { createWriter } from './write.ts';
@@ -35,6 +35,8 @@ export interface StoreOptions extends OpenOptions {
 export interface Store extends MonitorStore, AsyncDisposable {
   /** The check service's part of the same file. */
   readonly checks: ServiceStore;
+  /** What is kept under a name, such as the identity of this installation; made where there is nothing yet. */
+  fact(name: string, make: () => string): string;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
   /**
@@ -149,6 +151,17 @@ export function openStore(options: StoreOptions): Store {
       guard(() => {
         raw.pragma('synchronous = FULL');
         writeSilence(database, silence);
+      }),
+    fact: (name, make) =>
+      guard(() => {
+        const known = () =>
+          database.select({ value: facts.value }).from(facts).where(eq(facts.name, name)).get()?.value;
+        database
+          .insert(facts)
+          .values({ name, value: known() ?? make() })
+          .onConflictDoNothing()
+          .run();
+        return known() ?? '';
       }),
     recentResults: (target, since) => guard(() => readResults(database, target, since)),
     prune: ({ before, limit }) => guard(() => prune(before, limit)),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Silence } from '#monitor/doubt/silence.ts';
+import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { onlyLocal } from './local.ts';
@@ -25,6 +26,8 @@ export interface ControlRoutes {
   addSilence(silence: { readonly targets: Targets; readonly forMs: number; readonly why: string }): Silence;
   expireSilence(id: string): Silence;
   openIncidents(): readonly Incident[];
+  /** What was to be told of an incident, and what became of it, the newest first. */
+  deliveriesOf(incident: string): readonly ListedDelivery[];
   acknowledge(incident: string, why: string): Promise<Incident>;
 }
 
@@ -69,7 +72,11 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
   app.post<{ Params: { id: string } }>('/-/silences/:id/expire', (request, reply) =>
     reply.send({ ok: 1, silence: shownSilence(routes.expireSilence(request.params.id)) }),
   );
-  app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shownIncident) }));
+  const shown = (incident: Incident) => ({
+    ...shownIncident(incident),
+    deliveries: routes.deliveriesOf(incident.id).map(shownDelivery),
+  });
+  app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shown) }));
   app.route({
     method: 'POST',
     url: '/-/incidents/acknowledge',
@@ -95,4 +102,9 @@ function shownIncident({ id, target, rule, severity, cause, startedAt, held, ack
     held: held?.why ?? null,
     acknowledged: acknowledged?.why ?? null,
   };
+}
+
+function shownDelivery({ kind, channel, recipient, state, settledAt, lastError }: ListedDelivery): object {
+  const at = settledAt === null ? null : new Date(settledAt).toISOString();
+  return { kind, channel, recipient, state, at, last_error: lastError };
 }

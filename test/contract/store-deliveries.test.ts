@@ -42,6 +42,52 @@ const sent = (id: number, more: { readonly message?: string; readonly remindAt?:
   remindAt: more.remindAt ?? null,
 });
 
+describe('somebody who cannot be told', () => {
+  const both = ['ops@example.com', 'full@example.com'];
+
+  test('is known to the others with the reason, and they are reminded at once', () =>
+    withStore(async (store) => {
+      await store.record(opening('shop', start, both));
+      const due = store.dueDeliveries(start, 10);
+      const idOf = (recipient: string) => due.find((row) => row.delivery.recipient === recipient)?.delivery.id ?? 0;
+      expect(due.map(({ unreached, isKnownToOthers }) => [unreached, isKnownToOthers])).toEqual([
+        [[], false],
+        [[], false],
+      ]);
+      const soon = start + hour;
+      store.settle([{ ...sent(idOf('ops@example.com')), remindAt: soon }]);
+      const refused = { state: 'pending', nextAttemptAt: soon, error: '552 mailbox full', message: null } as const;
+      store.settle([{ id: idOf('full@example.com'), ...refused, tellOthersAt: start + 1 }]);
+      const told = store.dueDeliveries(start + 1, 10);
+      expect(told.map(({ delivery: { kind, recipient, number } }) => [kind, recipient, number])).toEqual([
+        ['reminder', 'ops@example.com', 1],
+      ]);
+      expect(told[0]?.unreached).toEqual([
+        { channel: 'email', recipient: 'full@example.com', reason: '552 mailbox full' },
+      ]);
+      const late = store.dueDeliveries(soon, 10).find((row) => row.delivery.recipient === 'full@example.com');
+      expect(late).toMatchObject({ isKnownToOthers: true, unreached: [] });
+    }));
+
+  test('has others reminded once more where no reminder waits', () =>
+    withStore(async (store) => {
+      await store.record(opening('shop', start, both));
+      const ids = store.dueDeliveries(start, 10).map(({ delivery }) => delivery);
+      const [ops, full] = both.map((name) => ids.find(({ recipient }) => recipient === name)?.id ?? 0);
+      store.settle([sent(ops ?? 0)]);
+      const refused = { state: 'pending', nextAttemptAt: start + hour, error: '550', message: null } as const;
+      store.settle([{ id: full ?? 0, ...refused, tellOthersAt: start + 1 }]);
+      const reminders = store.dueDeliveries(start + 1, 10).filter(({ delivery }) => delivery.kind === 'reminder');
+      expect(reminders.map(({ delivery }) => delivery.recipient)).toEqual(['ops@example.com']);
+    }));
+});
+
+test('a file keeps what it knows about itself', () =>
+  withStore(async (store, _clock, reopen) => {
+    expect(store.fact('identity', () => 'abc')).toBe('abc');
+    expect((await reopen()).fact('identity', () => 'other')).toBe('abc');
+  }));
+
 describe('the message that tells a delivery', () => {
   test('is known after a restart from before it was sent, until it is known not to have arrived', () =>
     withStore(async (store, _clock, reopen) => {

@@ -68,7 +68,13 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   }
 
   listDeliveries(): readonly ListedDelivery[] {
-    return [];
+    return this.deliveries.map((delivery) => ({
+      ...delivery,
+      target: this.incidents.get(delivery.incidentId)?.target ?? '',
+      state: this.states.get(delivery.id) ?? 'pending',
+      settledAt: null,
+      message: this.messages.get(delivery.id) ?? null,
+    }));
   }
 
   retryDeliveries(): number {

@@ -27,6 +27,8 @@ export interface DeliveryStore {
   /** Deliveries of a state, the newest first; of all states without one. */
   listDeliveries(options: {
     readonly state?: ListedDelivery['state'];
+    /** Those of one incident only. */
+    readonly incident?: string;
     readonly limit: number;
   }): readonly ListedDelivery[];
   /** Makes dead and waiting deliveries due at once, as if they had never been tried. Returns how many; without ids, all dead ones. */

@@ -22,7 +22,13 @@ async function serve(reload: ControlRoutes['reload'] = async () => applied) {
     log: silentLog,
     metrics: { contentType: 'text/plain', text: async () => '' },
     health: { pulses: [], notReady: () => [] },
-    plugins: [controlRoutes({ ...controls, reload })],
+    plugins: [
+      controlRoutes({
+        ...controls,
+        deliveriesOf: (id) => scenario.store.listDeliveries().filter(({ incidentId }) => incidentId === id),
+        reload,
+      }),
+    ],
   });
   const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const options = { host: '127.0.0.1', port: server.addr().port, method, path, agent: false };
@@ -75,7 +81,10 @@ test('an incident is listed and acknowledged by its name', async () => {
   await using served = await serve();
   served.scenario.see('shop', 'd');
   await served.scenario.clock.advance(120_000);
-  const [{ id }] = (await served.ask('GET', '/-/incidents')).body['incidents'] as [{ id: string }];
+  const [{ id, deliveries }] = (await served.ask('GET', '/-/incidents')).body['incidents'] as [
+    { id: string; deliveries: unknown[] },
+  ];
+  expect(deliveries).toMatchObject([{ kind: 'opened', recipient: 'ops@example.com', channel: 'email' }]);
   const answer = await served.ask('POST', '/-/incidents/acknowledge', { incident: id, why: 'we know' });
   expect(answer).toMatchObject({
     status: 200,

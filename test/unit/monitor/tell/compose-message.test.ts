@@ -1,7 +1,8 @@
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { messageId } from '#monitor/tell/compose-message.ts';
+import { latency } from '#monitor/judge/rules/latency.ts';
+import { composeMessage, messageId } from '#monitor/tell/compose-message.ts';
 import type { ContentOptions } from '#monitor/tell/content.ts';
 import { expectFixture } from '../../../support/fixture.ts';
 import { delivery, refused, shopBack, shopDown, up } from '../../../support/incidents.ts';
@@ -123,4 +124,32 @@ describe('the id of a message', () => {
     expect(compose(shopBack, [resolved]).message.references).toEqual([root.id]);
     expect(compose(shopBack, [opened, resolved]).message.references).toEqual([root.id]);
   });
+});
+
+test('two installations that watch the same name have ids of their own', () => {
+  const ids = ['', 'a', 'b'].map((identity) => messageId(delivery({ incidentId: 'shop/down/1' }), 'opened', identity));
+  expect(new Set(ids).size).toBe(3);
+});
+
+test('a target that went down three times while its mails waited is called flapping, with its count', () => {
+  const parts = [1, 2, 3].map((number) => {
+    const incident = { ...shopBack, id: `shop/down/${number}` };
+    return part(incident, [delivery({ id: number, kind: 'resolved', incidentId: incident.id })]);
+  });
+  const [first, ...rest] = parts;
+  const { content } = composeMessage([first!, ...rest], utc);
+  expect(content.headline).toContain('shop is flapping (3 times)');
+  expect(content.subject).toContain('flapping');
+});
+
+test('what is slow did not see anything down, and what is told late says why', () => {
+  const slow = { ...shopDown, wording: latency.wording, toldLate: 'maintenance until 04:00', labels: { team: 'web' } };
+  const { content } = composeMessage([part(slow, [delivery({ lastError: '451 later', attempts: 1 })])], utc);
+  expect(content.tables[0]?.rows.map((row) => row[1]?.text)).toEqual(['slow', 'slow', 'slow', 'ok']);
+  expect(content.remarks).toEqual([
+    'This is told late, for it was held back: maintenance until 04:00.',
+    'This is told late, for it could not be delivered: 451 later.',
+  ]);
+  expect(content.facts).toContainEqual(['Labels', 'team=web']);
+  expect(content.footer).toContain(`watchpost ack ${slow.id}`);
 });
