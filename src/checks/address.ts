@@ -1,7 +1,11 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import type { Policy } from './gate.ts';
+
+export type Family = 4 | 6;
+
+/** Which addresses a command may reach: only globally routable ones, or private and loopback ones besides. */
+export type Policy = 'public' | 'private';
 
 /** A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. */
 export const AddressRange = z.string().superRefine((text, context) => {
@@ -33,14 +37,19 @@ export type Objection = 'no_address' | 'never' | 'denied' | 'own' | 'special' | 
  * that stand for something else. An address that carries an IPv4 address inside is reached only where `allow` names it
  * and the inner address may be reached too.
  */
-export function judge(text: string, policy: Policy, rules: AddressRules, own: readonly string[]): Objection | null {
+export function objectionTo(
+  text: string,
+  policy: Policy,
+  rules: AddressRules,
+  own: readonly string[],
+): Objection | null {
   if (isIP(text) === 0 || text.includes('%')) return 'no_address';
   const address = ipaddr.parse(text);
   if (isIn(address, never)) return 'never';
   if (isIn(address, rules.deny)) return 'denied';
   const inner = innerAddress(address);
   if (inner !== null) {
-    return isIn(address, rules.allow) ? judge(inner.toString(), policy, rules, own) : 'special';
+    return isIn(address, rules.allow) ? objectionTo(inner.toString(), policy, rules, own) : 'special';
   }
   if (isIn(address, rules.allow)) return null;
   if (policy === 'public' && own.some((mine) => isSameAddress(mine, text))) return 'own';

@@ -34,6 +34,17 @@ export interface Prober<Spec, Detail> {
   close(): Promise<void>;
 }
 
+/** How a type starts that needs nothing to be opened beforehand and can be run on every node. */
+export function startPlain<Spec, Detail>(
+  probe: (spec: Spec, context: ProbeContext, environment: NodeEnvironment) => Promise<Outcome<Detail>>,
+): (environment: NodeEnvironment) => Promise<Prober<Spec, Detail>> {
+  return async (environment) => ({
+    capability: { able: true },
+    probe: async (spec, context) => probe(spec, context, environment),
+    close: async () => {},
+  });
+}
+
 /** Whose rows: those of the interface, or those of the public service where it differs. */
 export type Dialect = 'interface' | 'check-host.net';
 

@@ -1,11 +1,11 @@
-import { addressRules, judge } from './address.ts';
+import { addressRules, objectionTo } from './address.ts';
 import { type Failure, failure, type Outcome } from './outcome.ts';
 
 const noRules = addressRules([], []);
 
 /** Whether strangers may hear of this address. */
 export function isPublicAddress(text: string): boolean {
-  return judge(text, 'public', noRules, []) === null;
+  return objectionTo(text, 'public', noRules, []) === null;
 }
 
 // Whatever could be an address of either family, a zone included.
@@ -19,7 +19,7 @@ export function concealAddresses(text: string): string {
 }
 
 function isNonPublic(written: string): boolean {
-  const objection = judge(written.replace(/%.*$/, ''), 'public', noRules, []);
+  const objection = objectionTo(written.replace(/%.*$/, ''), 'public', noRules, []);
   return objection !== null && objection !== 'no_address';
 }
 

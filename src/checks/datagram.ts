@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
-import type { Family } from './gate.ts';
+import type { Family } from './address.ts';
 import { type Failure, failure } from './outcome.ts';
 
 /** The other end of a conversation: an address that the gate pinned, or one of the node's own name servers. */

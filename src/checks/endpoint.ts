@@ -41,6 +41,13 @@ export function parseEndpoint(text: string): ParsedEndpoint {
   return { ok: true, scheme: written?.toLowerCase() ?? null, name: name.name, port: split.port, path };
 }
 
+/** The endpoint of a host in the form that a `Host` schema gave it. Throws a `RangeError` for any other text. */
+export function endpointOf(host: string): Endpoint {
+  const parsed = parseEndpoint(host);
+  if (!parsed.ok) throw new RangeError(`the host ${JSON.stringify(host)} ${parsed.message}`);
+  return parsed;
+}
+
 // Ports by service name (IANA service name registry), with the spellings in use for the TLS variants.
 const schemePorts: ReadonlyMap<string, number> = new Map([
   ['ftp', 21],

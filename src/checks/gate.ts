@@ -1,13 +1,17 @@
 import { isIP } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
-import { type AddressRange, addressRules, type AddressRules, isSameAddress, judge, type Objection } from './address.ts';
+import {
+  type AddressRange,
+  addressRules,
+  type AddressRules,
+  type Family,
+  isSameAddress,
+  type Objection,
+  objectionTo,
+  type Policy,
+} from './address.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
 import type { Resolver } from './resolver.ts';
-
-export type Family = 4 | 6;
-
-/** Which addresses a command may reach: only globally routable ones, or private and loopback ones besides. */
-export type Policy = 'public' | 'private';
 
 export interface Pinned {
   readonly ok: true;
@@ -81,7 +85,7 @@ function gateOf(policy: Policy, rules: AddressRules, { resolver, clock, ownAddre
       const { addresses } = resolved;
       const own = policy === 'public' ? ownAddresses() : [];
       for (const address of addresses) {
-        const objection = judge(address, policy, rules, own);
+        const objection = objectionTo(address, policy, rules, own);
         if (objection !== null) return { ok: false, failure: forbidden(host, policy, objection), seconds };
       }
       const choice = choose(addresses, families);

@@ -8,10 +8,10 @@ import { ping } from './ping/index.ts';
 import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
 
-export { AddressRange, addressRules, judge as judgeAddress } from './address.ts';
+export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
 export type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
 export { parseEndpoint } from './endpoint.ts';
-export { createGates, type Family, type Gate, type Policy } from './gate.ts';
+export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome } from './outcome.ts';

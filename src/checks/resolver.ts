@@ -2,7 +2,7 @@ import { promises } from 'node:dns';
 import { isIP } from 'node:net';
 import { type Clock, deadline, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
-import type { Family } from './gate.ts';
+import type { Family } from './address.ts';
 import { candidates, type HostsFile, parseHosts, parseSearchRules, type SearchRules } from './hosts-file.ts';
 import { type Failure, failure } from './outcome.ts';
 

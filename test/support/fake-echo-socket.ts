@@ -1,5 +1,5 @@
 import type { Family } from '#checks/index.ts';
-import type { Letter, Notice } from '#checks/ping/mailbox.ts';
+import type { ReceivedPacket, Notice } from '#checks/ping/receive-buffer.ts';
 import { checksum } from '#checks/ping/packet.ts';
 import type { EchoListener, EchoSocket } from '#checks/ping/socket.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -22,7 +22,7 @@ export interface FakeEchoSocket extends EchoSocket {
   /** What the next drain finds. */
   readonly queued: (() => void)[];
   /** Makes a reply to a request arrive now, changed at will. `stampMs` is on the wall clock. */
-  reply(echo: SentEcho | undefined, changes?: Partial<Letter> & { readonly payload?: Uint8Array }): void;
+  reply(echo: SentEcho | undefined, changes?: Partial<ReceivedPacket> & { readonly payload?: Uint8Array }): void;
   /** Tells when the request with that number, counted from 0, left the machine. */
   depart(departure: number, atMs: number): void;
   notify(echo: SentEcho | undefined, notice: Notice): void;
@@ -34,7 +34,7 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
   const queued: (() => void)[] = [];
   let listener: EchoListener | null = null;
 
-  const letter = (echo: SentEcho | undefined, changes: Partial<Letter>): Letter => {
+  const received = (echo: SentEcho | undefined, changes: Partial<ReceivedPacket>): ReceivedPacket => {
     if (echo === undefined) throw new Error('no such request was sent');
     return {
       bytes: echo.packet,
@@ -71,7 +71,7 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
       this.closed = true;
     },
     reply(echo, { payload, ...changes } = {}) {
-      const one = letter(echo, changes);
+      const one = received(echo, changes);
       const bytes = Uint8Array.of(...one.bytes.subarray(0, 8), ...(payload ?? one.bytes.subarray(8)));
       bytes[0] = family === 4 ? 0 : 129;
       bytes.set([0, 0], 2);
@@ -79,6 +79,6 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
       listener?.onMessage({ ...one, bytes });
     },
     depart: (departure, atMs) => listener?.onDeparture(departure, atMs),
-    notify: (echo, notice) => listener?.onNotice(letter(echo, { notice })),
+    notify: (echo, notice) => listener?.onNotice(received(echo, { notice })),
   };
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isPublicAddress, reworded } from '../conceal.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import type { Detail } from './answers.ts';
+import type { Detail } from './detail.ts';
 
 const resolver = "the node's resolver";
 

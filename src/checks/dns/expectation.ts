@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { singleLine } from '#kernel/text.ts';
 import { type Failure, failure } from '../outcome.ts';
-import { type Expectation, RecordType } from './options.ts';
+import { type Expectation, RecordType } from './spec.ts';
 
 interface Told {
   readonly type: string;

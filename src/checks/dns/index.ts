@@ -1,9 +1,9 @@
-import { defineCheck } from '../check.ts';
-import { Detail } from './answers.ts';
+import { defineCheck, startPlain } from '../check.ts';
 import { forStrangers } from './conceal.ts';
+import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
-import { Spec } from './options.ts';
-import { longestMs, probe, systemServers } from './probe.ts';
+import { Spec } from './spec.ts';
+import { longestMs, probe } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
 
 export const dns = defineCheck({
@@ -15,11 +15,7 @@ export const dns = defineCheck({
   facts: ['answer_ttl'],
   deadlineMs: longestMs,
   port: () => null,
-  start: async (environment) => ({
-    capability: { able: true },
-    probe: async (spec, context) => probe(spec, context, environment, systemServers),
-    close: async () => {},
-  }),
+  start: startPlain(probe),
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   lines,

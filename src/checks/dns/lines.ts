@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import type { Detail } from './answers.ts';
+import type { Detail } from './detail.ts';
 
 /** The records, who gave them, and what went wrong beside them. */
 export function lines({ detail }: Outcome<Detail>): readonly string[] {

@@ -9,7 +9,7 @@ import {
 } from 'dns-packet';
 import { messageOf } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { RecordType } from './options.ts';
+import type { RecordType } from './spec.ts';
 import { frameFault } from './frame.ts';
 
 export interface Question {

@@ -1,20 +1,20 @@
 import { Resolver } from 'node:dns';
 import { isIP } from 'node:net';
-import { deadline } from '#kernel/clock.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
-import { parseEndpoint } from '../endpoint.ts';
-import { failed, failure, type Failure, type Outcome } from '../outcome.ts';
+import { endpointOf } from '../endpoint.ts';
+import { failed, failure, type Outcome } from '../outcome.ts';
+import { reach } from '../reach.ts';
 import { ask, type Asked, type AskOptions, nameOf, type NameServer } from './ask.ts';
-import type { Detail } from './answers.ts';
-import { judge } from './judge.ts';
+import type { Detail } from './detail.ts';
+import { conclude } from './conclusion.ts';
 import type { Question } from './message.ts';
-import { askedName, askedTypes, type Spec } from './options.ts';
+import { askedName, askedTypes, type Spec } from './spec.ts';
 
 /** The node's own name servers as `dns.getServers()` writes them, in the order they are asked. */
 export type OwnServers = () => readonly string[];
 
 /** Those of `/etc/resolv.conf`, read anew each time. */
-export const systemServers: OwnServers = () => new Resolver().getServers();
+const systemServers: OwnServers = () => new Resolver().getServers();
 
 /**
  * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name, or
@@ -33,42 +33,31 @@ export async function probe(
   spec: Spec,
   context: ProbeContext,
   environment: NodeEnvironment,
-  ownServers: OwnServers,
+  ownServers: OwnServers = systemServers,
 ): Promise<Outcome<Detail>> {
-  context.signal.throwIfAborted();
   const { protocol, recursion, timeout } = spec;
-  const options = () => {
-    return { environment, signal: context.signal, protocol, recursion, until: environment.clock.elapsed() + timeout };
+  const options = (signal: AbortSignal) => {
+    return { environment, signal, protocol, recursion, until: environment.clock.elapsed() + timeout };
   };
   const questions = askedTypes(spec).map((type) => ({ name: askedName(spec.host), type }));
-  if (spec.resolver === undefined) return askOwn(spec, questions, options(), ownServers());
-  const resolved = await locate(spec.resolver, timeout, context, environment);
-  if ('code' in resolved) return failed(resolved);
-  const asking = options();
-  const asked = await Promise.all(questions.map((question) => ask(question, resolved.server, asking)));
-  return judge(spec, asked, { resolve: resolved.seconds });
-}
-
-interface Located {
-  readonly server: NameServer;
-  readonly seconds: number;
-}
-
-async function locate(
-  resolver: string,
-  timeoutMs: number,
-  { gate, signal }: ProbeContext,
-  { clock }: NodeEnvironment,
-): Promise<Located | Failure> {
-  const endpoint = parseEndpoint(resolver);
-  if (!endpoint.ok) return failure('node', 'internal', `resolver ${endpoint.message}`);
-  using limit = deadline(clock, timeoutMs, signal);
-  const pinned = await gate.pin(endpoint.name, { signal: limit.signal });
-  signal.throwIfAborted();
-  if (!pinned.ok) return pinned.failure;
-  const { address, family, seconds } = pinned;
-  const verify: NameServer['verify'] = (ends) => gate.verify(pinned, ends);
-  return { server: { address, family, port: endpoint.port ?? 53, verify }, seconds };
+  if (spec.resolver === undefined) return askOwn(spec, questions, options(context.signal), ownServers());
+  const { name, port } = endpointOf(spec.resolver);
+  return reach<Detail>({ name, limitMs: timeout, covers: 'name' }, context, environment, {
+    async probe({ pinned, phases, signal }) {
+      const { address, family } = pinned;
+      const server: NameServer = {
+        address,
+        family,
+        port: port ?? 53,
+        verify: (ends) => context.gate.verify(pinned, ends),
+      };
+      const asking = options(signal);
+      const asked = await Promise.all(questions.map((question) => ask(question, server, asking)));
+      return conclude(spec, asked, phases);
+    },
+    // Where the name server's own name is, is none of the records that were asked for.
+    unreached: ({ failure }) => failed(failure),
+  });
 }
 
 async function askOwn(
@@ -77,6 +66,7 @@ async function askOwn(
   options: AskOptions,
   written: readonly string[],
 ): Promise<Outcome<Detail>> {
+  options.signal.throwIfAborted();
   const servers = written.slice(0, mostServers).flatMap(ownServer);
   if (servers.length === 0) return failed(failure('node', 'local', 'this node has no name server configured'));
   const asked = await Promise.all(questions.map((question) => askInTurn(question, servers, options)));
@@ -87,7 +77,7 @@ async function askOwn(
         until: options.environment.clock.elapsed() + controlMs(spec.timeout),
       })
     : false;
-  return judge(
+  return conclude(
     spec,
     asked.map((one) => blame(one, answersControl)),
     {},

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { answersOf, type Detail } from './answers.ts';
-import { RecordType } from './options.ts';
+import { answersOf, type Detail } from './detail.ts';
+import { RecordType } from './spec.ts';
 
 /**
  * The row of section 2.7: addresses and their TTL; `PTR` besides where an address was asked for, and the lists of the other

@@ -3,11 +3,11 @@ import type { TLSSocket } from 'node:tls';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
-import { closeSocket, type Connection, openConnection } from '../connection.ts';
+import type { NodeEnvironment } from '../check.ts';
+import { closeSocket, type Connection } from '../connection.ts';
 import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
-import type { ReadHandshake } from '../tcp-info.ts';
+import type { Site } from '../reach.ts';
 import { type Certificate, handshakeFailure, judgeCertificate, startTls, type TlsOptions } from '../tls.ts';
 import { type Body, isKnownCoding, noBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
@@ -22,10 +22,7 @@ import type { Stopwatch } from './stopwatch.ts';
 export interface HopOptions {
   readonly spec: Spec;
   readonly environment: NodeEnvironment;
-  readonly gate: ProbeContext['gate'];
-  readonly readHandshake: ReadHandshake;
-  /** An expired `Deadline` is a failure; any other abort rejects. */
-  readonly signal: AbortSignal;
+  readonly site: Site;
   readonly watch: Stopwatch;
   /** Told the head as soon as it is there; false leaves the body unread. */
   readonly wantsBody: (head: Head) => boolean;
@@ -47,21 +44,21 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   const security = request.target.secure ? prepare(spec, request) : null;
   if (security !== null && 'code' in security) return { ...result, failure: security };
   watch.begin('connect', 'the connection');
-  const connection = await openConnection(pinned, request.target.port, options);
-  if (!connection.ok) {
-    watch.end();
-    return { ...result, failure: connection.failure };
-  }
-  watch.end(connection.seconds);
-  result.timedBy = connection.timedBy;
-  try {
-    if (security === null) await exchange(connection.socket, request, options, result);
-    else await exchangeSecurely(connection.socket, request, security, options, result);
-  } finally {
-    watch.end();
-    await closeSocket(connection.socket);
-  }
-  return result;
+  return options.site.connect(pinned, request.target.port, async (connection) => {
+    if (!connection.ok) {
+      watch.end();
+      return { ...result, failure: connection.failure };
+    }
+    watch.end(connection.seconds);
+    result.timedBy = connection.timedBy;
+    try {
+      if (security === null) await exchange(connection.socket, request, options, result);
+      else await exchangeSecurely(connection.socket, request, security, options, result);
+    } finally {
+      watch.end();
+    }
+    return result;
+  });
 }
 
 function prepare(spec: Spec, request: HopRequest): TlsOptions | Failure {
@@ -79,7 +76,8 @@ async function exchangeSecurely(
   options: HopOptions,
   result: HopResult,
 ): Promise<void> {
-  const { watch, spec, signal, environment } = options;
+  const { watch, spec, site, environment } = options;
+  const { signal } = site;
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
   try {
@@ -100,7 +98,8 @@ async function exchangeSecurely(
 }
 
 async function exchange(socket: Socket, request: HopRequest, options: HopOptions, result: HopResult): Promise<void> {
-  const { watch, signal, spec, wantsBody } = options;
+  const { watch, site, spec, wantsBody } = options;
+  const { signal } = site;
   let first: Error | null = null;
   const onError = (error: Error) => {
     first ??= error;

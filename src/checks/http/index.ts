@@ -1,5 +1,4 @@
-import { defineCheck } from '../check.ts';
-import { loadHandshakeReader } from '../tcp-info.ts';
+import { defineCheck, startPlain } from '../check.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
@@ -21,14 +20,7 @@ export const http = defineCheck({
   // Nobody looks at its content: enough to see that one comes.
   overApi: { max_body: '64KiB' },
   port: () => null,
-  async start(environment) {
-    const readHandshake = await loadHandshakeReader();
-    return {
-      capability: { able: true },
-      probe: async (spec, context) => probe(spec, context, environment, readHandshake),
-      close: async () => {},
-    };
-  },
+  start: startPlain(probe),
   lines,
   toRow,
   fromRow,

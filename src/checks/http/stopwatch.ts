@@ -4,7 +4,7 @@ import { type Phase, toSeconds } from '../outcome.ts';
 /** Times the phases of one probe. A phase that comes again, after a redirect, adds up. */
 export class Stopwatch {
   /** What is waited for now, in words. */
-  waitingFor = 'the name';
+  waitingFor = 'the connection';
   readonly #clock: Clock;
   readonly #spans = new Map<Phase, number>();
   #running: Phase | null = null;
@@ -30,9 +30,9 @@ export class Stopwatch {
     this.#running = null;
   }
 
-  /** Forgets the running phase. */
-  drop(): void {
-    this.#running = null;
+  /** Adds what somebody else has timed. */
+  add(phase: Phase, seconds: number): void {
+    this.#spans.set(phase, (this.#spans.get(phase) ?? 0) + seconds * 1_000);
   }
 
   get phases(): Partial<Record<Phase, number>> {

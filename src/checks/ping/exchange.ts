@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import { linux } from './libc.ts';
-import type { Letter, Notice } from './mailbox.ts';
+import type { ReceivedPacket, Notice } from './receive-buffer.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
 import { createRhythm } from './rhythm.ts';
 import { sameHost } from './socket-address.ts';
@@ -76,24 +76,24 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
 
   const rhythm = createRhythm(clock, () => socket.drain(listener));
   const listener: EchoListener = {
-    onMessage(letter) {
-      const echo = readEchoReply(socket.family, letter.bytes);
+    onMessage(received) {
+      const echo = readEchoReply(socket.family, received.bytes);
       if (echo === null) return;
-      const flight = find(echo.identifier, echo.sequence, letter);
+      const flight = find(echo.identifier, echo.sequence, received);
       if (flight === null) return;
-      const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(letter.bytes) === 0);
-      const { ms, timedBy } = roundTrip(flight, letter.stampMs, now());
-      answer(flight, { kind: 'reply', ms, timedBy, ttl: letter.ttl, intact });
+      const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(received.bytes) === 0);
+      const { ms, timedBy } = roundTrip(flight, received.stampMs, now());
+      answer(flight, { kind: 'reply', ms, timedBy, ttl: received.ttl, intact });
     },
-    onNotice(letter) {
-      const echo = readEchoRequest(socket.family, letter.bytes);
-      if (echo === null || letter.notice?.fromNetwork !== true) return;
-      const flight = find(echo.identifier, echo.sequence, letter);
+    onNotice(received) {
+      const echo = readEchoRequest(socket.family, received.bytes);
+      if (echo === null || received.notice?.fromNetwork !== true) return;
+      const flight = find(echo.identifier, echo.sequence, received);
       // Routers quote at least the header (RFC 792) and as a rule more: what is quoted must be ours.
       const quoted = Math.min(echo.payload.length, flight?.payload.length ?? 0);
       if (flight === null || !samePayload(echo.payload.subarray(0, quoted), flight.payload.subarray(0, quoted))) return;
-      const { ms } = roundTrip(flight, letter.stampMs, now());
-      answer(flight, { kind: 'notice', ms, notice: letter.notice });
+      const { ms } = roundTrip(flight, received.stampMs, now());
+      answer(flight, { kind: 'notice', ms, notice: received.notice });
     },
     onDeparture(departure, atMs) {
       const flight = departures.get(departure);
@@ -113,7 +113,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     return { elapsedMs: clock.elapsed(), wallMs: socket.wallMs() };
   }
 
-  function find(identifier: number, sequence: number, { peer }: Letter): Flight | null {
+  function find(identifier: number, sequence: number, { peer }: ReceivedPacket): Flight | null {
     if (socket.identifier !== null && identifier !== socket.identifier) return null;
     const flight = flights.get(sequence);
     return flight !== undefined && sameHost(peer, flight.destination, socket.family) ? flight : null;

@@ -1,7 +1,7 @@
 import { defineCheck } from '../check.ts';
-import { Detail, forStrangers } from './attempt.ts';
+import { Detail, forStrangers } from './detail.ts';
 import { lines } from './lines.ts';
-import { startPing } from './prober.ts';
+import { startPing } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
 

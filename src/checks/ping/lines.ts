@@ -1,6 +1,6 @@
 import { formatSeconds } from '#kernel/units.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Attempt, Detail } from './attempt.ts';
+import type { Attempt, Detail } from './detail.ts';
 
 /** One line for each echo request, and a summary. */
 export function lines({ detail, facts }: Outcome<Detail>): readonly string[] {

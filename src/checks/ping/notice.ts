@@ -1,5 +1,5 @@
-import type { Family } from '../gate.ts';
-import type { Notice } from './mailbox.ts';
+import type { Family } from '../address.ts';
+import type { Notice } from './receive-buffer.ts';
 
 type Meanings = Readonly<Record<number, string | Readonly<Record<number, string>>>>;
 

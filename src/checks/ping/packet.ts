@@ -1,4 +1,4 @@
-import type { Family } from '../gate.ts';
+import type { Family } from '../address.ts';
 
 /** Length of an echo's header: type, code, checksum, identifier, sequence (RFC 792; RFC 4443 section 4.1). */
 const headerLength = 8;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Dialect } from '../check.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { type Attempt, AttemptStatus, type Detail } from './attempt.ts';
+import { type Attempt, AttemptStatus, type Detail } from './detail.ts';
 import { summarize } from './summary.ts';
 
 type RowAttempt = readonly [status: string, seconds: number, address?: string];

@@ -1,17 +1,17 @@
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Family } from '../gate.ts';
+import type { Family } from '../address.ts';
 import { toSeconds } from '../outcome.ts';
-import type { Attempt, Detail } from './attempt.ts';
+import type { Attempt, Detail } from './detail.ts';
 import type { Answer, Exchange, TimedBy } from './exchange.ts';
 import { describeError, linux } from './libc.ts';
-import type { Notice } from './mailbox.ts';
+import type { Notice } from './receive-buffer.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
 
 /** A number of echo requests to one address. */
-export interface SeriesPlan {
+export interface EchoSeries {
   readonly family: Family;
   readonly request: EchoRequest;
   /** The socket address. */
@@ -29,14 +29,14 @@ export interface SeriesResult extends Detail {
 }
 
 /**
- * Sends the echo requests of a plan and settles each by its first answer or by its own timeout, which starts when it is sent:
+ * Sends the echo requests of a series and settles each by its first answer or by its own timeout, which starts when it is sent:
  * attempts overlap where the interval is shorter. A request that cannot be sent is the last one. Rejects with the signal's
  * reason when aborted, and leaves nothing behind either way.
  */
 export async function runSeries(
   exchange: Exchange,
   clock: Clock,
-  plan: SeriesPlan,
+  series: EchoSeries,
   signal: AbortSignal,
 ): Promise<SeriesResult> {
   signal.throwIfAborted();
@@ -64,18 +64,18 @@ export async function runSeries(
       nextSend = null;
       const index = flights.length;
       const sentAt = clock.elapsed();
-      const sent = exchange.send(plan.request, {
-        destination: plan.destination,
-        expectedMs: index + 1 < plan.count ? plan.intervalMs : lastRttMs,
+      const sent = exchange.send(series.request, {
+        destination: series.destination,
+        expectedMs: index + 1 < series.count ? series.intervalMs : lastRttMs,
         onAnswer: (answer) => onAnswer(flight, answer),
       });
       const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null };
       flights.push(flight);
       waiting += 1;
-      if (sent.ok) flight.timer = clock.after(plan.timeoutMs, () => onTimeout(flight));
+      if (sent.ok) flight.timer = clock.after(series.timeoutMs, () => onTimeout(flight));
       const unsendable = !sent.ok && sent.errno !== linux.EHOSTUNREACH;
-      if (flights.length < plan.count && !unsendable) {
-        nextSend = clock.after(startedAt + flights.length * plan.intervalMs - sentAt, sendNext);
+      if (flights.length < series.count && !unsendable) {
+        nextSend = clock.after(startedAt + flights.length * series.intervalMs - sentAt, sendNext);
       }
       if (!sent.ok) settle(flight, unsendable ? 'ERROR' : 'DEST_UNREACH', 0, null, describeError(sent.errno));
     }
@@ -91,10 +91,10 @@ export async function runSeries(
         return;
       }
       // Too late, however early the loop came to read it: its timer ends it.
-      if (answer.ms > plan.timeoutMs) return;
+      if (answer.ms > series.timeoutMs) return;
       if (answer.kind === 'notice') {
         notices.push(answer.notice);
-        settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(plan.family, answer.notice));
+        settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(series.family, answer.notice));
       } else if (answer.intact) {
         lastRttMs = answer.ms;
         if (answer.timedBy === 'clock') timedBy = 'clock';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Family } from '../gate.ts';
+import type { Family } from '../address.ts';
 import { linux } from './libc.ts';
 
 /** A `struct sockaddr_in` or `sockaddr_in6` for an address, with port 0. */

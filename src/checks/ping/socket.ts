@@ -1,7 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
-import type { Family } from '../gate.ts';
+import type { Family } from '../address.ts';
 import { describeError, type Libc, linux } from './libc.ts';
-import { createMailbox, type Letter } from './mailbox.ts';
+import { createReceiveBuffer, type ReceivedPacket } from './receive-buffer.ts';
 import { stripIpv4Header } from './packet.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 
@@ -29,12 +29,12 @@ type Sending =
     }
   | { readonly ok: false; readonly errno: number };
 
-/** Who is told what arrives. A letter is good until the call returns. */
+/** Who is told what arrives. A packet is good until the call returns. */
 export interface EchoListener {
   /** An ICMP message; on a raw socket it may be anybody's. */
-  onMessage(letter: Letter): void;
+  onMessage(received: ReceivedPacket): void;
   /** An ICMP error about a request; on a raw socket it may be anybody's. */
-  onNotice(letter: Letter): void;
+  onNotice(received: ReceivedPacket): void;
   /** When a packet was handed to the network device; before any answer to it. Not every device tells. */
   onDeparture(departure: number, atMs: number): void;
 }
@@ -83,31 +83,31 @@ export function openEchoSocket(libc: Libc, options: SocketOptions): OpenedSocket
 const roundsPerDrain = 128;
 
 function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
-  const mailbox = createMailbox(libc);
+  const buffer = createReceiveBuffer(libc);
   const withHeader = raw && options.family === 4;
   const state = { closed: false, departures: 0 };
 
   function drain(flags: number, listener: EchoListener): void {
     for (let round = 0; round < roundsPerDrain && !state.closed; round += 1) {
-      const count = mailbox.take(fd, flags);
+      const count = buffer.take(fd, flags);
       if (count === -1 && libc.errno() === linux.EAGAIN) return;
       // Any other error is some echo's own, told once here and in full by the error queue.
       deliver(count, listener);
-      if (count !== -1 && count < mailbox.letters.length) return;
+      if (count !== -1 && count < buffer.packets.length) return;
     }
   }
 
   function deliver(count: number, listener: EchoListener): void {
-    for (const letter of mailbox.letters.slice(0, Math.max(count, 0))) {
+    for (const received of buffer.packets.slice(0, Math.max(count, 0))) {
       if (state.closed) return;
-      if (letter.departure !== null) listener.onDeparture(letter.departure, letter.stampMs ?? Number.NaN);
-      else if (letter.notice !== null) listener.onNotice(letter);
-      else if (!withHeader) listener.onMessage(letter);
+      if (received.departure !== null) listener.onDeparture(received.departure, received.stampMs ?? Number.NaN);
+      else if (received.notice !== null) listener.onNotice(received);
+      else if (!withHeader) listener.onMessage(received);
       else {
-        const message = stripIpv4Header(letter.bytes);
+        const message = stripIpv4Header(received.bytes);
         if (message === null) continue;
-        letter.bytes = message;
-        listener.onMessage(letter);
+        received.bytes = message;
+        listener.onMessage(received);
       }
     }
   }
@@ -118,7 +118,7 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
     send(packet, destination) {
       // The number of a closed descriptor may be somebody else's by now.
       if (state.closed) return { ok: false, errno: linux.EBADF };
-      const wallMs = mailbox.wallMs();
+      const wallMs = buffer.wallMs();
       const sent = libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
       if (sent !== -1) {
         const departure = state.departures;
@@ -131,7 +131,7 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
       countDepartures(libc, fd);
       return { ok: false, errno };
     },
-    wallMs: () => mailbox.wallMs(),
+    wallMs: () => buffer.wallMs(),
     drain(listener) {
       drain(linux.MSG_ERRQUEUE, listener);
       drain(0, listener);

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '#kernel/clock.ts';
-import type { Family } from '../gate.ts';
+import type { Family } from '../address.ts';
 import { createEchoRequest } from './packet.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 import type { EchoSocket } from './socket.ts';

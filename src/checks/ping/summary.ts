@@ -1,6 +1,6 @@
 import { formatDuration } from '#kernel/units.ts';
 import { failed, failure, type Failure, type Fact, type Outcome, type Phase } from '../outcome.ts';
-import type { Attempt, Detail } from './attempt.ts';
+import type { Attempt, Detail } from './detail.ts';
 
 /** What is known about a ping besides its attempts. */
 export interface Circumstances {

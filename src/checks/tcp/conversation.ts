@@ -6,7 +6,8 @@ import { closeSocket, streamFailure } from '../connection.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { bytesOf, matcherOf, type Expectation } from '../payload.ts';
 import { expiresAt, handshakeFailure, judgeCertificate, startTls } from '../tls.ts';
-import type { Detail, Spec } from './spec.ts';
+import type { Detail } from './detail.ts';
+import type { Spec } from './spec.ts';
 
 /** What a probe has found so far: the outcome is made of it wherever the conversation ends. */
 export interface Findings {

@@ -1,10 +1,10 @@
-import { defineCheck } from '../check.ts';
-import { parseEndpoint, portOf } from '../endpoint.ts';
-import { loadHandshakeReader } from '../tcp-info.ts';
+import { defineCheck, startPlain } from '../check.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
+import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
-import { Detail, Spec } from './spec.ts';
+import { Spec } from './spec.ts';
 
 export const tcp = defineCheck({
   type: 'tcp',
@@ -15,18 +15,8 @@ export const tcp = defineCheck({
   phases: ['resolve', 'connect', 'tls', 'first_byte'],
   facts: ['certificate_expires_at'],
   deadlineMs: (spec) => spec.timeout,
-  port(spec) {
-    const endpoint = parseEndpoint(spec.host);
-    return endpoint.ok ? String(portOf(endpoint)) : null;
-  },
-  async start(environment) {
-    const readHandshake = await loadHandshakeReader();
-    return {
-      capability: { able: true },
-      probe: async (spec, context) => probe(spec, { ...context, environment, readHandshake }),
-      close: async () => {},
-    };
-  },
+  port: ({ host }) => String(portOf(endpointOf(host))),
+  start: startPlain(probe),
   lines,
   toRow,
   fromRow,

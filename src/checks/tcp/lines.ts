@@ -1,6 +1,6 @@
 import type { Outcome } from '../outcome.ts';
 import { certificateLines } from '../tls.ts';
-import type { Detail } from './spec.ts';
+import type { Detail } from './detail.ts';
 
 /** The TLS connection, its certificate, and the beginning of the answer. */
 export function lines({ detail }: Outcome<Detail>): readonly string[] {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Dialect } from '../check.ts';
 import { meaningOf, wordsOf } from '../error-words.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import type { Detail } from './spec.ts';
+import type { Detail } from './detail.ts';
 
 // Keys that a stranger's row has besides are of no account.
 const Row = z.tuple([

@@ -1,9 +1,10 @@
-import { defineCheck } from '../check.ts';
-import { parseEndpoint, portOf } from '../endpoint.ts';
+import { defineCheck, startPlain } from '../check.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
+import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
-import { Detail, Spec } from './options.ts';
 import { probe } from './probe.ts';
 import { fromRow, toRow } from './row.ts';
+import { Spec } from './spec.ts';
 
 export const udp = defineCheck({
   type: 'udp',
@@ -14,15 +15,8 @@ export const udp = defineCheck({
   facts: [],
   // The timeout counts once for the name and once for the reply.
   deadlineMs: ({ timeout }) => 2 * timeout,
-  port({ host }) {
-    const endpoint = parseEndpoint(host);
-    return endpoint.ok ? String(portOf(endpoint)) : null;
-  },
-  start: async (environment) => ({
-    capability: { able: true },
-    probe: async (spec, context) => probe(spec, context, environment),
-    close: async () => {},
-  }),
+  port: ({ host }) => String(portOf(endpointOf(host))),
+  start: startPlain(probe),
   lines,
   toRow,
   fromRow,

@@ -1,6 +1,6 @@
 import { singleLine } from '#kernel/text.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Detail } from './options.ts';
+import type { Detail } from './detail.ts';
 
 /** How many datagrams went out, and what came back. */
 export function lines({ detail }: Outcome<Detail>): readonly string[] {

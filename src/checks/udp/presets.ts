@@ -1,6 +1,6 @@
 import type { Random } from '#kernel/random.ts';
 import { encodeQuery, type Question, readMessage } from '../dns/message.ts';
-import type { PresetName } from './options.ts';
+import type { PresetName } from './spec.ts';
 
 /** A protocol that a datagram can speak: what to say, and how to tell a proper reply to it. */
 export interface Preset {

@@ -1,49 +1,56 @@
-import { isIP } from 'node:net';
-import { deadline } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { converse, type Received } from '../datagram.ts';
-import { parseEndpoint, portOf } from '../endpoint.ts';
-import type { Pinned, Refused } from '../gate.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
+import type { Gate } from '../gate.ts';
 import { failed, failure, type Failure, type Outcome, toSeconds } from '../outcome.ts';
 import { matcherOf } from '../payload.ts';
-import { type Detail, meaningOfSilence, payloadBytes, PresetName, type Spec } from './options.ts';
+import { reach, type Site } from '../reach.ts';
+import type { Detail } from './detail.ts';
 import { type Preset, presetAt, presets } from './presets.ts';
+import { meaningOfSilence, payloadBytes, PresetName, type Spec } from './spec.ts';
 
 /** Sends up to three datagrams to the spec's port and waits for the first proper reply; it never answers one. */
 export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
-  context.signal.throwIfAborted();
-  const endpoint = parseEndpoint(spec.host);
-  if (!endpoint.ok) return failed(failure('node', 'internal', `host ${endpoint.message}`));
-  const pinned = await pin(endpoint.name, spec, context, environment);
-  const resolve = isIP(endpoint.name) === 0 ? { resolve: pinned.seconds } : {};
-  if (!pinned.ok) return failed(pinned.failure, { phases: resolve });
-  const port = portOf(endpoint);
-  const talk = talkOf(spec, port);
+  const endpoint = endpointOf(spec.host);
+  const destination = { name: endpoint.name, limitMs: spec.timeout, covers: 'name' } as const;
+  return reach<Detail>(destination, context, environment, {
+    probe: async (site) => talk(spec, portOf(endpoint), site, context.gate, environment),
+  });
+}
+
+async function talk(
+  spec: Spec,
+  port: number,
+  { pinned, phases, signal }: Site,
+  gate: Gate,
+  environment: NodeEnvironment,
+): Promise<Outcome<Detail>> {
+  const language = languageOf(spec, port);
   const requests: Buffer[] = [];
   const improper: Buffer[] = [];
   const conversation = await converse<Reply>(
     { address: pinned.address, family: pinned.family, port },
     {
       clock: environment.clock,
-      signal: context.signal,
+      signal,
       localAddress: environment.localAddress[pinned.family],
       sendAtMs: Array.from({ length: spec.tries }, (_, index) => (index * spec.timeout) / spec.tries),
       timeoutMs: spec.timeout,
-      verify: (ends) => context.gate.verify(pinned, ends),
+      verify: (ends) => gate.verify(pinned, ends),
       make() {
-        const request = talk.preset === null ? talk.bytes : talk.preset.make(environment.random);
+        const request = language.preset === null ? language.bytes : language.preset.make(environment.random);
         requests.push(request);
         return request;
       },
       read(datagram, received) {
-        const reply = readReply(spec, talk, datagram, requests, received);
+        const reply = readReply(spec, language, datagram, requests, received);
         if (reply === null) improper.splice(0, 1, datagram);
         return reply;
       },
     },
   );
-  const known = { address: pinned.address, phases: resolve, facts: {} };
+  const known = { address: pinned.address, phases, facts: {} };
   const detail = { ...noReply, sent: conversation.sent };
   switch (conversation.kind) {
     case 'failed':
@@ -71,23 +78,11 @@ interface Reply {
 }
 
 // What is said, and whether only a proper reply in the preset's protocol counts.
-type Talk =
+type Language =
   | { readonly preset: Preset; readonly strict: boolean }
   | { readonly preset: null; readonly strict: false; readonly bytes: Buffer };
 
-async function pin(
-  name: string,
-  { timeout }: Spec,
-  { gate, signal }: ProbeContext,
-  { clock }: NodeEnvironment,
-): Promise<Pinned | Refused> {
-  using limit = deadline(clock, timeout, signal);
-  const pinned = await gate.pin(name, { signal: limit.signal });
-  signal.throwIfAborted();
-  return pinned;
-}
-
-function talkOf({ send }: Spec, port: number): Talk {
+function languageOf({ send }: Spec, port: number): Language {
   if (send === undefined) {
     const preset = presetAt(port);
     return preset === null ? { preset, strict: false, bytes: Buffer.from('\r\n\r\n') } : { preset, strict: false };
@@ -101,7 +96,7 @@ function talkOf({ send }: Spec, port: number): Talk {
 // no time comes out better than it was.
 function readReply(
   { expect }: Spec,
-  { preset, strict }: Talk,
+  { preset, strict }: Language,
   datagram: Buffer,
   requests: readonly Buffer[],
   { sentAt, receivedAt }: Received,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Dialect } from '../check.ts';
 import { wordsOf } from '../error-words.ts';
 import { failed, failure, type Failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
-import type { Detail } from './options.ts';
+import type { Detail } from './detail.ts';
 
 /** Answered, silent (open or filtered), or failed; see `fromRow` for the shapes. */
 export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): unknown {

@@ -6,7 +6,7 @@ import {
   CheckSpec,
   type CheckTypeName,
   checkTypeNames,
-  judgeAddress,
+  objectionTo,
   parseEndpoint,
 } from '#checks/index.ts';
 import type { NodeInfo } from '#checks/index.ts';
@@ -115,7 +115,7 @@ const noRules = addressRules([], []);
 function targetOf({ host }: CheckSpec, { policy }: Admitted): string {
   const endpoint = parseEndpoint(host);
   const name = endpoint.ok ? endpoint.name : host;
-  const objection = judgeAddress(name, policy, noRules, []);
+  const objection = objectionTo(name, policy, noRules, []);
   if (objection === null || objection === 'no_address') return name;
   throw new ApiFailure('forbidden_target', `${name} may not be checked: ${reasons[policy]}`);
 }

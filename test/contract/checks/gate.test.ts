@@ -1,7 +1,8 @@
 import { connect, createServer, type Server } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { createGate, createGates, type Policy } from '#checks/gate.ts';
+import type { Policy } from '#checks/address.ts';
+import { createGate, createGates } from '#checks/gate.ts';
 import { createResolver, type Resolver } from '#checks/resolver.ts';
 import { ownAddresses } from '#checks/own-addresses.ts';
 import { systemClock } from '#kernel/clock.ts';

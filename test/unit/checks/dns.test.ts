@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { checkOf } from '#checks/index.ts';
 import { frameFault } from '#checks/dns/frame.ts';
 import { encodeQuery, readMessage } from '#checks/dns/message.ts';
-import { askedName, Spec } from '#checks/dns/options.ts';
+import { askedName, Spec } from '#checks/dns/spec.ts';
 import { a, answerTo } from '../../support/name-server.ts';
 
 const dns = checkOf('dns');

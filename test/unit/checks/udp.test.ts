@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf, CheckSpec } from '#checks/index.ts';
-import { payloadBytes, PresetName, Spec } from '#checks/udp/options.ts';
+import { payloadBytes, PresetName, Spec } from '#checks/udp/spec.ts';
 import { presetAt, presets } from '#checks/udp/presets.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { encodeSocketAddress } from '#checks/ping/socket-address.ts';
 import { createExchange, roundTrip } from '#checks/ping/exchange.ts';
 import { createEchoRequest } from '#checks/ping/packet.ts';
-import { runSeries, type SeriesPlan } from '#checks/ping/series.ts';
+import { runSeries, type EchoSeries } from '#checks/ping/series.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { fakeEchoSocket } from '../../../support/fake-echo-socket.ts';
 
@@ -11,7 +11,7 @@ const ENETUNREACH = 101;
 const unreachable = { type: 3, code: 1, fromNetwork: true, by: '192.0.2.254' };
 const payload = Uint8Array.from({ length: 56 }, (_, index) => index * 3);
 
-function begin(options: Partial<SeriesPlan> = {}, identifier: number | null = null) {
+function begin(options: Partial<EchoSeries> = {}, identifier: number | null = null) {
   const clock = new FakeClock();
   const family = options.family ?? 4;
   const socket = fakeEchoSocket(clock, family, identifier);

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import { failed, failure, type Failure, type Outcome } from '../outcome.ts';
-import { answersOf, type Detail } from './answers.ts';
+import { answersOf, type Detail } from './detail.ts';
 import { type Answered, type Asked, nameOf } from './ask.ts';
 import { mismatch } from './expectation.ts';
-import { askedTypes, RecordType, type Spec } from './options.ts';
+import { askedTypes, RecordType, type Spec } from './spec.ts';
 
 /** What the answers to a check's questions come to. */
-export function judge(spec: Spec, asked: readonly Asked[], phases: { readonly resolve?: number }): Outcome<Detail> {
+export function conclude(spec: Spec, asked: readonly Asked[], phases: { readonly resolve?: number }): Outcome<Detail> {
   const answered = asked.filter((one) => one.ok);
   const [first] = answered;
   if (first === undefined) {

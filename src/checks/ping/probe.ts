@@ -1,12 +1,11 @@
-import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
-import type { Family } from '../gate.ts';
+import type { Family } from '../address.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
+import { reach, type Site } from '../reach.ts';
 import { encodeSocketAddress } from './socket-address.ts';
-import type { Detail } from './attempt.ts';
+import type { Detail } from './detail.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { type Libc, loadLibc } from './libc.ts';
 import { isGatewayFault } from './local-network.ts';
@@ -68,26 +67,31 @@ async function probe(
   environment: NodeEnvironment,
   opened: Readonly<Record<Family, Opened>>,
 ): Promise<Outcome<Detail>> {
-  using limit = deadline(environment.clock, nameTimeoutMs, context.signal);
-  const pinned = await context.gate.pin(spec.host, { family: spec.family, signal: limit.signal });
-  context.signal.throwIfAborted();
-  const phases = isIP(spec.host) === 0 ? { resolve: pinned.seconds } : {};
-  if (!pinned.ok) return failed(pinned.failure, { phases });
-  const { address, family } = pinned;
-  const one = opened[family];
-  if (!one.ok)
-    return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${one.reason}`), { address, phases });
+  const destination = { name: spec.host, family: spec.family, limitMs: nameTimeoutMs, covers: 'name' } as const;
+  return reach<Detail>(destination, context, environment, {
+    probe: async (site) => sendEchoes(spec, opened[site.pinned.family], site, environment),
+  });
+}
 
-  const payload = createPayload(spec.size, environment.random.bytes(tokenLength));
-  const plan = {
+async function sendEchoes(
+  spec: Spec,
+  opened: Opened,
+  { pinned, phases, signal }: Site,
+  { clock, random }: NodeEnvironment,
+): Promise<Outcome<Detail>> {
+  const { address, family } = pinned;
+  if (!opened.ok)
+    return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${opened.reason}`), { address, phases });
+  const { exchange } = opened;
+  const series = {
     family,
-    request: createEchoRequest(family, one.exchange.identifier, payload),
+    request: createEchoRequest(family, exchange.identifier, createPayload(spec.size, random.bytes(tokenLength))),
     destination: encodeSocketAddress(address, family),
     count: spec.count,
     intervalMs: spec.interval,
     timeoutMs: spec.timeout,
   };
-  const { notices, ...detail } = await runSeries(one.exchange, environment.clock, plan, context.signal);
+  const { notices, ...detail } = await runSeries(exchange, clock, series, signal);
   const gatewayFault = notices.some(({ by }) => isGatewayFault(by, address, networkInterfaces()));
   return summarize(detail, {
     address,

@@ -12,12 +12,12 @@ export interface Notice {
 }
 
 /** One received message. It and its arrays are used again for the next one: take what you need. */
-export interface Letter {
+export interface ReceivedPacket {
   /** What was received or, for a notice, the request that it is about. */
   bytes: Uint8Array;
   /** The peer's socket address; for a notice, the one the request went to. */
   readonly peer: Uint8Array;
-  /** The kernel's time on the mailbox's wall clock, or null: when it was received or, for a departure, sent. */
+  /** The kernel's time on the buffer's wall clock, or null: when it was received or, for a departure, sent. */
   stampMs: number | null;
   /** TTL or hop limit on arrival, or null. */
   ttl: number | null;
@@ -27,10 +27,10 @@ export interface Letter {
 }
 
 /** Memory for `recvmmsg(2)`, laid out once: receiving allocates next to nothing. */
-export interface Mailbox {
-  /** Takes what waits, up to `letters.length` messages, without waiting. Returns how many, or -1 with `errno` set. */
+export interface ReceiveBuffer {
+  /** Takes what waits, up to `packets.length` messages, without waiting. Returns how many, or -1 with `errno` set. */
   take(fd: number, flags: number): number;
-  readonly letters: readonly Letter[];
+  readonly packets: readonly ReceivedPacket[];
   /** The wall clock of the kernel's receive times: milliseconds since some fixed time. */
   wallMs(): number;
 }
@@ -49,7 +49,7 @@ const dataLengthAt = 56;
 const room = { vector: 16, peer: 32, control: 256, data: 2_048 } as const;
 const slotSize = room.vector + room.peer + room.control + room.data;
 
-export function createMailbox(libc: Libc, slots = 16): Mailbox {
+export function createReceiveBuffer(libc: Libc, slots = 16): ReceiveBuffer {
   const memory = new ArrayBuffer(slots * (header.size + slotSize));
   const headers = new Uint8Array(memory, 0, slots * header.size);
   const view = new DataView(memory);
@@ -75,7 +75,7 @@ export function createMailbox(libc: Libc, slots = 16): Mailbox {
     point(vectorAt, dataAt);
     view.setUint32(vectorAt + 8, room.data, true);
     const bytes = new Uint8Array(memory, dataAt, room.data);
-    const letter: Letter = {
+    const received: ReceivedPacket = {
       bytes,
       peer: new Uint8Array(memory, peerAt, room.peer),
       stampMs: null,
@@ -83,7 +83,7 @@ export function createMailbox(libc: Libc, slots = 16): Mailbox {
       notice: null,
       departure: null,
     };
-    return { headerAt, controlAt, bytes, letter };
+    return { headerAt, controlAt, bytes, received };
   });
 
   function reset(): void {
@@ -93,27 +93,27 @@ export function createMailbox(libc: Libc, slots = 16): Mailbox {
     }
   }
 
-  function open({ headerAt, controlAt, bytes, letter }: (typeof places)[number]): void {
-    letter.bytes = bytes.subarray(0, Math.min(view.getUint32(headerAt + dataLengthAt, true), room.data));
-    letter.stampMs = null;
-    letter.ttl = null;
-    letter.notice = null;
-    letter.departure = null;
+  function open({ headerAt, controlAt, bytes, received }: (typeof places)[number]): void {
+    received.bytes = bytes.subarray(0, Math.min(view.getUint32(headerAt + dataLengthAt, true), room.data));
+    received.stampMs = null;
+    received.ttl = null;
+    received.notice = null;
+    received.departure = null;
     const end = controlAt + Math.min(view.getUint32(headerAt + header.controlLength, true), room.control);
     for (let at = controlAt; at + 16 <= end;) {
       const length = view.getUint32(at, true);
       if (length < 16 || at + length > end) return;
       const level = view.getInt32(at + 8, true);
       const type = view.getInt32(at + 12, true);
-      if (level === linux.SOL_SOCKET && type === linux.SO_TIMESTAMPNS) letter.stampMs = toMs(view, at + 16);
-      else if (isTtl(level, type)) letter.ttl = view.getInt32(at + 16, true);
-      else if (isExtendedError(level, type)) readExtendedError(new DataView(memory, at + 16, length - 16), letter);
+      if (level === linux.SOL_SOCKET && type === linux.SO_TIMESTAMPNS) received.stampMs = toMs(view, at + 16);
+      else if (isTtl(level, type)) received.ttl = view.getInt32(at + 16, true);
+      else if (isExtendedError(level, type)) readExtendedError(new DataView(memory, at + 16, length - 16), received);
       at += Math.ceil(length / 8) * 8;
     }
   }
 
   return {
-    letters: places.map(({ letter }) => letter),
+    packets: places.map(({ received }) => received),
     take(fd, flags) {
       reset();
       const count = libc.recvmmsg(fd, headers, slots, flags | linux.MSG_DONTWAIT, null);
@@ -146,10 +146,10 @@ function isExtendedError(level: number, type: number): boolean {
 const extendedErrorLength = 16;
 const origin = { local: 1, timestamping: 4 } as const;
 
-function readExtendedError(view: DataView, letter: Letter): void {
+function readExtendedError(view: DataView, received: ReceivedPacket): void {
   if (view.byteLength < extendedErrorLength) return;
   if (view.getUint8(4) === origin.timestamping) {
-    letter.departure = view.getUint32(12, true);
+    received.departure = view.getUint32(12, true);
     return;
   }
   const sender = new Uint8Array(
@@ -157,7 +157,7 @@ function readExtendedError(view: DataView, letter: Letter): void {
     view.byteOffset + extendedErrorLength,
     view.byteLength - extendedErrorLength,
   );
-  letter.notice = {
+  received.notice = {
     fromNetwork: view.getUint8(4) !== origin.local,
     type: view.getUint8(5),
     code: view.getUint8(6),

@@ -1,0 +1,84 @@
+import { isIP } from 'node:net';
+import { deadline } from '#kernel/clock.ts';
+import type { Family } from './address.ts';
+import type { NodeEnvironment, ProbeContext } from './check.ts';
+import { closeSocket, type Connection, type NotConnected, openConnection } from './connection.ts';
+import type { Pinned, Refused } from './gate.ts';
+import { failed, type Outcome } from './outcome.ts';
+import { loadHandshakeReader } from './tcp-info.ts';
+
+/** Where a probe goes, and how much time it has. */
+export interface Destination {
+  /** A host name or an address. */
+  readonly name: string;
+  readonly family?: Family | undefined;
+  readonly limitMs: number;
+  /** What must be done in this time: the name alone, or the whole check. */
+  readonly covers: 'name' | 'check';
+}
+
+/** A destination whose name has become an address that may be probed. */
+export interface Site {
+  readonly pinned: Pinned;
+  /** `resolve` where there was a name to resolve. */
+  readonly phases: { readonly resolve?: number };
+  /** Aborted by a `DeadlineError` when the check's time is up, or by whoever ends it from outside. */
+  readonly signal: AbortSignal;
+  /** Resolves another name, within what is left of the time. */
+  readonly pin: (name: string) => Promise<Pinned | Refused>;
+  /** Connects to a pinned address. The connection is closed when `use` has ended, however it ends. */
+  readonly connect: <T>(
+    pinned: Pinned,
+    port: number,
+    use: (connection: Connection | NotConnected) => Promise<T>,
+  ) => Promise<T>;
+}
+
+export interface Probing<Detail> {
+  /** What is done at the destination. An expired deadline is for it to judge. */
+  readonly probe: (site: Site) => Promise<Outcome<Detail>>;
+  /** The outcome where the name leads nowhere or the address is refused. */
+  readonly unreached?: (refused: Refused, phases: Site['phases']) => Outcome<Detail>;
+}
+
+/**
+ * The way every probe begins and ends: its time, its name, the gate, its connections. Rejects with the outer signal's reason
+ * as soon as that is aborted, whatever the probe made of it, so that a shutdown never looks like an outage.
+ */
+export async function reach<Detail>(
+  { name, family, limitMs, covers }: Destination,
+  { gate, signal: outer }: ProbeContext,
+  environment: NodeEnvironment,
+  { probe, unreached = fail }: Probing<Detail>,
+): Promise<Outcome<Detail>> {
+  outer.throwIfAborted();
+  using limit = deadline(environment.clock, limitMs, outer);
+  const pin = async (name: string) => gate.pin(name, { family, signal: limit.signal });
+  const pinned = await pin(name);
+  outer.throwIfAborted();
+  const phases = isIP(name) === 0 ? { resolve: pinned.seconds } : {};
+  if (!pinned.ok) return unreached(pinned, phases);
+  if (covers === 'name') limit[Symbol.dispose]();
+  const signal = covers === 'name' ? outer : limit.signal;
+  const readHandshake = await loadHandshakeReader();
+  const outcome = await probe({
+    pinned,
+    phases,
+    signal,
+    pin,
+    async connect(pinned, port, use) {
+      const connection = await openConnection(pinned, port, { environment, gate, readHandshake, signal });
+      try {
+        return await use(connection);
+      } finally {
+        if (connection.ok) await closeSocket(connection.socket);
+      }
+    },
+  });
+  outer.throwIfAborted();
+  return outcome;
+}
+
+function fail({ failure }: Refused, phases: Site['phases']): Outcome<never> {
+  return failed(failure, { phases });
+}
