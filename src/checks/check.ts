@@ -48,11 +48,24 @@ export function startPlain<Spec, Detail>(
 /** Whose rows: those of the interface, or those of the public service where it differs. */
 export type Dialect = 'interface' | 'check-host.net';
 
+/** How the interface writes the results of a type. */
+export interface RowForm<Detail> {
+  /** A node's result as section 2.7 shapes it, where nobody but the target is at fault; all else never gets here. */
+  toRow(outcome: Outcome<Detail>, dialect?: Dialect): unknown;
+  /** The outcome that a row tells; null where the row cannot be read. */
+  fromRow(row: unknown): Outcome<Detail> | null;
+}
+
 /**
  * A check type: everything that the program knows about it. A type is one folder and one line in `index.ts`; nothing else
  * in the program names it.
  */
-export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, DetailSchema extends z.ZodType> {
+export interface CheckType<
+  Type extends string,
+  SpecSchema extends z.ZodObject,
+  DetailSchema extends z.ZodType,
+  Row extends RowForm<z.output<DetailSchema>> | null,
+> {
   readonly type: Type;
   /** One sentence for help texts and the API document. */
   readonly summary: string;
@@ -81,15 +94,16 @@ export interface CheckType<Type extends string, SpecSchema extends z.ZodObject, 
    * Absent where a type tells of the target alone. What went wrong is made safe for all types.
    */
   readonly forStrangers?: (outcome: Outcome<z.output<DetailSchema>>) => Outcome<z.output<DetailSchema>>;
-  /** A node's result as section 2.7 shapes it. Where nobody but the target is at fault; all else never gets here. */
-  toRow(outcome: Outcome<z.output<DetailSchema>>, dialect?: Dialect): unknown;
-  /** The outcome that a row tells; null where the row cannot be read. */
-  fromRow(row: unknown): Outcome<z.output<DetailSchema>> | null;
+  /** Null for a type that the interface does not know: it is run by targets, by the command line and by `/api/v1/`. */
+  readonly row: Row;
 }
 
 /** Declares a check type with its schemas' types inferred. */
-export function defineCheck<Type extends string, SpecSchema extends z.ZodObject, DetailSchema extends z.ZodType>(
-  check: CheckType<Type, SpecSchema, DetailSchema>,
-): CheckType<Type, SpecSchema, DetailSchema> {
+export function defineCheck<
+  Type extends string,
+  SpecSchema extends z.ZodObject,
+  DetailSchema extends z.ZodType,
+  Row extends RowForm<z.output<DetailSchema>> | null,
+>(check: CheckType<Type, SpecSchema, DetailSchema, Row>): CheckType<Type, SpecSchema, DetailSchema, Row> {
   return check;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
+import type { Capability, NodeEnvironment, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
@@ -49,8 +49,7 @@ export interface AnyCheck {
   lines(outcome: Outcome): readonly string[];
   /** Without anything of the node's own network. */
   readonly forStrangers: (outcome: Outcome) => Outcome;
-  toRow(outcome: Outcome, dialect?: Dialect): unknown;
-  fromRow(row: unknown): Outcome | null;
+  readonly row: RowForm<unknown> | null;
 }
 
 export interface AnyProber {
@@ -74,6 +73,11 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     } as unknown as AnyCheck;
     return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
   }),
+);
+
+/** The types that the interface knows. */
+export const interfaceTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  checkOf(check.type).row === null ? [] : [check.type],
 );
 
 /** The check type of a name out of THE list. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import type { CheckSpec, NodeSelection } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type NodeSelection } from '#checks/index.ts';
 import { createClient } from '#client/client.ts';
 import { inexpressibleOptions } from '#config/foreign-service.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -36,6 +36,9 @@ export function addServiceOptions(command: Command): Command {
 
 /** Runs one check at the service and shows the results of its nodes as they come. */
 export async function checkThere(spec: CheckSpec, url: string, options: ThereOptions, world: World): Promise<number> {
+  if (checkOf(spec.type).row === null) {
+    throw new WatchpostError('usage', `the API of a check service does not know ${spec.type} checks`);
+  }
   const unheard = inexpressibleOptions(spec);
   if (unheard.length > 0) {
     const named = unheard.map((option) => `"${option}"`).join(', ');

@@ -68,6 +68,10 @@ export function inexpressibleProblems(
   target: { readonly name: string; readonly spec: CheckSpec },
   root: Located,
 ): readonly Problem[] {
+  if (checkOf(target.spec.type).row === null) {
+    const unknown = 'is no check type that the check service at service.url can be asked for';
+    return [problemAt(root, ['targets', target.name, 'check'], unknown)];
+  }
   const message = 'cannot be asked of the check service at service.url: its API takes the check type and the host only';
   return inexpressibleOptions(target.spec).map((option) => problemAt(root, ['targets', target.name, option], message));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkTypeNames } from '#checks/index.ts';
+import { interfaceTypeNames } from '#checks/index.ts';
 
 // The shapes of the interface, section by section. Readers take extra keys and extra elements; what we send has none.
 
@@ -66,7 +66,7 @@ export type CheckResult = z.infer<typeof CheckResult>;
 /** Interface 2.6. `port` is ours, for types that record one. */
 export const CheckResultExtended = z
   .object({
-    command: z.enum(checkTypeNames).describe('The check type.'),
+    command: z.enum(interfaceTypeNames).describe('The check type.'),
     created: z.int().min(0).describe('When the check was started, in seconds since 1970.'),
     host: z.string().describe('The target as it was recorded.'),
     port: z.string().optional().describe('The port, for check types that record it apart.'),

@@ -20,7 +20,9 @@ export function toWire(outcome: Outcome, type: CheckTypeName, dialect: Dialect =
     const { source, message } = outcome.failure;
     if (source !== 'target') return [null, { message }];
   }
-  return checkOf(type).toRow(outcome, dialect);
+  return (
+    checkOf(type).row?.toRow(outcome, dialect) ?? [null, { message: `the interface has no form for ${type} checks` }]
+  );
 }
 
 /**
@@ -31,7 +33,7 @@ export function fromWire(row: unknown, type: CheckTypeName): Outcome | null {
   if (row === null) return null;
   const fault = NodeFault.safeParse(row);
   if (fault.success) return failed(failure('node', 'internal', messageIn(fault.data[1])));
-  return checkOf(type).fromRow(row) ?? failed(failure('node', 'internal', `unreadable result: ${written(row)}`));
+  return checkOf(type).row?.fromRow(row) ?? failed(failure('node', 'internal', `unreadable result: ${written(row)}`));
 }
 
 /** The identifier of the node that configuration and metrics call `name`. */

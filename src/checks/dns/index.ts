@@ -20,6 +20,5 @@ export const dns = defineCheck({
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   lines,
   forStrangers,
-  toRow,
-  fromRow,
+  row: { toRow, fromRow },
 });

@@ -22,6 +22,5 @@ export const http = defineCheck({
   port: () => null,
   start: startPlain(probe),
   lines,
-  toRow,
-  fromRow,
+  row: { toRow, fromRow },
 });

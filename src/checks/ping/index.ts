@@ -23,6 +23,5 @@ export const ping = defineCheck({
   start: startPing,
   lines,
   forStrangers,
-  toRow,
-  fromRow,
+  row: { toRow, fromRow },
 });

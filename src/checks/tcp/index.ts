@@ -18,6 +18,5 @@ export const tcp = defineCheck({
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   lines,
-  toRow,
-  fromRow,
+  row: { toRow, fromRow },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checks } from '#checks/index.ts';
+import { checkOf, interfaceTypeNames } from '#checks/index.ts';
 import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
 import { CheckResult, CheckResultExtended, CheckStarted, NodeList } from '#protocol/shapes.ts';
 import { ApiCheck, ApiCheckRequest, ApiNodeList } from '#protocol/version-one.ts';
@@ -28,7 +28,9 @@ export function openApiDocument() {
     },
     servers: [{ url: '/' }],
     paths: {
-      ...Object.fromEntries(checks.map(({ type, summary }) => [`/check-${type}`, startPath(type, summary)])),
+      ...Object.fromEntries(
+        interfaceTypeNames.map((type) => [`/check-${type}`, startPath(type, checkOf(type).summary)]),
+      ),
       '/check-result/{id}': { get: read('getResult', 'The results so far', 'CheckResult', [...byId, wait]) },
       '/check-result-extended/{id}': {
         get: read('getExtendedResult', 'The results so far, with what was checked', 'CheckResultExtended', [

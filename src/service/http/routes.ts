@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
+import { interfaceTypeNames } from '#checks/index.ts';
 import type { CheckStarted } from '#protocol/shapes.ts';
 import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
 import { answerFailures, ApiFailure } from './failure.ts';
@@ -32,7 +33,14 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
       url: '/check-:type',
       exposeHeadRoute: false,
       async handler(request, reply) {
-        const { run, headers } = await startCheck(request, request.params.type, await parametersOf(request), options);
+        const parameters = await parametersOf(request);
+        const { run, headers } = await startCheck(
+          request,
+          request.params.type,
+          parameters,
+          options,
+          interfaceTypeNames,
+        );
         const link = `${baseUrlOf(request, publicUrl)}/check-report/${run.id}`;
         reply.headers({ ...headers, 'cache-control': 'no-store', vary: 'accept' });
         if (wantsPage(request)) return reply.redirect(link, 303);

@@ -1,14 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import {
-  addressRules,
-  checkOf,
-  CheckSpec,
-  type CheckTypeName,
-  checkTypeNames,
-  objectionTo,
-  parseEndpoint,
-} from '#checks/index.ts';
+import { addressRules, checkOf, CheckSpec, type CheckTypeName, objectionTo, parseEndpoint } from '#checks/index.ts';
 import type { NodeInfo } from '#checks/index.ts';
 import { networkOf } from '#kernel/network.ts';
 import { NodeId } from '#protocol/shapes.ts';
@@ -27,19 +19,17 @@ export interface Started {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts a check for whoever sent the request, or throws an `ApiFailure`. */
+/** Starts a check of one of these types for whoever sent the request, or throws an `ApiFailure`. */
 export async function startCheck(
   request: FastifyRequest,
   written: string,
   parameters: Parameters,
   options: ServiceOptions,
+  types: readonly CheckTypeName[],
 ): Promise<Started> {
-  const type = checkTypeNames.find((name) => name === written);
+  const type = types.find((name) => name === written);
   if (type === undefined) {
-    throw new ApiFailure(
-      'invalid_type',
-      `there is no check type "${written}": use one of ${checkTypeNames.join(', ')}`,
-    );
+    throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
   }
   const access = admit(request, options);
   const spec = readSpec(type, parameters);

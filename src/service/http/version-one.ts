@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { checkOf, type NodeInfo } from '#checks/index.ts';
+import { checkOf, checkTypeNames, type NodeInfo } from '#checks/index.ts';
 import type { ApiCheck, ApiNodeHealth } from '#protocol/version-one.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
@@ -19,7 +19,13 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
 
   app.post('/api/v1/checks', async (request, reply) => {
     const parameters = await parametersOf(request);
-    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, options);
+    const { run, headers } = await startCheck(
+      request,
+      parameters.one('type') ?? '',
+      parameters,
+      options,
+      checkTypeNames,
+    );
     const base = baseUrlOf(request, publicUrl);
     reply.code(201).headers({ ...headers, location: `${base}/api/v1/checks/${run.id}` });
     return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));

@@ -13,7 +13,7 @@ test('a closed port is refused', async () => {
   const outcome = await checkHttp(`a.example:${await closedPort()}`);
   expect(inShort(outcome)).toBe('down refused');
   expect(outcome).toMatchObject({ address: '127.0.0.1', failure: { message: 'connection refused' } });
-  expect(http.toRow(outcome)).toEqual([[0, outcome.seconds, 'connection refused', null, null]]);
+  expect(http.row.toRow(outcome)).toEqual([[0, outcome.seconds, 'connection refused', null, null]]);
 });
 
 // Each server says its texts as soon as it is asked, and ends the connection.
@@ -73,7 +73,7 @@ test.each([
   expect(inShort(outcome)).toBe(`down ${code}`);
   expect(outcome).toMatchObject({ failure: { message: expect.stringContaining(message) } });
   expect(outcome.seconds).toBeGreaterThan(0);
-  const [[okay, seconds, text]] = http.toRow(outcome) as [[unknown, unknown, unknown]];
+  const [[okay, seconds, text]] = http.row.toRow(outcome) as [[unknown, unknown, unknown]];
   expect([okay, seconds, text]).toEqual([0, outcome.seconds, outcome.status === 'down' && outcome.failure.message]);
   await server.drained();
 });
@@ -219,7 +219,7 @@ test('a name that the gate does not resolve or refuses ends the check before any
   expect(outcome).toEqual(
     expect.objectContaining({ status: 'down', seconds: 0.07, address: null, failure, phases: { resolve: 0.07 } }),
   );
-  expect(http.toRow(outcome)).toEqual([[0, 0.07, failure.message, null, null]]);
+  expect(http.row.toRow(outcome)).toEqual([[0, 0.07, failure.message, null, null]]);
 });
 
 test('a peer that the gate does not accept gets no request', async () => {

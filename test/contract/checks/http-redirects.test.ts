@@ -73,7 +73,7 @@ test.each([
   const outcome = await checkHttp(at(one, '/'), { redirects });
   expect(inShort(outcome)).toBe('down redirect');
   expect(outcome).toMatchObject({ failure: { message: expect.stringContaining(message) }, detail: { status: 302 } });
-  expect(http.toRow(outcome)).toMatchObject([[0, outcome.seconds, expect.any(String), '302', '127.0.0.1']]);
+  expect(http.row.toRow(outcome)).toMatchObject([[0, outcome.seconds, expect.any(String), '302', '127.0.0.1']]);
 });
 
 test.each([

@@ -74,7 +74,7 @@ test.each([
     facts: { certificate_expires_at: expect.any(Number) },
     detail: { status: null, certificate: { subject: 'CN=Test server' } },
   });
-  expect(http.toRow(outcome)).toEqual([[0, outcome.seconds, expect.stringContaining(words), null, null]]);
+  expect(http.row.toRow(outcome)).toEqual([[0, outcome.seconds, expect.stringContaining(words), null, null]]);
   const lax = await checkHttp(at(server), { tls: { ...tls, verify: false } });
   expect(lax).toMatchObject({ status: 'up', detail: { certificate: { subject: 'CN=Test server' } } });
 });

@@ -66,7 +66,7 @@ test('a failed status says its reason phrase, and the row has it with code and a
   await using server = await serveHttp((_, response) => void response.writeHead(404).end());
   const outcome = await checkHttp(at(server));
   expect(outcome).toMatchObject({ failure: { message: '404 Not Found' }, detail: { failed_expectation: 'status' } });
-  expect(http.toRow(outcome)).toEqual([[0, outcome.seconds, 'Not Found', '404', '127.0.0.1']]);
+  expect(http.row.toRow(outcome)).toEqual([[0, outcome.seconds, 'Not Found', '404', '127.0.0.1']]);
 });
 
 test.each([
@@ -272,7 +272,9 @@ test('a body that is no JSON fails a JSON expectation', async () => {
 test('a failed expectation on a good status is ok 0 with the status code and what failed', async () => {
   await using server = await serveHttp((_, response) => void response.end('hello'));
   const outcome = await checkHttp(at(server), { expect: { body: { contains: 'bye' } } });
-  expect(http.toRow(outcome)).toEqual([[0, outcome.seconds, 'the body does not contain "bye"', '200', '127.0.0.1']]);
+  expect(http.row.toRow(outcome)).toEqual([
+    [0, outcome.seconds, 'the body does not contain "bye"', '200', '127.0.0.1'],
+  ]);
 });
 
 test('a slow answer is down where a latency is expected', async () => {

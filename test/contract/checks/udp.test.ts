@@ -78,7 +78,7 @@ test('a closed port is down as refused, at once', async () => {
     failure: { source: 'target', code: 'refused' },
     address: '127.0.0.1',
   });
-  expect(udp.toRow(outcome)).toEqual([{ error: expect.stringContaining('refused'), address: '127.0.0.1' }]);
+  expect(udp.row?.toRow(outcome)).toEqual([{ error: expect.stringContaining('refused'), address: '127.0.0.1' }]);
 });
 
 test('silence is neither up nor down, after three datagrams', async () => {
@@ -91,7 +91,7 @@ test('silence is neither up nor down, after three datagrams', async () => {
     detail: { replied: false, sent: 3 },
   });
   expect(server.requests).toHaveLength(3);
-  expect(udp.toRow(outcome)).toEqual([{ address: '127.0.0.1', timeout: 1 }]);
+  expect(udp.row?.toRow(outcome)).toEqual([{ address: '127.0.0.1', timeout: 1 }]);
 });
 
 test.each([
@@ -104,14 +104,14 @@ test.each([
   await using server = await responder(() => {});
   const outcome = await run(server.port, { tries: 1, timeout: '100ms', ...options });
   expect(outcome.status).toBe(status);
-  expect(udp.toRow(outcome)).toEqual([{ address: '127.0.0.1', timeout: 1 }]);
+  expect(udp.row?.toRow(outcome)).toEqual([{ address: '127.0.0.1', timeout: 1 }]);
   expect(server.requests).toHaveLength(1);
 });
 
 test('a name that does not resolve has no address in its row', async () => {
   const outcome = await run(9, {}, context, 'nowhere.example');
   expect(outcome).toMatchObject({ status: 'down', failure: { code: 'name_not_found' }, address: null });
-  expect(udp.toRow(outcome)).toEqual([{ error: 'nowhere.example does not exist' }]);
+  expect(udp.row?.toRow(outcome)).toEqual([{ error: 'nowhere.example does not exist' }]);
 });
 
 test('nothing is sent where the gate refuses the connection', async () => {

@@ -5,12 +5,15 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf } from '#checks/index.ts';
+import { outcomeOf } from '#checks/outcome.ts';
+import { Detail } from '#checks/dns/detail.ts';
+import { fromRow, toRow } from '#checks/dns/row.ts';
 import { frameFault } from '#checks/dns/frame.ts';
 import { encodeQuery, readMessage } from '#checks/dns/message.ts';
 import { askedName, Spec } from '#checks/dns/spec.ts';
 import { a, answerTo } from '../../support/name-server.ts';
 
-const dns = checkOf('dns');
+const Outcome = outcomeOf(Detail);
 const question = { name: 'www.example.com', type: 'A' } as const;
 const query = encodeQuery(question, { id: 7, recursion: true, edns: true });
 
@@ -73,8 +76,8 @@ test.each([
   const spec = Spec.parse({ type: 'dns', ...written });
   expect(spec.host).toBe(host);
   expect(Spec.parse(JSON.parse(JSON.stringify(z.encode(Spec, spec))))).toEqual(spec);
-  expect(dns.deadlineMs(spec)).toBeGreaterThanOrEqual(spec.timeout);
-  expect(dns.port(spec)).toBeNull();
+  expect(checkOf('dns').deadlineMs(spec)).toBeGreaterThanOrEqual(spec.timeout);
+  expect(checkOf('dns').port(spec)).toBeNull();
 });
 
 test.each([
@@ -101,9 +104,9 @@ const rows = fc.record(
 test('a row gives an outcome that gives the same row and the same outcome again', () => {
   fc.assert(
     fc.property(rows, (row) => {
-      const outcome = dns.Outcome.parse(dns.fromRow([row]));
-      const again = dns.toRow(outcome);
-      expect(dns.toRow(dns.Outcome.parse(dns.fromRow(again)))).toEqual(again);
+      const outcome = Outcome.parse(fromRow([row]));
+      const again = toRow(outcome);
+      expect(toRow(Outcome.parse(fromRow(again)))).toEqual(again);
       expect(outcome.status).toBe([row.A, row.AAAA, row.PTR ?? []].some((list) => list.length > 0) ? 'up' : 'down');
     }),
   );
@@ -117,8 +120,8 @@ test.each([
   [[{ A: [], AAAA: [], TTL: 5, MX: ['10 mail.example.com'] }]],
   [[{ A: [], AAAA: [], TTL: 5, CNAME: ['edge.example.net'] }]],
 ])('the row %j comes back as it was', (row) => {
-  const outcome = dns.fromRow(row);
-  expect(outcome === null ? null : dns.toRow(outcome)).toEqual(row);
+  const outcome = fromRow(row);
+  expect(outcome === null ? null : toRow(outcome)).toEqual(row);
 });
 
 test.each([
@@ -130,14 +133,14 @@ test.each([
   [[{ A: 'x', AAAA: [], TTL: 1 }]],
   [[{ A: [], AAAA: [], TTL: 'x' }]],
   ['x'],
-])('the row %j cannot be read', (row) => expect(dns.fromRow(row)).toBeNull());
+])('the row %j cannot be read', (row) => expect(fromRow(row)).toBeNull());
 
 test('any value can be offered as a row', () => {
   fc.assert(
     fc.property(fc.anything(), (row) => {
       for (const offered of [row, [row], [{ A: row, AAAA: [], TTL: row }]]) {
-        const outcome = dns.fromRow(offered);
-        if (outcome !== null) dns.Outcome.parse(outcome);
+        const outcome = fromRow(offered);
+        if (outcome !== null) Outcome.parse(outcome);
       }
     }),
   );
@@ -153,12 +156,12 @@ test('what a captured report page shows is no row, and its addresses are read fr
   const results = pages.flatMap((page) => page.results);
   expect(results.length).toBeGreaterThan(40);
   for (const shown of results) {
-    expect(dns.fromRow([shown])).toBeNull();
-    expect(dns.fromRow(shown.result)).toBeNull();
+    expect(fromRow([shown])).toBeNull();
+    expect(fromRow(shown.result)).toBeNull();
     const addresses = shown.result.filter((text) => isIP(text) !== 0);
     const row = [
       { A: addresses.filter(isIPv4), AAAA: addresses.filter(isIPv6), TTL: addresses.length > 0 ? 73 : null },
     ];
-    expect(dns.toRow(dns.Outcome.parse(dns.fromRow(row)))).toEqual(row);
+    expect(toRow(Outcome.parse(fromRow(row)))).toEqual(row);
   }
 });

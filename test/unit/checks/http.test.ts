@@ -143,10 +143,10 @@ const rows = samples
 test('reads every captured row and writes it with five elements', () => {
   expect(rows).toHaveLength(11);
   for (const row of rows) {
-    const outcome = Outcome.parse(http.fromRow(row));
+    const outcome = Outcome.parse(http.row.fromRow(row));
     const [[ok, seconds, message, code, address = null]] = row;
-    expect(http.toRow(outcome)).toEqual([[ok, seconds, message, code, address]]);
-    expect(http.fromRow(http.toRow(outcome))).toEqual(outcome);
+    expect(http.row.toRow(outcome)).toEqual([[ok, seconds, message, code, address]]);
+    expect(http.row.fromRow(http.row.toRow(outcome))).toEqual(outcome);
   }
 });
 
@@ -165,8 +165,8 @@ const row = fc
 test('row, outcome and row again are the same', () => {
   fc.assert(
     fc.property(row, (one) => {
-      const outcome = Outcome.parse(http.fromRow(one));
-      expect(http.toRow(outcome)).toEqual(one);
+      const outcome = Outcome.parse(http.row.fromRow(one));
+      expect(http.row.toRow(outcome)).toEqual(one);
     }),
   );
 });
@@ -196,11 +196,11 @@ test('the row of any failure is five elements that are read as no success, and s
         seconds: took,
         address: from,
       });
-      const written = http.toRow(outcome);
+      const written = http.row.toRow(outcome);
       expect(written).toEqual([[0, took, expect.any(String), expect.toSatisfy(isStatus), expect.toSatisfy(isAddress)]]);
-      const read = Outcome.parse(http.fromRow(written));
+      const read = Outcome.parse(http.row.fromRow(written));
       expect(read.status).not.toBe('up');
-      expect(http.toRow(read)).toEqual(written);
+      expect(http.row.toRow(read)).toEqual(written);
     }),
   );
 });
@@ -209,8 +209,12 @@ const isStatus = (value: unknown) => value === null || (typeof value === 'string
 const isAddress = (value: unknown) => value === null || typeof value === 'string';
 
 test('four elements, a status as a number and more elements are read', () => {
-  expect(http.fromRow([[1, 0.1, 'OK', 200]])).toMatchObject({ status: 'up', address: null, detail: { status: 200 } });
-  expect(http.fromRow([[1, 0.1, 'OK', '200', '192.0.2.1', 'more']])).toMatchObject({ address: '192.0.2.1' });
+  expect(http.row.fromRow([[1, 0.1, 'OK', 200]])).toMatchObject({
+    status: 'up',
+    address: null,
+    detail: { status: 200 },
+  });
+  expect(http.row.fromRow([[1, 0.1, 'OK', '200', '192.0.2.1', 'more']])).toMatchObject({ address: '192.0.2.1' });
 });
 
 test.each([
@@ -231,7 +235,7 @@ test.each([
     ],
   ],
 ])('%j is no row', (value) => {
-  expect(http.fromRow(value)).toBeNull();
+  expect(http.row.fromRow(value)).toBeNull();
 });
 
 test.each([
@@ -255,11 +259,14 @@ test.each([
   ['host or network unreachable', 'unreachable'],
   ['Network is unreachable', 'unreachable'],
 ])('the words "%s" are read as %s', (message, code) => {
-  expect(http.fromRow([[0, 0.1, message, null, null]])).toMatchObject({ status: 'down', failure: { code, message } });
+  expect(http.row.fromRow([[0, 0.1, message, null, null]])).toMatchObject({
+    status: 'down',
+    failure: { code, message },
+  });
 });
 
 test('a status row is read with its status, whatever the phrase', () => {
-  expect(http.fromRow([[0, 0.1, 'Not Found', '404', '192.0.2.1']])).toMatchObject({
+  expect(http.row.fromRow([[0, 0.1, 'Not Found', '404', '192.0.2.1']])).toMatchObject({
     status: 'down',
     address: '192.0.2.1',
     failure: { source: 'target', code: 'status', message: '404 Not Found' },

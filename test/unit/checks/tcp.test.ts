@@ -78,8 +78,8 @@ test('an expectation looks at bytes, or by a regular expression at lines of text
 test('reads every captured row, and row, outcome and row again are the same', () => {
   expect(rows.length).toBeGreaterThanOrEqual(3);
   for (const row of rows) {
-    const outcome = Outcome.parse(tcp.fromRow(row));
-    expect(tcp.toRow(outcome)).toEqual(row);
+    const outcome = Outcome.parse(tcp.row.fromRow(row));
+    expect(tcp.row.toRow(outcome)).toEqual(row);
   }
 });
 
@@ -93,13 +93,13 @@ test.each([
   [[{ error: 'something else' }], 'down', 'unreachable'],
   [[{ error: 'Broken pipe', time: 0.1, extra: 1 }], 'down', 'reset'],
 ])('reads %j', (row, status, code) => {
-  expect(tcp.fromRow(row)).toMatchObject({ status, failure: { code } });
+  expect(tcp.row.fromRow(row)).toMatchObject({ status, failure: { code } });
 });
 
 test.each([null, [], [null], [{}], [{ time: 'x' }], [{ time: -1 }], 'text', [{ error: 5 }], [[1]], { error: 'x' }])(
   'does not read %j',
   (row) => {
-    expect(tcp.fromRow(row)).toBeNull();
+    expect(tcp.row.fromRow(row)).toBeNull();
   },
 );
 
@@ -124,8 +124,8 @@ test.each([
   failure('node', 'forbidden', 'a.example is refused: this node checks public addresses only'),
   failure('node', 'local', 'this node could not connect: connect EADDRNOTAVAIL 192.0.2.1'),
 ])('a failure of our own is read back from its row: $message', (reason) => {
-  const row = tcp.toRow(failed(reason, { address: '192.0.2.1' }));
-  expect(tcp.fromRow(row)).toMatchObject({ failure: reason, address: '192.0.2.1' });
+  const row = tcp.row.toRow(failed(reason, { address: '192.0.2.1' }));
+  expect(tcp.row.fromRow(row)).toMatchObject({ failure: reason, address: '192.0.2.1' });
 });
 
 test('row, outcome and row again are the same for any row', () => {
@@ -138,10 +138,10 @@ test('row, outcome and row again are the same for any row', () => {
   );
   fc.assert(
     fc.property(row, (written) => {
-      const outcome = tcp.fromRow([written]);
-      const first = tcp.toRow(Outcome.parse(outcome));
-      const again = tcp.fromRow(first);
-      expect(tcp.toRow(Outcome.parse(again))).toEqual(first);
+      const outcome = tcp.row.fromRow([written]);
+      const first = tcp.row.toRow(Outcome.parse(outcome));
+      const again = tcp.row.fromRow(first);
+      expect(tcp.row.toRow(Outcome.parse(again))).toEqual(first);
       if (!('error' in written)) expect(first).toEqual([written]);
     }),
   );

@@ -3,11 +3,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf, CheckSpec } from '#checks/index.ts';
+import { outcomeOf } from '#checks/outcome.ts';
+import { Detail } from '#checks/udp/detail.ts';
+import { fromRow, toRow } from '#checks/udp/row.ts';
 import { payloadBytes, PresetName, Spec } from '#checks/udp/spec.ts';
 import { presetAt, presets } from '#checks/udp/presets.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
-const udp = checkOf('udp');
+const Outcome = outcomeOf(Detail);
 
 const escaped = (bytes: Uint8Array) => [...bytes].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 const someBytes = fc.uint8Array({ minLength: 1, maxLength: 300 });
@@ -65,7 +68,7 @@ test.each([
 ])('%s is recorded as %s', (written, host) => {
   const spec = CheckSpec.parse({ type: 'udp', host: written });
   expect(spec.host).toBe(host);
-  expect(udp.port(spec)).toBe(host.slice(host.lastIndexOf(':') + 1));
+  expect(checkOf('udp').port(spec)).toBe(host.slice(host.lastIndexOf(':') + 1));
   expect(CheckSpec.parse(JSON.parse(JSON.stringify(z.encode(CheckSpec, spec))))).toEqual(spec);
 });
 
@@ -93,9 +96,9 @@ test.each([
   { row: [{ error: 'the resolver of this node does not work: its name servers do not answer' }], status: 'unknown' },
   { row: [{ error: 'the name servers of example.com do not answer' }], status: 'down' },
 ])('the row $row is $status and comes back as it was', ({ row, status }) => {
-  const outcome = udp.Outcome.parse(udp.fromRow(row));
+  const outcome = Outcome.parse(fromRow(row));
   expect(outcome.status).toBe(status);
-  expect(udp.toRow(outcome)).toEqual(row);
+  expect(toRow(outcome)).toEqual(row);
 });
 
 const texts = z.array(z.looseObject({ check: z.string(), kind: z.string(), sample: z.unknown() }));
@@ -107,7 +110,7 @@ const captured = samples
   );
 
 test('every captured row is read', () => {
-  const outcomes = captured.map((row) => udp.fromRow(row));
+  const outcomes = captured.map((row) => fromRow(row));
   expect(outcomes).toMatchObject([
     { status: 'unknown', address: '77.88.55.60', failure: { code: 'silent' } },
     {
@@ -130,10 +133,10 @@ test('any value can be offered as a row, and what is read is stable', () => {
   );
   fc.assert(
     fc.property(fc.oneof(fc.anything(), row), (offered) => {
-      const outcome = udp.fromRow([offered]);
+      const outcome = fromRow([offered]);
       if (outcome === null) return;
-      const again = udp.toRow(udp.Outcome.parse(outcome));
-      expect(udp.toRow(udp.Outcome.parse(udp.fromRow(again)))).toEqual(again);
+      const again = toRow(Outcome.parse(outcome));
+      expect(toRow(Outcome.parse(fromRow(again)))).toEqual(again);
     }),
   );
 });

@@ -25,7 +25,7 @@ test('there are captured rows to read', () => {
 });
 
 test.each(readable.map((row) => [JSON.stringify(row), row]))('the captured row %s is read', (_, row) => {
-  const outcome = Outcome.parse(ping.fromRow(row));
+  const outcome = Outcome.parse(ping.row.fromRow(row));
   const [cells] = z.tuple([z.array(z.array(z.unknown()))]).parse(row);
   expect(outcome.detail?.attempts.map(({ status }) => status)).toEqual(cells.map(([status]) => status));
   expect(outcome.address).toBe(cells[0]?.[2]);
@@ -41,7 +41,7 @@ test('a row of four replies is up with the mean of them', () => {
       ['OK', 0.04],
     ],
   ];
-  expect(ping.fromRow(row)).toEqual({
+  expect(ping.row.fromRow(row)).toEqual({
     status: 'up',
     seconds: 0.025,
     address: '192.0.2.1',
@@ -93,7 +93,7 @@ test.each([
   { name: 'an unresolved name', row: [[null]], source: 'target', code: 'name_not_found' },
 ])('$name is the fault of the $source: $code', ({ row, source, code }) => {
   const status = source === 'target' ? 'down' : 'unknown';
-  expect(ping.fromRow(row)).toMatchObject({ status, failure: { source, code } });
+  expect(ping.row.fromRow(row)).toMatchObject({ status, failure: { source, code } });
 });
 
 test('loss counts the requests that were sent', () => {
@@ -104,7 +104,7 @@ test('loss counts the requests that were sent', () => {
       ['ERROR', 0],
     ],
   ];
-  expect(ping.fromRow(row)).toMatchObject({ status: 'up', facts: { loss: 0.5 } });
+  expect(ping.row.fromRow(row)).toMatchObject({ status: 'up', facts: { loss: 0.5 } });
 });
 
 test.each([
@@ -120,13 +120,13 @@ test.each([
   ['more after the attempts', [[['OK', 1]], 1]],
   ['an object', { error: 'x' }],
 ])('%s cannot be read', (_, row) => {
-  expect(ping.fromRow(row)).toBeNull();
+  expect(ping.row.fromRow(row)).toBeNull();
 });
 
 test('arbitrary JSON is read as an outcome or not at all', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (row) => {
-      const outcome = ping.fromRow(row);
+      const outcome = ping.row.fromRow(row);
       return outcome === null || Outcome.safeParse(outcome).success;
     }),
   );
@@ -141,28 +141,28 @@ test('whatever can be read becomes a row that says the same again', () => {
   fc.assert(
     fc.property(withAddress, ([attempts, address, present]) => {
       const [first, ...rest] = attempts;
-      const outcome = ping.fromRow([[present ? [...(first ?? []), address] : first, ...rest]]);
+      const outcome = ping.row.fromRow([[present ? [...(first ?? []), address] : first, ...rest]]);
       expect(Outcome.parse(outcome)).toEqual(outcome);
       if (outcome === null) return;
-      const row = JSON.parse(JSON.stringify(ping.toRow(outcome))) as unknown;
-      const again = ping.fromRow(row);
+      const row = JSON.parse(JSON.stringify(ping.row.toRow(outcome))) as unknown;
+      const again = ping.row.fromRow(row);
       expect(again?.detail).toEqual(outcome.detail);
       expect(again?.facts).toEqual(outcome.facts);
       if (again === null) return;
-      expect(ping.toRow(again)).toEqual(row);
+      expect(ping.row.toRow(again)).toEqual(row);
     }),
   );
 });
 
 test('the address stands on the first OK attempt and nowhere else', () => {
-  const outcome = ping.fromRow([
+  const outcome = ping.row.fromRow([
     [
       ['TIMEOUT', 3, '192.0.2.1'],
       ['OK', 0.01],
       ['OK', 0.02, '192.0.2.1'],
     ],
   ]);
-  expect(outcome === null ? null : ping.toRow(outcome)).toEqual([
+  expect(outcome === null ? null : ping.row.toRow(outcome)).toEqual([
     [
       ['TIMEOUT', 3],
       ['OK', 0.01, '192.0.2.1'],
@@ -182,5 +182,5 @@ test('an outcome without attempts is written as an unresolved name', () => {
     failure,
     detail: null,
   } as const;
-  expect(ping.toRow(outcome)).toEqual([[null]]);
+  expect(ping.row.toRow(outcome)).toEqual([[null]]);
 });
