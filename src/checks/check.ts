@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
+import { loadHandshakeReader } from './tcp-info.ts';
 
 /** What a node gives its check types when it starts them. */
 export interface NodeEnvironment {
@@ -38,11 +39,15 @@ export interface Prober<Spec, Detail> {
 export function startPlain<Spec, Detail>(
   probe: (spec: Spec, context: ProbeContext, environment: NodeEnvironment) => Promise<Outcome<Detail>>,
 ): (environment: NodeEnvironment) => Promise<Prober<Spec, Detail>> {
-  return async (environment) => ({
-    capability: { able: true },
-    probe: async (spec, context) => probe(spec, context, environment),
-    close: async () => {},
-  });
+  return async (environment) => {
+    // The first check must not pay for it.
+    await loadHandshakeReader();
+    return {
+      capability: { able: true },
+      probe: async (spec, context) => probe(spec, context, environment),
+      close: async () => {},
+    };
+  };
 }
 
 /** Whose rows: those of the interface, or those of the public service where it differs. */

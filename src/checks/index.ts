@@ -33,6 +33,9 @@ export type CheckTypeName = CheckSpec['type'];
 
 export const checkTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
 
+/** Those that the interface knows. */
+export const interfaceTypeNames = checks.flatMap((check) => (check.row === null ? [] : [check.type]));
+
 /** A check type with its own spec and detail out of sight: what shared code handles. */
 export interface AnyCheck {
   readonly type: CheckTypeName;
@@ -73,11 +76,6 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     } as unknown as AnyCheck;
     return [check.type, { ...erased, forStrangers: (outcome) => concealFailure(erased.forStrangers(outcome)) }];
   }),
-);
-
-/** The types that the interface knows. */
-export const interfaceTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
-  checkOf(check.type).row === null ? [] : [check.type],
 );
 
 /** The check type of a name out of THE list. */

@@ -124,7 +124,6 @@ test('every folder imports only what the table allows', () => {
 
 test('no files lead back to themselves, types counted', () => {
   const left = [
-    ['checks/address.ts', 'checks/gate.ts', 'checks/resolver.ts'],
     ['channels/channel.ts', 'channels/smtp-server.ts'],
     ['config/config.ts', 'config/delivery.ts'],
   ];
@@ -150,6 +149,16 @@ test('THE list of check types equals the folders', () => {
   const folders = new Set(globSync('checks/*/index.ts', { cwd: root }).map((path) => path.split('/')[1]));
   const listed = /export const checks = \[([^\]]*)\]/.exec(readFileSync(join(root, 'checks/index.ts'), 'utf8'))?.[1];
   expect(new Set(listed?.split(',').map((name) => name.trim()))).toEqual(folders);
+});
+
+test('the folders of check types have one shape', () => {
+  const model = ['detail.ts', 'index.ts', 'lines.ts', 'probe.ts', 'row.ts', 'spec.ts'];
+  const types = globSync('checks/*/index.ts', { cwd: root }).map((path) => dirname(path));
+  for (const type of types) {
+    const found = model.filter((file) => files.includes(`${type}/${file}`));
+    expect([type, found]).toEqual([type, model]);
+    expect(readFileSync(join(root, type, 'probe.ts'), 'utf8')).toMatch(/\breach\b/);
+  }
 });
 
 test('shared code never asks which type a check is', () => {

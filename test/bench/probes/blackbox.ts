@@ -2,9 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CheckTypeName } from '#checks/index.ts';
 import { answerQuestions, freePort, type Program, startServer } from '../tools/processes.ts';
-import { type Check, type Load, type Ports, runLoad } from './subject.ts';
+import { type BenchedType, type Check, type Load, type Ports, runLoad } from './subject.ts';
 
 const modules = `modules:
   http: { prober: http, timeout: 10s, http: { preferred_ip_protocol: ip4 } }
@@ -14,7 +13,7 @@ const modules = `modules:
 `;
 
 /** The types that blackbox_exporter has a prober for. */
-export const probedByBlackbox: readonly CheckTypeName[] = ['ping', 'http', 'tcp', 'dns'];
+export const probedByBlackbox: readonly BenchedType[] = ['ping', 'http', 'tcp', 'dns'];
 
 export interface Blackbox extends Program {
   readonly port: number;
@@ -45,7 +44,7 @@ export async function startBlackbox(): Promise<Blackbox> {
   };
 }
 
-function targetOf(type: CheckTypeName, address: string, ports: Ports): string {
+function targetOf(type: BenchedType, address: string, ports: Ports): string {
   switch (type) {
     case 'http':
       return `http://${address}:${ports.http}/`;

@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
-import { type CheckTypeName, checkTypeNames } from '#checks/index.ts';
 import { comeFirst, cpuSeconds, type Helper, missing, startHelper } from '../tools/processes.ts';
 import { figure, printTable } from '../tools/table.ts';
 import { type Blackbox, probedByBlackbox, startBlackbox } from './blackbox.ts';
 import { type EchoesSpent, type EchoLoad, fpingEchoes } from './echoes.ts';
-import type { Load, Ports, Spent } from './subject.ts';
+import { type BenchedType, benchedTypes, type Load, type Ports, type Spent } from './subject.ts';
 
 // CPU and time for each check against loopback servers in another process: our probes through a node's agent, the bare library,
 // and prometheus-blackbox-exporter asked over HTTP, one after the other in the same run. About two and a half minutes.
@@ -19,7 +18,7 @@ const { values: options } = parseArgs({
   },
 });
 const ms = Number(options.ms);
-const types = checkTypeNames.filter((type) => options.type?.includes(type) ?? true);
+const types = benchedTypes.filter((type) => options.type?.includes(type) ?? true);
 const concurrencies = options.at.map(Number);
 
 comeFirst();
@@ -68,7 +67,7 @@ printTable(['check', 'at once', 'CPU us', 'agent is x', 'per s', 'p50 ms', 'p99 
 
 if (types.includes('ping') && options.only === undefined) await compareEchoes();
 
-async function askBlackbox(type: CheckTypeName, plan: Load): Promise<Spent | null> {
+async function askBlackbox(type: BenchedType, plan: Load): Promise<Spent | null> {
   if (blackbox === null || !probedByBlackbox.includes(type)) return null;
   const { program, driver } = blackbox;
   const before = cpuSeconds(program.pid);

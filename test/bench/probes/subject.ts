@@ -1,4 +1,6 @@
-import type { CheckTypeName } from '#checks/index.ts';
+/** The check types that the bench has servers for. */
+export const benchedTypes = ['ping', 'http', 'tcp', 'dns', 'udp'] as const;
+export type BenchedType = (typeof benchedTypes)[number];
 
 /** Where the servers of the bench listen: on every address of 127.0.0.0/8, those for datagrams on 127.0.0.1 only. */
 export interface Ports {
@@ -10,7 +12,7 @@ export interface Ports {
 
 /** One measurement: `concurrency` loops that check one target after the other for so long. */
 export interface Load {
-  readonly type: CheckTypeName;
+  readonly type: BenchedType;
   readonly concurrency: number;
   readonly ms: number;
   readonly ports: Ports;
@@ -31,7 +33,7 @@ export interface Spent {
 }
 
 /** Does one check of a target and says whether it is up. */
-export type Check = (type: CheckTypeName, address: string, ports: Ports) => Promise<boolean>;
+export type Check = (type: BenchedType, address: string, ports: Ports) => Promise<boolean>;
 
 // Many addresses, so that the ports of closed connections do not run out. A datagram is answered from 127.0.0.1 always.
 const many = Array.from({ length: 50 }, (_, index) => `127.0.1.${index + 1}`);
@@ -61,7 +63,7 @@ export async function runLoad(check: Check, { type, concurrency, ms, ports }: Lo
 
 async function drive(
   check: Check,
-  type: CheckTypeName,
+  type: BenchedType,
   concurrency: number,
   ms: number,
   ports: Ports,

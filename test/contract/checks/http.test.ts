@@ -1,10 +1,12 @@
-import { createServer } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { http } from '#checks/http/index.ts';
 import { userAgent } from '#kernel/version.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { checkHttp, inShort } from '../../support/http-check.ts';
-import { serveHttp, serveText, type TestServer } from '../../support/http-servers.ts';
+import { serveHttp, serveRaw, serveText, type TestServer } from '../../support/http-servers.ts';
 
 const at = (server: TestServer, path = '') => `http://a.example:${server.port}${path}`;
 
@@ -278,12 +280,11 @@ test('a failed expectation on a good status is ok 0 with the status code and wha
 });
 
 test('a slow answer is down where a latency is expected', async () => {
-  await using server = await serveHttp((_, response) => {
-    setTimeout(() => response.end(), 20);
-  });
-  const outcome = await checkHttp(at(server), { expect: { latency: '5ms' } });
+  const clock = new FakeClock();
+  await using server = await serveHttp((_, response) => void clock.advance(20).then(() => response.end()));
+  const outcome = await checkHttp(at(server), { expect: { latency: '5ms' } }, { clock });
   expect(inShort(outcome)).toBe('down slow');
-  expect(outcome.phases.first_byte).toBeGreaterThan(0.015);
+  expect(outcome.phases.first_byte).toBe(0.02);
   expect(outcome.detail?.failed_expectation).toBe('latency');
 });
 
@@ -311,12 +312,18 @@ test('a body in another charset is read as such', async () => {
   expect(inShort(await checkHttp(at(server), { expect: { body: { contains: 'grün' } } }))).toBe('up 200');
 });
 
-test('the check leaves no server behind it busy: connections are closed when the outcome is there', async () => {
-  const server = createServer((_, response) => void response.end('x'));
-  server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  await checkHttp(`127.0.0.1:${address.port}`);
-  await new Promise((resolve) => server.close(resolve));
+test('the connection is closed when the outcome is there, whatever the server would rather do', async () => {
+  const opened: Socket[] = [];
+  const onSocket = (message: unknown) => opened.push((message as { socket: Socket }).socket);
+  await using server = await serveRaw((socket) => {
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx'));
+  });
+  subscribe('net.client.socket', onSocket);
+  try {
+    expect(inShort(await checkHttp(at(server)))).toBe('up 200');
+  } finally {
+    unsubscribe('net.client.socket', onSocket);
+  }
+  expect(opened.map((socket) => socket.closed)).toEqual([true]);
+  await server.drained();
 });

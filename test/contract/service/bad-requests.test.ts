@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkOf, CheckSpec, checkTypeNames, type Outcome } from '#checks/index.ts';
+import { checkOf, CheckSpec, interfaceTypeNames, type Outcome } from '#checks/index.ts';
 import { badRequest, complaintOf } from '../../support/bad-requests.ts';
 import { fakeNodes, places, startService } from '../../support/check-service.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -55,7 +55,7 @@ test('the route takes exactly the hosts that the check type takes, and records w
     fc.tuple(fc.domain(), fc.integer({ min: -1, max: 70_000 })).map(([name, port]) => `${name}:${port}`),
   );
   await fc.assert(
-    fc.asyncProperty(host, fc.constantFrom(...checkTypeNames), async (written, type) => {
+    fc.asyncProperty(host, fc.constantFrom(...interfaceTypeNames), async (written, type) => {
       const answer = await fetch(`${service.url}/check-${type}?${new URLSearchParams({ host: written }).toString()}`);
       const spec = CheckSpec.safeParse({ type, host: written.toWellFormed().trim(), ...checkOf(type).overApi });
       const body = (await answer.json()) as { request_id: string };

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { checkTypeNames } from '#checks/index.ts';
+import { interfaceTypeNames } from '#checks/index.ts';
 import { CheckResult, CheckResultExtended, CheckStarted, NodeList } from '#protocol/shapes.ts';
 import { fromWire } from '#protocol/wire.ts';
 import { startService, type TestService, threadNodes } from '../../support/check-service.ts';
@@ -75,7 +75,7 @@ async function rowsOf(type: Type, host: string): Promise<readonly unknown[]> {
 const target = () => `127.0.0.1:${web.port}`;
 
 describe('1 and 4.1: a check', () => {
-  test.each(checkTypeNames)('%s is started, and answers with a check request at once', async (type) => {
+  test.each(interfaceTypeNames)('%s is started, and answers with a check request at once', async (type) => {
     const began = performance.now();
     const started = await start(type, target());
     expect(performance.now() - began).toBeLessThan(1_000);
@@ -197,7 +197,7 @@ describe('2.7: the rows', () => {
     expect(closed).toContainEqual([expect.objectContaining({ error: expect.stringMatching(/refused/i) })]);
   });
 
-  test.each(checkTypeNames)('%s: what is sent is read back', async (type) => {
+  test.each(interfaceTypeNames)('%s: what is sent is read back', async (type) => {
     const found = type === 'ping' ? finished(type, pinged.request_id) : rowsOf(type, target());
     for (const row of await found) {
       const outcome = fromWire(row, type);

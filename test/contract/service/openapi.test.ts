@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { checkTypeNames } from '#checks/index.ts';
+import { interfaceTypeNames } from '#checks/index.ts';
 import { openApiDocument } from '#service/http/openapi.ts';
 import { fakeNodes, places, startService } from '../../support/check-service.ts';
 import { notUp } from '../../support/votes.ts';
@@ -21,7 +21,7 @@ test('every reference of the document leads somewhere, and every operation has a
   expect(new Set(used)).toEqual(new Set(names));
   const operations = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, name]) => name);
   expect(new Set(operations).size).toBe(operations.length);
-  for (const type of checkTypeNames) expect(document.paths).toHaveProperty([`/check-${type}`]);
+  for (const type of interfaceTypeNames) expect(document.paths).toHaveProperty([`/check-${type}`]);
 });
 
 test('every path of the document is served, and every answer fits its schema', async () => {

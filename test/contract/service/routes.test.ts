@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkTypeNames, failed, failure, type FailureCode, type Outcome } from '#checks/index.ts';
+import { failed, failure, type FailureCode, interfaceTypeNames, type Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { apiErrors, ErrorBody } from '#protocol/errors.ts';
 import { CheckResult, CheckStarted, NodeAddresses, NodeList } from '#protocol/shapes.ts';
@@ -61,7 +61,7 @@ test('a name that no node could resolve is a row of each type, not an error of t
   const unresolved = failed(failure('target', 'name_not_found', 'the name does not exist'));
   await using service = await startService({ transport: fakeNodes(places.slice(0, 1), () => unresolved) });
   const found: Record<string, unknown> = {};
-  for (const type of checkTypeNames) {
+  for (const type of interfaceTypeNames) {
     const run = await started(await fetch(`${service.url}/check-${type}?host=no.such.name`));
     const result = await (await fetch(`${service.url}/check-result/${run.request_id}?wait=5`)).json();
     found[type] = Object.values(result as object)[0];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { checkTypeNames } from '#checks/index.ts';
+import { interfaceTypeNames } from '#checks/index.ts';
 import { apiErrors } from '#protocol/errors.ts';
 import { openApiDocument } from '#service/http/openapi.ts';
 
@@ -19,5 +19,5 @@ test('docs/api.md names every path and check type', () => {
     path.replace(/\{.*\}.*/, '').replace(/^\/check-(?!result|report).*/, '/check-'),
   );
   expect(paths.filter((path) => !page.includes(path))).toEqual([]);
-  expect(checkTypeNames.filter((type) => !page.includes(`| ${type} |`))).toEqual([]);
+  expect(interfaceTypeNames.filter((type) => !page.includes(`| ${type} |`))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkOf, checkTypeNames, failed, failure } from '#checks/index.ts';
+import { checkOf, interfaceTypeNames, failed, failure } from '#checks/index.ts';
 import { CheckResult, CheckStarted, NodeList } from '#protocol/shapes.ts';
 import {
   fromDescriptor,
@@ -18,7 +18,7 @@ const de1 = { name: 'de1', countryCode: 'de', country: 'Germany', city: 'Berlin'
 test.each(['node', 'service', 'resolver'] as const)(
   'a %s fault travels as [null, { message }] for every check type',
   (source) => {
-    for (const type of checkTypeNames) {
+    for (const type of interfaceTypeNames) {
       expect(toWire(failed(failure(source, 'gone', 'the node went away')), type)).toEqual([
         null,
         { message: 'the node went away' },
@@ -35,17 +35,17 @@ test.each([
   { name: 'a row of no type', row: { odd: true }, message: 'unreadable result: {"odd":true}' },
   { name: 'a text', row: 'nonsense', message: 'unreadable result: "nonsense"' },
 ])('$name is read as unknown by fault of the node', ({ row, message }) => {
-  for (const type of checkTypeNames) {
+  for (const type of interfaceTypeNames) {
     expect(fromWire(row, type)).toMatchObject({ status: 'unknown', failure: { source: 'node', message } });
   }
 });
 
 test('null is a node that still works', () => {
-  expect(checkTypeNames.map((type) => fromWire(null, type))).toEqual(checkTypeNames.map(() => null));
+  expect(interfaceTypeNames.map((type) => fromWire(null, type))).toEqual(interfaceTypeNames.map(() => null));
 });
 
 test('a failure of the target goes to the check type', () => {
-  for (const type of checkTypeNames) {
+  for (const type of interfaceTypeNames) {
     const outcome = failed(failure('target', 'name_not_found', 'the name does not exist'));
     expect(toWire(outcome, type)).toEqual(checkOf(type).row?.toRow(outcome));
   }
@@ -53,7 +53,7 @@ test('a failure of the target goes to the check type', () => {
 
 test('whatever a service sends is read or is a node fault, never a throw and never down without a row of the type', () => {
   fc.assert(
-    fc.property(fc.jsonValue(), fc.constantFrom(...checkTypeNames), (row, type) => {
+    fc.property(fc.jsonValue(), fc.constantFrom(...interfaceTypeNames), (row, type) => {
       const outcome = fromWire(row, type);
       if (row === null) return outcome === null;
       return outcome !== null && (outcome.status !== 'down' || checkOf(type).row?.fromRow(row) !== null);
