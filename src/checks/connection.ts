@@ -1,17 +1,14 @@
-import { createSocket } from 'node:dgram';
-import { connect, isIPv6, type Socket } from 'node:net';
-import { type Clock, DeadlineError, orAbort } from '#kernel/clock.ts';
-import { messageOf, systemCode } from '#kernel/errors.ts';
+import { connect, type Socket } from 'node:net';
+import { DeadlineError, orAbort } from '#kernel/clock.ts';
+import { systemCode } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { NodeEnvironment } from './check.ts';
 import type { Gate, Pinned } from './gate.ts';
+import { connectFailure } from './network-errors.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
 import type { ReadHandshake } from './tcp-info.ts';
 
-/** A TCP connection to a pinned address that the gate has verified. */
-export interface Connection {
-  readonly ok: true;
-  readonly socket: Socket;
+export interface Timing {
   /** The handshake's time: the kernel's where it has one, else ours. */
   readonly seconds: number;
   /** Between our call and our hearing of it. */
@@ -19,9 +16,17 @@ export interface Connection {
   readonly timedBy: 'kernel' | 'clock';
 }
 
+/** A TCP connection to a pinned address that the gate has verified. */
+export interface Connection extends Timing {
+  readonly ok: true;
+  readonly socket: Socket;
+}
+
 export interface NotConnected {
   readonly ok: false;
   readonly failure: Failure;
+  /** Set where the target accepted the connection and reset it before we came to hear of either. */
+  readonly reset: (Timing & { readonly error: Error }) | null;
 }
 
 export interface ConnectOptions {
@@ -48,22 +53,29 @@ export async function openConnection(
     noDelay: true,
     ...(local === undefined ? {} : { localAddress: local }),
   });
+  const timing = (): Timing => {
+    const clockSeconds = toSeconds(clock.elapsed() - start);
+    const kernelSeconds = readHandshake(socket);
+    const timedBy = kernelSeconds === null ? 'clock' : 'kernel';
+    return { clockSeconds, seconds: kernelSeconds ?? clockSeconds, timedBy };
+  };
+  const timingAtEnd = beforeItsEnd(socket, timing);
   try {
-    const timing = await orAbort(handshake(socket, clock, start, readHandshake), signal);
+    const made = await orAbort(handshake(socket, timing), signal);
     const refusal = gate.verify(pinned, socket);
-    if (refusal === null) return { ok: true, socket, ...timing };
+    if (refusal === null) return { ok: true, socket, ...made };
     await closeSocket(socket);
-    return { ok: false, failure: refusal };
+    return { ok: false, failure: refusal, reset: null };
   } catch (error) {
     await closeSocket(socket);
     if (error instanceof DeadlineError) {
-      return {
-        ok: false,
-        failure: failure('target', 'timeout', `connection timed out after ${formatDuration(error.ms)}`),
-      };
+      const message = `connection timed out after ${formatDuration(error.ms)}`;
+      return { ok: false, failure: failure('target', 'timeout', message), reset: null };
     }
     if (signal.aborted) throw error;
-    return { ok: false, failure: await connectFailure(error, pinned.address) };
+    const reason = await connectFailure(error, pinned.address);
+    const made = timingAtEnd();
+    return { ok: false, failure: reason, reset: wasMade(error) && made !== null ? { ...made, error } : null };
   }
 }
 
@@ -78,66 +90,31 @@ export async function closeSocket(socket: Socket): Promise<void> {
   });
 }
 
-/** What an error of an open connection means. */
-export function streamFailure(error: unknown): Failure {
-  const code = systemCode(error);
-  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNABORTED') {
-    return failure('target', 'reset', 'connection reset by the target');
-  }
-  if (code === 'ETIMEDOUT') return failure('target', 'timeout', 'connection timed out');
-  return failure('node', 'local', `the node could not go on: ${messageOf(error)}`);
+// A reset in answer to the handshake is ECONNREFUSED: this one came after it, but before the event loop did (tcp(7)).
+function wasMade(error: unknown): error is Error {
+  return error instanceof Error && systemCode(error) === 'ECONNRESET';
 }
 
-/** What it means that a connection was not made: the target's fault, or ours where we have no route or no means. */
-export async function connectFailure(error: unknown, address: string): Promise<Failure> {
-  switch (systemCode(error)) {
-    case 'ECONNREFUSED':
-      return failure('target', 'refused', 'connection refused');
-    case 'ETIMEDOUT':
-      return failure('target', 'timeout', 'connection timed out');
-    case 'ECONNRESET':
-      return failure('target', 'reset', 'connection reset by the target');
-    case 'ENETUNREACH':
-    case 'EHOSTUNREACH':
-      if (!(await hasRoute(address))) {
-        return failure('node', 'local', `this node has no route to IPv${isIPv6(address) ? 6 : 4} address ${address}`);
-      }
-      return failure('target', 'unreachable', 'host or network unreachable');
-    default:
-      return failure('node', 'local', `this node could not connect: ${messageOf(error)}`);
-  }
+// A socket that fails is destroyed before anybody hears of it: what it knew has to be asked for on the way.
+function beforeItsEnd<T>(socket: Socket, read: () => T): () => T | null {
+  const destroy = socket._destroy.bind(socket);
+  let known: T | null = null;
+  socket._destroy = (error, done) => {
+    if (error !== null) known = read();
+    destroy(error, done);
+  };
+  return () => known;
 }
 
-// Connecting a datagram socket looks up the route and sends nothing.
-async function hasRoute(address: string): Promise<boolean> {
-  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
-  try {
-    return await new Promise<boolean>((resolve) => {
-      socket.once('error', () => resolve(false));
-      socket.once('connect', () => resolve(true));
-      socket.connect(9, address);
-    });
-  } finally {
-    socket.close();
-  }
-}
-
-type Timing = Pick<Connection, 'seconds' | 'clockSeconds' | 'timedBy'>;
-
-async function handshake(socket: Socket, clock: Clock, start: number, readHandshake: ReadHandshake): Promise<Timing> {
+async function handshake(socket: Socket, timing: () => Timing): Promise<Timing> {
   return new Promise<Timing>((resolve, reject) => {
     socket.once('error', reject);
     socket.once('connect', () => {
-      const clockSeconds = toSeconds(clock.elapsed() - start);
-      const kernelSeconds = readHandshake(socket);
+      const made = timing();
       socket.off('error', reject);
       // Until somebody listens for them, errors of the open connection must not end the process.
       socket.on('error', () => {});
-      resolve({
-        clockSeconds,
-        seconds: kernelSeconds ?? clockSeconds,
-        timedBy: kernelSeconds === null ? 'clock' : 'kernel',
-      });
+      resolve(made);
     });
   });
 }

@@ -2,6 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Family } from './address.ts';
+import { routeFailure } from './network-errors.ts';
 import { type Failure, failure } from './outcome.ts';
 
 /** The other end of a conversation: an address that the gate pinned, or one of the node's own name servers. */
@@ -13,8 +14,8 @@ export interface Peer {
 
 /** Both ends of a connected socket, as `Gate.verify` takes them. */
 export interface Ends {
-  readonly remoteAddress: string;
-  readonly localAddress: string;
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
 }
 
 export interface Received {
@@ -47,6 +48,13 @@ export type Conversation<Reply> = { readonly sent: number; readonly ignored: num
   | { readonly kind: 'failed'; readonly failure: Failure }
 );
 
+type How<Reply> =
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  | { readonly kind: 'broken'; readonly error: unknown };
+type Ending<Reply> = How<Reply> & { readonly sent: number; readonly ignored: number };
+
 /**
  * Sends a few datagrams from a new connected socket and listens for the first proper reply. The kernel drops what comes
  * from any other address or port, and tells of ICMP errors. Rejects only when aborted; the socket is closed at its end.
@@ -58,12 +66,11 @@ export async function converse<Reply>(peer: Peer, options: ConversationOptions<R
   const timers: Disposable[] = [];
   let onAbort = () => {};
   try {
-    return await new Promise((resolve, reject) => {
+    const ended = await new Promise<Ending<Reply>>((resolve, reject) => {
       const sentAt: number[] = [];
       let ignored = 0;
-      const end = (how: { kind: 'reply'; reply: Reply } | { kind: 'silent' } | { kind: 'failed'; failure: Failure }) =>
-        resolve({ ...how, sent: sentAt.length, ignored });
-      const fail = (error: unknown) => end({ kind: 'failed', failure: socketFailure(error, peer) });
+      const end = (how: How<Reply>) => resolve({ ...how, sent: sentAt.length, ignored });
+      const fail = (error: unknown) => end({ kind: 'broken', error });
       const attempt = (action: () => void) => {
         try {
           action();
@@ -107,6 +114,9 @@ export async function converse<Reply>(peer: Peer, options: ConversationOptions<R
         else fail(error);
       });
     });
+    if (ended.kind !== 'broken') return ended;
+    const { sent, ignored, error } = ended;
+    return { kind: 'failed', failure: await socketFailure(error, peer), sent, ignored };
   } finally {
     signal.removeEventListener('abort', onAbort);
     for (const timer of timers) timer[Symbol.dispose]();
@@ -140,15 +150,14 @@ function connect(
 }
 
 // With a connected socket, udp(7) reports ICMP errors on receiving; what connect(2) or send(2) refuse is this machine's.
-function socketFailure(error: unknown, { address, port }: Peer): Failure {
+async function socketFailure(error: unknown, { address, port }: Peer): Promise<Failure> {
   const code = systemCode(error) ?? messageOf(error);
   if (code === 'ECONNREFUSED') return failure('target', 'refused', `connection refused: UDP port ${port} is closed`);
   const fromNetwork = error instanceof Error && 'syscall' in error && error.syscall === 'recvmsg';
-  if (code === 'EHOSTUNREACH' || (fromNetwork && unreachable.has(code))) {
-    return failure('target', 'unreachable', `${address} is unreachable (${code})`);
-  }
-  if (code === 'ENETUNREACH') return failure('node', 'local', `this node has no route to ${address} (${code})`);
+  const unreachable = failure('target', 'unreachable', `${address} is unreachable (${code})`);
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return (await routeFailure(address)) ?? unreachable;
+  if (fromNetwork && networkErrors.has(code)) return unreachable;
   return failure('node', 'local', `this node cannot send to ${address}: ${code}`);
 }
 
-const unreachable: ReadonlySet<string> = new Set(['ENETUNREACH', 'EHOSTDOWN', 'ENONET', 'ENOPROTOOPT', 'EPROTO']);
+const networkErrors: ReadonlySet<string> = new Set(['EHOSTDOWN', 'ENONET', 'ENOPROTOOPT', 'EPROTO']);

@@ -41,7 +41,10 @@ export interface PinOptions {
 export interface Gate {
   /** Resolves a host name or address once, judges every address it has, and pins one. Rejects only when aborted. */
   pin(host: string, options: PinOptions): Promise<Pinned | Refused>;
-  /** After connecting: a failure where the peer is not the pinned address, or is this machine itself under `public`. */
+  /**
+   * After connecting: a failure where the peer is not the pinned address, or is this machine itself under `public`. A peer that
+   * has reset the connection by then has no address any more, which is no failure of this kind.
+   */
   verify(
     pinned: Pinned,
     socket: { readonly remoteAddress?: string | undefined; readonly localAddress?: string | undefined },
@@ -92,13 +95,11 @@ function gateOf(policy: Policy, rules: AddressRules, { resolver, clock, ownAddre
       if (choice === null) return { ok: false, failure: otherFamily(host, families), seconds };
       return { ok: true, ...choice, addresses, seconds };
     },
-    verify(pinned, ends) {
-      const { remoteAddress } = ends;
-      if (remoteAddress === undefined || !isSameAddress(remoteAddress, pinned.address)) {
+    verify(pinned, { remoteAddress = pinned.address, localAddress }) {
+      if (!isSameAddress(remoteAddress, pinned.address)) {
         return failure('node', 'forbidden', 'the connection did not end at the address that was asked for');
       }
       if (policy === 'private') return null;
-      const { localAddress } = ends;
       if (localAddress === undefined || !isSameAddress(remoteAddress, localAddress)) return null;
       return failure('node', 'forbidden', 'the target is this node itself');
     },

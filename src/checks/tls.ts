@@ -13,6 +13,7 @@ import { orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { closeSocket } from './connection.ts';
+import { tlsReasonOf } from './network-errors.ts';
 import { type Failure, failure } from './outcome.ts';
 
 const Text = z.string().max(300);
@@ -124,8 +125,7 @@ export function handshakeFailure(error: unknown): Failure {
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return failure('target', 'tls', 'the server closed the connection during the TLS handshake');
   }
-  const reason = /:SSL routines:[^:]*:([^:]+):/.exec(messageOf(error))?.[1] ?? messageOf(error);
-  return failure('target', 'tls', `TLS handshake failed: ${reason}`);
+  return failure('target', 'tls', `TLS handshake failed: ${tlsReasonOf(error)}`);
 }
 
 function judge(problem: string | null, leaf: X509Certificate, serverName: string, now: number): Failure | null {

@@ -6,7 +6,9 @@
   1  answer every second request   6  answer from another address
   2  answer twice                  7  answer with a broken checksum
   3  answer with another payload   8  answer with a shorter payload
-  4  host unreachable, from a router       anything else: silence
+  4  host unreachable, from a router       9  a redirect and a source quench from a router, then answer
+                                          10  answer with another payload, then answer
+     anything else: silence
 
 Run inside a network namespace of its own, as root. Prints "ready" once the device is up.
 """
@@ -130,6 +132,12 @@ def answers(packet):
         return delay, [echo(error=0x5555)]
     if behaviour == 8:
         return delay, [echo(body[4:-8])]
+    if behaviour == 9:
+        # IPv6 has no source quench, and takes redirects from its own gateway only.
+        advice = [(5, 1), (4, 0)] if family == 4 else []
+        return delay, [icmp(family, ROUTER[family], source, *kind, quoted) for kind in advice] + [echo()]
+    if behaviour == 10:
+        return delay, [echo(body[4:-1] + bytes([body[-1] ^ 0xFF])), echo()]
     return delay, []
 
 

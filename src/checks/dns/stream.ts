@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
-import { closeSocket, connectFailure, streamFailure } from '../connection.ts';
+import { closeSocket } from '../connection.ts';
+import { connectFailure, streamFailure } from '../network-errors.ts';
 import type { Ends, Peer } from '../datagram.ts';
 import { type Failure, failure } from '../outcome.ts';
 
@@ -70,7 +71,7 @@ function disposeOf(timer: Disposable | null): void {
 }
 
 function endsOf(socket: Socket): Ends {
-  return { remoteAddress: socket.remoteAddress ?? '', localAddress: socket.localAddress ?? '' };
+  return { remoteAddress: socket.remoteAddress, localAddress: socket.localAddress };
 }
 
 // RFC 1035, section 4.2.2: two bytes of length before the message.

@@ -1,5 +1,5 @@
 import { messageOf, systemCode } from '#kernel/errors.ts';
-import { streamFailure } from '../connection.ts';
+import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure } from '../outcome.ts';
 import { EndedEarly } from './body.ts';
 import { HeadersTooLarge, maxHeaderBytes } from './head.ts';
@@ -10,14 +10,9 @@ export function exchangeFailure(error: unknown, waitingFor: string): Failure {
   const code = systemCode(error) ?? '';
   const during = `while waiting for ${waitingFor}`;
   if (error instanceof EndedEarly || isHangUp(error, code)) return closed(during);
-  if (code === 'ECONNRESET' || code === 'EPIPE') return failure('target', 'reset', `connection reset ${during}`);
   if (code.startsWith('HPE_')) return parserFailure(error, code, during);
   if (code.startsWith('ERR_HTTP2_')) return http2Failure(error, code, during);
-  if (code.startsWith('ERR_SSL_') || code === 'EPROTO') {
-    return failure('target', 'tls', `TLS failed ${during}: ${sslReasonOf(error)}`);
-  }
-  if (error instanceof Error && 'syscall' in error) return streamFailure(error);
-  return failure('target', 'protocol', messageOf(error));
+  return streamFailure(error, during);
 }
 
 // What Node calls ECONNRESET without a system call behind it is a connection that ended in good order, but too early.
@@ -45,9 +40,4 @@ function closed(during: string): Failure {
 
 function headersTooLarge(): Failure {
   return failure('target', 'too_large', `the headers of the answer are larger than ${maxHeaderBytes} bytes`);
-}
-
-function sslReasonOf(error: unknown): string {
-  if (error instanceof Error && 'reason' in error && typeof error.reason === 'string') return error.reason;
-  return messageOf(error);
 }

@@ -46,8 +46,11 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   watch.begin('connect', 'the connection');
   return options.site.connect(pinned, request.target.port, async (connection) => {
     if (!connection.ok) {
-      watch.end();
-      return { ...result, failure: connection.failure };
+      const { reset } = connection;
+      watch.end(reset?.seconds);
+      if (reset === null) return { ...result, failure: connection.failure };
+      const reason = security === null ? exchangeFailure(reset.error, 'the first byte') : handshakeFailure(reset.error);
+      return { ...result, timedBy: reset.timedBy, failure: reason };
     }
     watch.end(connection.seconds);
     result.timedBy = connection.timedBy;

@@ -2,6 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { linux } from './libc.ts';
 import type { ReceivedPacket, Notice } from './receive-buffer.ts';
 import { checksum, type EchoRequest, readEchoReply, readEchoRequest, samePayload } from './packet.ts';
+import { isFailure } from './notice.ts';
 import { createRhythm } from './rhythm.ts';
 import { sameHost } from './socket-address.ts';
 import type { EchoListener, EchoSocket } from './socket.ts';
@@ -9,8 +10,8 @@ import type { EchoListener, EchoSocket } from './socket.ts';
 /** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
 export type TimedBy = 'kernel' | 'clock';
 
-/** What came back for an echo request. Times are milliseconds since it was sent. */
-export type Answer =
+/** What came of an echo request. Times are milliseconds since it was sent. */
+export type Arrival =
   | {
       readonly kind: 'reply';
       readonly ms: number;
@@ -48,13 +49,13 @@ interface SendOptions {
   readonly destination: Uint8Array;
   /** When the reply is to be looked for, in milliseconds from now; null is as soon as it may come. */
   readonly expectedMs: number | null;
-  readonly onAnswer: (answer: Answer) => void;
+  readonly onArrival: (what: Arrival) => void;
 }
 
 interface Flight {
   readonly destination: Uint8Array;
   readonly payload: Uint8Array;
-  readonly onAnswer: (answer: Answer) => void;
+  readonly onArrival: (what: Arrival) => void;
   readonly sent: Instant;
   readonly departure: number;
   /** When the kernel saw it off, where it told. */
@@ -83,17 +84,18 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       if (flight === null) return;
       const intact = samePayload(echo.payload, flight.payload) && (kernelChecks || checksum(received.bytes) === 0);
       const { ms, timedBy } = roundTrip(flight, received.stampMs, now());
-      answer(flight, { kind: 'reply', ms, timedBy, ttl: received.ttl, intact });
+      tell(flight, { kind: 'reply', ms, timedBy, ttl: received.ttl, intact });
     },
     onNotice(received) {
       const echo = readEchoRequest(socket.family, received.bytes);
       if (echo === null || received.notice?.fromNetwork !== true) return;
+      if (!isFailure(socket.family, received.notice)) return;
       const flight = find(echo.identifier, echo.sequence, received);
       // Routers quote at least the header (RFC 792) and as a rule more: what is quoted must be ours.
       const quoted = Math.min(echo.payload.length, flight?.payload.length ?? 0);
       if (flight === null || !samePayload(echo.payload.subarray(0, quoted), flight.payload.subarray(0, quoted))) return;
       const { ms } = roundTrip(flight, received.stampMs, now());
-      answer(flight, { kind: 'notice', ms, notice: received.notice });
+      tell(flight, { kind: 'notice', ms, notice: received.notice });
     },
     onDeparture(departure, atMs) {
       const flight = departures.get(departure);
@@ -103,10 +105,14 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     },
   };
 
-  function answer(flight: Flight, what: Answer): void {
-    if (!flight.answered) rhythm.done();
-    flight.answered = true;
-    flight.onAnswer(what);
+  // Only the true reply ends the reading: errors, and replies that are not whole, may come before it.
+  function tell(flight: Flight, what: Arrival): void {
+    const last = what.kind === 'closed' || (what.kind === 'reply' && what.intact);
+    if (last && !flight.answered) {
+      flight.answered = true;
+      rhythm.done();
+    }
+    flight.onArrival(what);
   }
 
   function now(): Instant {
@@ -128,7 +134,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
 
   return {
     identifier: socket.identifier ?? 0,
-    send(request, { destination, expectedMs, onAnswer }) {
+    send(request, { destination, expectedMs, onArrival }) {
       if (flights.size >= sequences) return { ok: false, errno: linux.ENOBUFS };
       // What gathered while nobody read could fill the receive buffer.
       if (rhythm.waiting === 0) socket.drain(listener);
@@ -147,7 +153,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       const flight = {
         destination,
         payload: request.payload,
-        onAnswer,
+        onArrival,
         sent,
         departure,
         departedMs: null,
@@ -175,7 +181,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     close() {
       closed = true;
       socket.close();
-      for (const flight of flights.values()) answer(flight, { kind: 'closed' });
+      for (const flight of flights.values()) tell(flight, { kind: 'closed' });
       flights.clear();
       departures.clear();
     },

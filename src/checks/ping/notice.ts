@@ -37,6 +37,14 @@ const icmpv6: Meanings = {
   4: 'parameter problem',
 };
 
+/**
+ * Whether a notice says that a packet was not delivered. Others are advice to hosts and routers, such as redirects (5) and source
+ * quenches (4): the packet they quote has gone on its way.
+ */
+export function isFailure(family: Family, { type }: Notice): boolean {
+  return type in (family === 4 ? icmp : icmpv6);
+}
+
 /** `host unreachable, says 192.0.2.1`. */
 export function describeNotice(family: Family, { type, code, by }: Notice): string {
   const meaning = (family === 4 ? icmp : icmpv6)[type];

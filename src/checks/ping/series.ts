@@ -4,8 +4,8 @@ import { singleLine } from '#kernel/text.ts';
 import type { Family } from '../address.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './detail.ts';
-import type { Answer, Exchange, TimedBy } from './exchange.ts';
-import { describeError, linux } from './libc.ts';
+import type { Arrival, Exchange, TimedBy } from './exchange.ts';
+import { describeError } from './libc.ts';
 import type { Notice } from './receive-buffer.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
@@ -29,9 +29,10 @@ export interface SeriesResult extends Detail {
 }
 
 /**
- * Sends the echo requests of a series and settles each by its first answer or by its own timeout, which starts when it is sent:
- * attempts overlap where the interval is shorter. A request that cannot be sent is the last one. Rejects with the signal's
- * reason when aborted, and leaves nothing behind either way.
+ * Sends the echo requests of a series. Each waits for its true reply until its own timeout, which starts when it is sent: attempts
+ * overlap where the interval is shorter. An ICMP error, or a reply with another content, is what an attempt comes to only where
+ * no true reply follows in time: anybody can forge them. A request that cannot be sent is the last one. Rejects with the
+ * signal's reason when aborted, and leaves nothing behind either way.
  */
 export async function runSeries(
   exchange: Exchange,
@@ -67,40 +68,42 @@ export async function runSeries(
       const sent = exchange.send(series.request, {
         destination: series.destination,
         expectedMs: index + 1 < series.count ? series.intervalMs : lastRttMs,
-        onAnswer: (answer) => onAnswer(flight, answer),
+        onArrival: (what) => onArrival(flight, what),
       });
-      const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null };
+      const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null, doubt: null };
       flights.push(flight);
       waiting += 1;
       if (sent.ok) flight.timer = clock.after(series.timeoutMs, () => onTimeout(flight));
-      const unsendable = !sent.ok && sent.errno !== linux.EHOSTUNREACH;
-      if (flights.length < series.count && !unsendable) {
+      if (flights.length < series.count && sent.ok) {
         nextSend = clock.after(startedAt + flights.length * series.intervalMs - sentAt, sendNext);
       }
-      if (!sent.ok) settle(flight, unsendable ? 'ERROR' : 'DEST_UNREACH', 0, null, describeError(sent.errno));
+      if (!sent.ok) finish(flight, { status: 'ERROR', seconds: 0, ttl: null, reason: describeError(sent.errno) });
     }
 
-    function onAnswer(flight: Flight, answer: Answer): void {
-      if (answer.kind === 'closed') {
+    function onArrival(flight: Flight, what: Arrival): void {
+      if (what.kind === 'closed') {
         end(() => reject(gone()));
         return;
       }
-      const settled = attempts[flight.index];
-      if (settled !== undefined) {
-        if (answer.kind === 'reply' && settled.status === 'OK') duplicates += 1;
+      const finished = attempts[flight.index];
+      if (finished !== undefined) {
+        if (what.kind === 'reply' && finished.status === 'OK') duplicates += 1;
         return;
       }
       // Too late, however early the loop came to read it: its timer ends it.
-      if (answer.ms > series.timeoutMs) return;
-      if (answer.kind === 'notice') {
-        notices.push(answer.notice);
-        settle(flight, 'DEST_UNREACH', answer.ms, null, describeNotice(series.family, answer.notice));
-      } else if (answer.intact) {
-        lastRttMs = answer.ms;
-        if (answer.timedBy === 'clock') timedBy = 'clock';
-        settle(flight, 'OK', answer.ms, answer.ttl, null);
+      if (what.ms > series.timeoutMs) return;
+      const seconds = toSeconds(what.ms);
+      if (what.kind === 'notice') {
+        notices.push(what.notice);
+        const reason = singleLine(describeNotice(series.family, what.notice));
+        flight.doubt ??= { status: 'DEST_UNREACH', seconds, ttl: null, reason };
+      } else if (what.intact) {
+        lastRttMs = what.ms;
+        if (what.timedBy === 'clock') timedBy = 'clock';
+        finish(flight, { status: 'OK', seconds, ttl: what.ttl, reason: null });
       } else {
-        settle(flight, 'MALFORMED', answer.ms, answer.ttl, 'the reply has another content than the request');
+        const reason = 'the reply has another content than the request';
+        flight.doubt ??= { status: 'MALFORMED', seconds, ttl: what.ttl, reason };
       }
     }
 
@@ -109,20 +112,16 @@ export async function runSeries(
       // A loop that was held up comes to its timers before its sockets.
       exchange.drain();
       if (ended || attempts[flight.index] !== undefined) return;
-      settle(flight, 'TIMEOUT', clock.elapsed() - flight.sentAt, null, null);
+      const seconds = toSeconds(clock.elapsed() - flight.sentAt);
+      finish(flight, flight.doubt ?? { status: 'TIMEOUT', seconds, ttl: null, reason: null });
     }
 
-    function settle(flight: Flight, status: Attempt['status'], ms: number, ttl: number | null, reason: string | null) {
+    function finish(flight: Flight, attempt: Attempt) {
       flight.timer?.[Symbol.dispose]();
-      attempts[flight.index] = {
-        status,
-        seconds: toSeconds(ms),
-        ttl,
-        reason: reason === null ? null : singleLine(reason),
-      };
+      attempts[flight.index] = attempt;
       waiting -= 1;
       if (waiting > 0 || nextSend !== null) return;
-      const measured = attempts.some((attempt) => attempt.status === 'OK');
+      const measured = attempts.some(({ status }) => status === 'OK');
       end(() => resolve({ attempts, duplicates, timed_by: measured ? timedBy : null, notices }));
     }
 
@@ -149,4 +148,6 @@ interface Flight {
   readonly sentAt: number;
   readonly sequence: number | null;
   timer: Disposable | null;
+  /** What it comes to where no true reply is there in time: the first error about it, or reply that was not whole. */
+  doubt: Attempt | null;
 }

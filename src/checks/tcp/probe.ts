@@ -1,7 +1,10 @@
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { Timing } from '../connection.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
-import { failed, type Outcome } from '../outcome.ts';
-import { reach } from '../reach.ts';
+import { streamFailure } from '../network-errors.ts';
+import { failed, type Failure, type Outcome } from '../outcome.ts';
+import { reach, type Site } from '../reach.ts';
+import { handshakeFailure } from '../tls.ts';
 import { converse, type Findings } from './conversation.ts';
 import type { Detail } from './detail.ts';
 import type { Spec } from './spec.ts';
@@ -15,16 +18,36 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
     probe: async ({ pinned, phases, signal, connect }) =>
       connect(pinned, portOf(endpoint), async (connection) => {
         const { address } = pinned;
-        if (!connection.ok) return failed(connection.failure, { address, phases });
-        const { socket, seconds, timedBy, clockSeconds } = connection;
-        const findings: Findings = {
-          phases: { ...phases, connect: seconds },
-          facts: {},
-          detail: { timed_by: timedBy, clock_seconds: clockSeconds, answer: null, tls: null },
-        };
-        const problem = await converse(spec, name, socket, { findings, clock: environment.clock, signal });
-        if (problem !== null) return failed(problem, { seconds, address, ...findings });
-        return { status: 'up', seconds, address, ...findings };
+        if (connection.ok) {
+          const findings = findingsOf(connection, phases);
+          const problem = await converse(spec, name, connection.socket, { findings, clock: environment.clock, signal });
+          return conclude(problem, connection, { address, ...findings });
+        }
+        const { reset } = connection;
+        if (reset === null) return failed(connection.failure, { address, phases });
+        return conclude(afterReset(spec, reset.error), reset, { address, ...findingsOf(reset, phases) });
       }),
   });
+}
+
+function findingsOf({ seconds, timedBy, clockSeconds }: Timing, phases: Site['phases']): Findings {
+  return {
+    phases: { ...phases, connect: seconds },
+    facts: {},
+    detail: { timed_by: timedBy, clock_seconds: clockSeconds, answer: null, tls: null },
+  };
+}
+
+function conclude(
+  problem: Failure | null,
+  { seconds }: Timing,
+  found: Findings & { readonly address: string },
+): Outcome<Detail> {
+  return problem === null ? { status: 'up', seconds, ...found } : failed(problem, { seconds, ...found });
+}
+
+// A target that accepts and resets has accepted: what else was asked of it has failed.
+function afterReset({ tls, send, expect }: Spec, error: unknown): Failure | null {
+  if (tls !== false) return handshakeFailure(error);
+  return send === undefined && expect === undefined ? null : streamFailure(error);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { closeSocket, connectFailure, openConnection, streamFailure } from '#checks/connection.ts';
+import { closeSocket, openConnection } from '#checks/connection.ts';
 import { createGate } from '#checks/gate.ts';
+import { connectFailure, streamFailure } from '#checks/network-errors.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
 
@@ -24,7 +25,12 @@ test.each([
   ['ECONNRESET', 'target', 'reset'],
   ['EPIPE', 'target', 'reset'],
   ['ETIMEDOUT', 'target', 'timeout'],
+  ['EHOSTUNREACH', 'target', 'unreachable'],
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'target', 'tls'],
+  ['EPROTO', 'target', 'tls'],
+  ['EWHATEVER', 'target', 'protocol'],
   ['ENOBUFS', 'node', 'local'],
+  ['EMFILE', 'node', 'local'],
 ])('in the middle of a connection, %s is the fault of the %s', (code, source, reason) => {
   expect(streamFailure(systemError(code))).toMatchObject({ source, code: reason });
 });

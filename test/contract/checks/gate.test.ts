@@ -146,10 +146,16 @@ test('verifies that a connection ended at the pin, and not at this machine under
   expect(gate.verify(pinned, { remoteAddress: '127.0.0.1', localAddress: '192.0.2.1' })).toMatchObject({
     code: 'forbidden',
   });
-  expect(gate.verify(pinned, {})).toMatchObject({ source: 'node', code: 'forbidden' });
+  expect(gate.verify(pinned, { localAddress: '1.1.1.1' })).toMatchObject({ source: 'node', code: 'forbidden' });
   expect(gate.verify(pinned, { remoteAddress: '1.1.1.1', localAddress: '1.1.1.1' })).toMatchObject({
     code: 'forbidden',
   });
+});
+
+test('a peer that is gone again was the pinned address: it was asked for no other', () => {
+  const pinned = { ok: true, address: '1.1.1.1', family: 4, addresses: ['1.1.1.1'], seconds: 0 } as const;
+  expect(gates('public').verify(pinned, { localAddress: '192.0.2.1' })).toBeNull();
+  expect(gates('private').verify(pinned, {})).toBeNull();
 });
 
 test('verifies a real socket', async () => {

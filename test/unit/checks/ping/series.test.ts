@@ -4,7 +4,7 @@ import { createExchange, roundTrip } from '#checks/ping/exchange.ts';
 import { createEchoRequest } from '#checks/ping/packet.ts';
 import { runSeries, type EchoSeries } from '#checks/ping/series.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { fakeEchoSocket } from '../../../support/fake-echo-socket.ts';
+import { type FakeEchoSocket, fakeEchoSocket } from '../../../support/fake-echo-socket.ts';
 
 const EHOSTUNREACH = 113;
 const ENETUNREACH = 101;
@@ -166,6 +166,7 @@ test.each([
   const series = run();
   await clock.advance(20);
   socket.reply(socket.sent[0], { payload });
+  await clock.advance(3_000);
   expect((await series).attempts).toMatchObject([{ status: 'MALFORMED', seconds: 0.02 }]);
 });
 
@@ -197,12 +198,13 @@ test.each([
   expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.03 }]);
 });
 
-test('an ICMP error is the answer to the request it quotes', async () => {
+test('an ICMP error is what the request it quotes comes to where no reply follows', async () => {
   const { clock, socket, run } = begin({ count: 2, intervalMs: 10 });
   const series = run();
   await clock.advance(20);
   socket.notify(socket.sent[0], unreachable);
   socket.reply(socket.sent[1]);
+  await clock.advance(3_000);
   expect(await series).toMatchObject({
     attempts: [
       { status: 'DEST_UNREACH', seconds: 0.02, reason: 'host unreachable, says 192.0.2.254' },
@@ -249,13 +251,51 @@ test('a request that cannot be sent ends the series, but the ones before still g
   expect(attempts[1]?.reason).toContain('ENETUNREACH');
 });
 
-test('a host that this machine has no way to is unreachable, and is tried again', async () => {
-  const { clock, socket, run } = begin({ count: 2 });
+test('a host that this machine has no way to is no fault of that host', async () => {
+  const { socket, run } = begin({ count: 2 });
   socket.errors.push(...Array<number>(4).fill(EHOSTUNREACH));
+  expect((await run()).attempts).toMatchObject([
+    { status: 'ERROR', seconds: 0, reason: expect.stringContaining('EHOSTUNREACH') },
+  ]);
+});
+
+test.each([
+  { name: 'an ICMP error', arrive: (socket: FakeEchoSocket) => socket.notify(socket.sent[0], unreachable) },
+  {
+    name: 'an error that quotes no more than the header',
+    arrive(socket: FakeEchoSocket) {
+      const [echo] = socket.sent;
+      if (echo !== undefined) socket.notify({ ...echo, packet: echo.packet.subarray(0, 8) }, unreachable);
+    },
+  },
+  {
+    name: 'a reply with another payload',
+    arrive: (socket: FakeEchoSocket) => socket.reply(socket.sent[0], { payload: new Uint8Array(56) }),
+  },
+])('$name does not end the wait before the true reply', async ({ arrive }) => {
+  const { clock, socket, run } = begin({ count: 1 });
   const series = run();
-  await clock.advance(520);
+  await clock.advance(5);
+  arrive(socket);
+  await clock.advance(15);
+  const before = socket.drains;
+  await clock.advance(500);
+  expect(socket.drains).toBeGreaterThan(before);
   socket.reply(socket.sent[0]);
-  expect((await series).attempts).toMatchObject([{ status: 'DEST_UNREACH' }, { status: 'OK', seconds: 0.02 }]);
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.52, reason: null }]);
+});
+
+test.each([
+  { name: 'a redirect', family: 4, type: 5 },
+  { name: 'a source quench', family: 4, type: 4 },
+  { name: 'a redirect', family: 6, type: 137 },
+] as const)('$name over IPv$family is no failure: the echo has gone on its way', async ({ family, type }) => {
+  const { clock, socket, run } = begin({ count: 1, family });
+  const series = run();
+  await clock.advance(20);
+  socket.notify(socket.sent[0], { type, code: 1, fromNetwork: true, by: null });
+  await clock.advance(3_000);
+  expect(await series).toMatchObject({ attempts: [{ status: 'TIMEOUT' }], notices: [] });
 });
 
 test('an aborted series rejects with the reason at once and leaves nothing behind', async () => {
