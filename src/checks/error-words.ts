@@ -1,3 +1,4 @@
+import { singleLine } from '#kernel/text.ts';
 import type { Dialect } from './check.ts';
 import type { Failure, FailureCode, FailureSource } from './outcome.ts';
 
@@ -37,7 +38,9 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 
 /** What the error text of a row means. */
 export function meaningOf(error: string): Meaning {
-  return meanings.find(([words]) => words.test(error))?.[1] ?? target('unreachable');
+  // Whoever sent the row chose its length; ours are no longer than this.
+  const text = singleLine(error);
+  return meanings.find(([words]) => words.test(text))?.[1] ?? target('unreachable');
 }
 
 // Clients of the public service look for these words: they are those of the system's error list.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compilePattern, PatternText } from './pattern.ts';
 
 const escapeHint = 'unknown escape: \\r, \\n, \\t, \\0, \\\\ and \\xHH are understood';
 const escapePattern = /\\(x[0-9a-f]{2}|.|$)/gis;
@@ -40,12 +41,9 @@ export const Payload = z.union([PayloadText, PayloadHex, PayloadBase64]);
 export type Payload = z.output<typeof Payload>;
 
 const PayloadRegex = z.strictObject({
-  regex: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .refine(isRegex, { error: 'is no valid regular expression' })
-    .describe('A JavaScript regular expression, with ^ and $ at line ends, over the answer read as UTF-8.'),
+  regex: PatternText({ lines: true }).describe(
+    'A regular expression (RE2: no look-aheads, no references to groups), with ^ and $ at line ends, over the answer read as UTF-8.',
+  ),
 });
 
 /** What an answer must contain: text with escapes, `{ regex }` or `{ hex }`. */
@@ -60,7 +58,7 @@ export function bytesOf(payload: Payload): Buffer {
 /** A test for what has been read so far. */
 export function matcherOf(expectation: Expectation): (answer: Buffer) => boolean {
   if (typeof expectation === 'object' && 'regex' in expectation) {
-    const pattern = new RegExp(expectation.regex, 'm');
+    const pattern = compilePattern(expectation.regex, { lines: true });
     return (answer) => pattern.test(answer.toString('utf8'));
   }
   const bytes = bytesOf(expectation);
@@ -85,13 +83,4 @@ function unescape(text: string): Buffer | null {
   }
   parts.push(Buffer.from(text.slice(end)));
   return Buffer.concat(parts);
-}
-
-function isRegex(source: string): boolean {
-  try {
-    return new RegExp(source, 'm') instanceof RegExp;
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
 }

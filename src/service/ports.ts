@@ -47,6 +47,11 @@ export function gone(message: string): Outcome {
   return failed(failure('node', 'gone', message));
 }
 
+/** The outcome of a check that its node does not run, because it ends nodes. */
+export function putAside(message: string): Outcome {
+  return failed(failure('node', 'internal', message));
+}
+
 /** A run as it is kept: what was to be checked, by which nodes, and what came back. */
 export interface StoredRun {
   readonly id: string;

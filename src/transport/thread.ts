@@ -3,7 +3,8 @@ import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { AgentOptions, FromNode, ToNode } from '#node/ports.ts';
-import { gone, type NodeCommand, type NodeStatus, type Transport } from '#service/ports.ts';
+import { gone, type NodeCommand, type NodeStatus, putAside, type Transport } from '#service/ports.ts';
+import { createSuspects, type Suspects } from './suspects.ts';
 
 type Outcome = Extract<FromNode, { kind: 'outcome' }>['outcome'];
 type NodeInfo = NodeStatus['info'];
@@ -28,7 +29,8 @@ const closeMs = 3_000;
 
 /** Nodes in worker threads. A thread that dies or falls silent ends its checks as node faults and is started again. */
 export function createThreadTransport({ nodes, entry, clock, log }: ThreadTransportOptions): Transport {
-  const threads = new Map(nodes.map((node) => [node.info.name, createNodeThread(node, entry, clock, log)]));
+  const suspects = createSuspects(clock, log);
+  const threads = new Map(nodes.map((node) => [node.info.name, createNodeThread(node, entry, clock, log, suspects)]));
   return {
     nodes: () => [...threads.values()].map((thread) => thread.status()),
     async run(name, command, signal) {
@@ -48,7 +50,8 @@ interface Waiting {
 type Ready = Extract<FromNode, { kind: 'ready' }>;
 type Health = Extract<FromNode, { kind: 'health' }>['health'];
 
-function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Clock, parentLog: Log) {
+function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Clock, parentLog: Log, suspects: Suspects) {
+  const watch = suspects.watch();
   const log = parentLog.child({ node: info.name });
   const waiting = new Map<number, Waiting>();
   const starting: (() => void)[] = [];
@@ -83,9 +86,11 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
         break;
       case 'health':
         ({ health } = message);
+        watch.spoke();
         restartMs = firstRestartMs;
         break;
       case 'outcome':
+        watch.ended(message.id);
         waiting.get(message.id)?.settle(message.outcome);
         break;
     }
@@ -106,6 +111,7 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
     silence?.[Symbol.dispose]();
     ready = false;
     reason = why;
+    watch.lost();
     for (const one of waiting.values()) one.settle(gone(`the node was lost: ${why}`));
     if (closing) return;
     log.error({ reason: why, restartMs }, 'node is lost and will be started again');
@@ -125,11 +131,16 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
   async function run(command: NodeCommand, signal: AbortSignal): Promise<Outcome> {
     await whenReady(signal);
     if (!ready || closing) return gone(`the node is not there: ${reason ?? 'closing'}`);
+    const refusal = suspects.refusal(command);
+    if (refusal !== null) return putAside(refusal);
     const id = nextId++;
     try {
       return await orAbort(ask(id, command), signal);
     } catch (error) {
-      if (signal.aborted) send({ kind: 'abort', id });
+      if (signal.aborted) {
+        watch.aborted(id);
+        send({ kind: 'abort', id });
+      }
       throw error;
     } finally {
       waiting.delete(id);
@@ -139,6 +150,7 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
   async function ask(id: number, command: NodeCommand): Promise<Outcome> {
     return new Promise<Outcome>((settle) => {
       waiting.set(id, { settle });
+      watch.began(id, command);
       send({ kind: 'run', id, command });
     });
   }

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { JSONPathError, query } from 'json-p3';
 import { messageOf } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { type FailureCode, type Failure, failure } from '../outcome.ts';
+import { compilePattern } from '../pattern.ts';
 import { type Certificate, expiresAt } from '../tls.ts';
 import type { Body } from './body.ts';
 import type { Detail } from './detail.ts';
 import type { Head } from './head.ts';
-import { compileRegex, type Expectation } from './spec.ts';
+import { compilePath, PathError } from './json-path.ts';
+import type { Expectation } from './spec.ts';
 import { describeRanges, inRanges } from './status-ranges.ts';
 
 /** A whole answer as expectations see it. */
@@ -27,15 +28,15 @@ export interface Unmet {
   readonly failure: Failure;
 }
 
-/** Judges status, headers, body, certificate and latency, in this order; null where the answer is a good one. */
+/** Looks at status, headers, body, certificate and latency, in this order; null where the answer is a good one. */
 export function findUnmet(expected: Expectation, answer: Answer): Unmet | null {
   const { head, body } = answer;
   return (
-    unmet('status', judgeStatus(expected.status, head)) ??
-    unmet('headers', judgeHeaders(expected.headers, head)) ??
-    unmet('body', expected.body === undefined ? null : judgeBody(expected.body, body, charsetOf(head))) ??
-    unmet('certificate', judgeValidity(expected.certificate, answer)) ??
-    unmet('latency', judgeLatency(expected.latency, answer.seconds))
+    unmet('status', statusFailure(expected.status, head)) ??
+    unmet('headers', headerFailure(expected.headers, head)) ??
+    unmet('body', expected.body === undefined ? null : bodyFailure(expected.body, body, charsetOf(head))) ??
+    unmet('certificate', validityFailure(expected.certificate, answer)) ??
+    unmet('latency', latencyFailure(expected.latency, answer.seconds))
   );
 }
 
@@ -43,13 +44,13 @@ function unmet(part: Unmet['part'], failure: Failure | null): Unmet | null {
   return failure === null ? null : { part, failure };
 }
 
-function judgeStatus(ranges: Expectation['status'], { status, reason }: Answer['head']): Failure | null {
+function statusFailure(ranges: Expectation['status'], { status, reason }: Answer['head']): Failure | null {
   if (ranges === undefined ? status < 400 : inRanges(status, ranges)) return null;
   const wanted = ranges === undefined ? '' : `, expected ${describeRanges(ranges)}`;
   return problem('status', `${status} ${reason}`.trim() + wanted);
 }
 
-function judgeHeaders(expected: Expectation['headers'], { headers }: Answer['head']): Failure | null {
+function headerFailure(expected: Expectation['headers'], { headers }: Answer['head']): Failure | null {
   for (const [name, wanted] of Object.entries(expected)) {
     const value = headers[name.toLowerCase()];
     const values = Array.isArray(value) ? value : [value ?? ''];
@@ -60,7 +61,7 @@ function judgeHeaders(expected: Expectation['headers'], { headers }: Answer['hea
       }
       continue;
     }
-    const pattern = compileRegex(wanted.regex);
+    const pattern = compilePattern(wanted.regex);
     if (!values.some((one) => pattern.test(one))) {
       return problem('header', `header "${name}" is ${quote(values.join(', '))}, expected it to match ${wanted.regex}`);
     }
@@ -68,23 +69,24 @@ function judgeHeaders(expected: Expectation['headers'], { headers }: Answer['hea
   return null;
 }
 
-function judgeBody(expected: NonNullable<Expectation['body']>, body: Body, charset: string): Failure | null {
+function bodyFailure(expected: NonNullable<Expectation['body']>, body: Body, charset: string): Failure | null {
   const text = decode(body, charset);
   const { contains, not_contains, regex, json } = expected;
-  const cut = () => problem('too_large', `the body is larger than ${body.bytes} bytes: not all of it could be judged`);
+  const cut = () =>
+    problem('too_large', `the body is larger than ${body.bytes} bytes: not all of it could be looked at`);
   const missing = (message: string) => (body.complete ? problem('body', message) : cut());
   if (contains !== undefined && !text.includes(contains))
     return missing(`the body does not contain ${quote(contains)}`);
-  if (regex !== undefined && !compileRegex(regex).test(text)) return missing(`the body does not match ${regex}`);
+  if (regex !== undefined && !compilePattern(regex).test(text)) return missing(`the body does not match ${regex}`);
   if (not_contains !== undefined && text.includes(not_contains)) {
     return problem('body', `the body contains ${quote(not_contains)}`);
   }
   if (not_contains === undefined && json === undefined) return null;
   if (!body.complete) return cut();
-  return json === undefined ? null : judgeJson(json, text);
+  return json === undefined ? null : jsonFailure(json, text);
 }
 
-function judgeJson(expected: NonNullable<NonNullable<Expectation['body']>['json']>, text: string): Failure | null {
+function jsonFailure(expected: NonNullable<NonNullable<Expectation['body']>['json']>, text: string): Failure | null {
   const found = readJson(expected.path, text);
   if (!found.ok) return problem('body', found.message);
   const { path, equals, exists = true } = expected;
@@ -101,15 +103,15 @@ type Found =
 
 function readJson(path: string, text: string): Found {
   try {
-    return { ok: true, values: query(path, JSON.parse(text)).values() };
+    return { ok: true, values: compilePath(path).valuesIn(JSON.parse(text)) };
   } catch (error) {
     if (error instanceof SyntaxError) return { ok: false, message: 'the body is not JSON' };
-    if (error instanceof JSONPathError) return { ok: false, message: `${path} cannot be read: ${messageOf(error)}` };
+    if (error instanceof PathError) return { ok: false, message: `${path} cannot be read: ${messageOf(error)}` };
     throw error;
   }
 }
 
-function judgeValidity(expected: Expectation['certificate'], { certificate, now }: Answer): Failure | null {
+function validityFailure(expected: Expectation['certificate'], { certificate, now }: Answer): Failure | null {
   if (expected === undefined) return null;
   if (certificate === null) return problem('tls', 'there is no certificate: the connection is not encrypted');
   const leftMs = expiresAt(certificate) * 1_000 - now;
@@ -118,7 +120,7 @@ function judgeValidity(expected: Expectation['certificate'], { certificate, now 
   return problem('certificate_expires_soon', `${end}, in less than ${formatDuration(expected.valid_for)}`);
 }
 
-function judgeLatency(limitMs: number | undefined, seconds: number): Failure | null {
+function latencyFailure(limitMs: number | undefined, seconds: number): Failure | null {
   if (limitMs === undefined || seconds * 1_000 <= limitMs) return null;
   return problem('slow', `took ${formatDuration(seconds * 1_000)}, expected at most ${formatDuration(limitMs)}`);
 }

@@ -1,8 +1,9 @@
-import { compile } from 'json-p3';
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { Duration, Size } from '#kernel/units.ts';
 import { type Endpoint, formatHost, formatHostPort, Host, portOf } from '../endpoint.ts';
+import { PatternText } from '../pattern.ts';
+import { compilePath } from './json-path.ts';
 import { StatusRanges } from './status-ranges.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -33,13 +34,13 @@ const HeaderValue = z
     error: 'must not contain line breaks, control characters or characters beyond Latin-1',
   });
 
-const Regex = z.string().min(1).max(1_000).superRefine(complainOf(compileRegex));
+const Regex = PatternText();
 
 const JsonExpectation = z.strictObject({
   path: z
     .string()
     .max(1_000)
-    .superRefine(complainOf(compile))
+    .superRefine(complainOf(compilePath))
     .describe('JSONPath (RFC 9535) of the values looked at, such as "$.status".'),
   equals: z
     .union([z.string().max(10_000), z.number(), z.boolean(), z.null()])
@@ -51,7 +52,9 @@ const JsonExpectation = z.strictObject({
 const BodyExpectation = z.strictObject({
   contains: z.string().min(1).max(10_000).optional().describe('Text that the body must contain.'),
   not_contains: z.string().min(1).max(10_000).optional().describe('Text that the body must not contain.'),
-  regex: Regex.optional().describe('Regular expression (JavaScript, flag "u") that must match somewhere in the body.'),
+  regex: Regex.optional().describe(
+    'Regular expression (RE2: no look-aheads, no references to groups) that must match somewhere in the body.',
+  ),
   json: JsonExpectation.optional().describe('What the body must say, read as JSON.'),
 });
 
@@ -127,11 +130,6 @@ export const Spec = z.strictObject({
   expect: Expectation.prefault({}).describe('What makes the answer a good one.'),
 });
 export type Spec = z.output<typeof Spec>;
-
-/** A pattern as this check runs it. */
-export function compileRegex(pattern: string): RegExp {
-  return new RegExp(pattern, 'u');
-}
 
 // Interface 2.6: plain http names its port, https stands as it was given. A scheme of another type only lends its port.
 function recordedForm(endpoint: Endpoint): string {

@@ -7,6 +7,7 @@ import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { bytesOf, matcherOf, type Expectation } from '../payload.ts';
 import { expiresAt, handshakeFailure, judgeCertificate, startTls } from '../tls.ts';
+import { answerLimit, gatherAnswer } from './answer.ts';
 import type { Detail } from './detail.ts';
 import type { Spec } from './spec.ts';
 
@@ -86,13 +87,11 @@ interface Reading {
   readonly firstAt: number | null;
 }
 
-const cap = 65_536;
-
 function verdictOn({ end, bytes }: Reading, expectation: Expectation, signal: AbortSignal): Failure | null {
   if (end === 'matched') return null;
   const wrong = `the answer ${JSON.stringify(bytes.subarray(0, 60).toString('utf8'))} does not contain ${describe(expectation)}`;
   if (end === 'full')
-    return failure('target', 'answer', `the first ${cap} bytes do not contain ${describe(expectation)}`);
+    return failure('target', 'answer', `the first ${answerLimit} bytes do not contain ${describe(expectation)}`);
   if (end === 'ended') {
     if (bytes.length > 0) return failure('target', 'answer', wrong);
     return failure('target', 'closed', 'connection closed by the target without an answer');
@@ -115,15 +114,15 @@ async function readUntil(
   matches: (answer: Buffer) => boolean,
   { clock, signal }: ConversationOptions,
 ): Promise<Reading> {
-  const buffer = Buffer.alloc(cap);
-  let length = 0;
   let firstAt: number | null = null;
+  let onMatch = () => {};
+  using answer = gatherAnswer(matches, clock, () => onMatch());
   const reading = new Promise<'matched' | 'full' | 'ended'>((resolve, reject) => {
-    socket.on('data', (chunk: Buffer) => {
+    onMatch = () => resolve('matched');
+    socket.on('data', (piece: Buffer) => {
       firstAt ??= clock.elapsed();
-      length += chunk.copy(buffer, length);
-      if (matches(buffer.subarray(0, length))) resolve('matched');
-      else if (length === cap) resolve('full');
+      answer.take(piece);
+      if (answer.full) resolve('full');
     });
     socket.once('end', () => resolve('ended'));
     socket.once('error', reject);
@@ -133,7 +132,7 @@ async function readUntil(
     error instanceof Error ? error : new Error(String(error)),
   );
   socket.pause();
-  return { end, bytes: buffer.subarray(0, length), firstAt };
+  return { end: answer.look() ? 'matched' : end, bytes: answer.bytes, firstAt };
 }
 
 async function written(socket: Socket, bytes: Buffer): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { singleLine } from '#kernel/text.ts';
 import type { Dialect } from '../check.ts';
 import { wordsOf } from '../error-words.ts';
 import { failed, failure, type Failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
@@ -47,7 +48,9 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
 
 // A row has no codes. What its words do not tell is nobody's outage: the node's own trouble.
 function failureIn(error: string, address: string | null): Failure {
-  const known = meanings.find(([words]) => words.test(error));
+  // Whoever sent the row chose its length; ours are no longer than this.
+  const text = singleLine(error);
+  const known = meanings.find(([words]) => words.test(text));
   if (known !== undefined) return failure(known[1], known[2], error);
   return address === null ? failure('target', 'name_not_found', error) : failure('node', 'local', error);
 }

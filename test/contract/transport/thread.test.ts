@@ -67,6 +67,60 @@ test('a thread that says nothing any more is ended and started again', async () 
   await transport.close();
 });
 
+test('a check that was under way at two losses is put aside and said to be the cause; others go on', async () => {
+  const clock = new FakeClock();
+  const { transport, counts } = misbehaving(clock);
+  const back = async (starts: number) =>
+    until(() => Atomics.load(counts, 0) === starts && transport.nodes()[0]?.online === true);
+  await back(1);
+  const innocent = transport.run('de1', command('is-silent:1'), never);
+  await transport.run('de1', command('dies:1'), never);
+  expect(await innocent).toMatchObject({ failure: { code: 'gone' } });
+  await clock.advance(1_000);
+  await back(2);
+  // What ends properly between the two losses is not suspected, though it was under way at both.
+  const often = transport.run('de1', command('answers-later:1'), never);
+  await transport.run('de1', command('fine:1'), never);
+  await often;
+  const again = transport.run('de1', command('answers-later:1'), never);
+  expect(await transport.run('de1', command('dies:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+  await again;
+  await clock.advance(2_000);
+  await back(3);
+  expect(await transport.run('de1', command('dies:1'), never)).toMatchObject({
+    status: 'unknown',
+    failure: {
+      source: 'node',
+      code: 'internal',
+      message: expect.stringMatching(/^this check is put aside for .*: the node was lost 2 times while it ran$/),
+    },
+  });
+  expect(await transport.run('de1', command('answers-later:1'), never)).toMatchObject({ status: 'up' });
+  expect(Atomics.load(counts, 0)).toBe(3);
+  await clock.advance(600_000);
+  expect(await transport.run('de1', command('dies:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+  await transport.close();
+});
+
+test('a check that was given up before the thread was found out to be silent is suspected all the same', async () => {
+  const clock = new FakeClock();
+  const { transport, counts } = misbehaving(clock);
+  for (const starts of [1, 2]) {
+    await until(() => Atomics.load(counts, 0) === starts && transport.nodes()[0]?.online === true);
+    const controller = new AbortController();
+    const given = transport.run('de1', command('is-silent:1'), controller.signal);
+    controller.abort(new Error('nobody waits'));
+    await expect(given).rejects.toThrow('nobody waits');
+    await clock.advance(15_000);
+    await clock.advance(2_000);
+  }
+  await until(() => Atomics.load(counts, 0) === 3 && transport.nodes()[0]?.online === true);
+  expect(await transport.run('de1', command('is-silent:1'), never)).toMatchObject({
+    failure: { message: expect.stringContaining('put aside') },
+  });
+  await transport.close();
+});
+
 test('an answer given twice counts once', async () => {
   const { transport } = misbehaving();
   expect(await transport.run('de1', command('answers-twice:1'), never)).toMatchObject({ seconds: 0.001 });

@@ -26,6 +26,9 @@ parentPort?.on('message', (message: ToNode) => {
       throw new Error('a bug in the node');
     case 'is-silent:1':
       break;
+    case 'answers-later:1':
+      setImmediate(() => say({ kind: 'outcome', id: message.id, outcome }));
+      break;
     case 'answers-twice:1':
       say({ kind: 'outcome', id: message.id, outcome });
       say({ kind: 'outcome', id: message.id, outcome: { ...outcome, seconds: 9 } });

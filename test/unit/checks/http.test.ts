@@ -92,8 +92,8 @@ test.each([
   [{ expect: { status: 'ok' } }, 'expected a status code'],
   [{ expect: { status: '299-200' } }, 'write the smaller status code first'],
   [{ expect: { status: [] } }, 'status'],
-  [{ expect: { body: { regex: '(' } } }, 'Invalid regular expression'],
-  [{ expect: { headers: { a: { regex: '[' } } } }, 'Invalid regular expression'],
+  [{ expect: { body: { regex: '(' } } }, 'is no valid regular expression'],
+  [{ expect: { headers: { a: { regex: '[' } } } }, 'is no valid regular expression'],
   [{ expect: { body: { json: { path: 'status' } } } }, 'path'],
   [{ expect: { typo: 1 } }, 'typo'],
 ])('refuses %j', (options, message) => {

@@ -1,0 +1,76 @@
+import { RE2JS } from 're2js';
+import { z } from 'zod';
+import { messageOf } from '#kernel/errors.ts';
+
+/** A regular expression that takes linear time, whatever it is given: what targets send never holds a node up. */
+export interface Pattern {
+  /** Whether it matches somewhere in a text. */
+  test(text: string): boolean;
+  /** Whether it matches a text as a whole. */
+  matches(text: string): boolean;
+}
+
+export interface PatternOptions {
+  /** Whether `^` and `$` also match at the ends of lines; a carriage return belongs to the end of its line then. */
+  readonly lines?: boolean;
+}
+
+/** What is wrong with a pattern, for whoever wrote it. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+// Compiling takes longer than a match as a rule, and the same few patterns come again and again.
+const mostKept = 500;
+const kept = new Map<string, Pattern>();
+
+/** Compiles a regular expression in RE2's syntax. Throws a `PatternError` for any other, those included that only backtracking can match. */
+export function compilePattern(source: string, { lines = false }: PatternOptions = {}): Pattern {
+  const key = `${lines ? 'm' : ''}/${source}`;
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const pattern = wrap(compile(source, lines), lines);
+  const [oldest] = kept.keys();
+  if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
+  kept.set(key, pattern);
+  return pattern;
+}
+
+/** The schema of a pattern in a configuration. */
+export function PatternText(options: PatternOptions = {}) {
+  return z
+    .string()
+    .min(1)
+    .max(1_000)
+    .superRefine((text, context) => {
+      try {
+        compile(text, options.lines === true);
+      } catch (error) {
+        context.addIssue({ code: 'custom', input: text, message: messageOf(error) });
+      }
+    });
+}
+
+function wrap(regex: RE2JS, lines: boolean): Pattern {
+  const test = (text: string) => regex.test(text);
+  return {
+    test: lines ? (text) => test(text) || (text.includes('\r') && test(text.replaceAll('\r\n', '\n'))) : test,
+    matches: (text) => regex.testExact(text),
+  };
+}
+
+// Look-arounds ahead and references to groups are what no automaton can do.
+const backtracking = /\(\?[=!]|\\[1-9]|\\k</;
+
+function compile(source: string, lines: boolean): RE2JS {
+  const why = 'cannot run in linear time: look-aheads and references to groups are not supported';
+  const bare = source.replaceAll(/\\[^1-9k]/g, '');
+  if (backtracking.test(bare)) throw new PatternError(why);
+  try {
+    const flags = RE2JS.LOOKBEHINDS | (lines ? RE2JS.MULTILINE : 0);
+    return RE2JS.compile(RE2JS.translateRegExp(source), flags);
+  } catch (error) {
+    const reason = messageOf(error).replace(/^error parsing regexp: /, '');
+    throw new PatternError(`is no valid regular expression: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '#kernel/clock.ts';
+
+/** What has been read of an answer so far, and whether it is the expected one. */
+export interface GatheredAnswer extends Disposable {
+  readonly bytes: Buffer;
+  /** Takes the next piece. `onMatch` may be called then, or a little later. */
+  take(piece: Buffer): void;
+  /** True where there is room for no more. */
+  readonly full: boolean;
+  /** Looks at what has not been looked at yet: whether it is the expected answer. */
+  look(): boolean;
+}
+
+export const answerLimit = 65_536;
+
+// Short answers are looked at with every piece.
+const eagerBytes = 4_096;
+// Longer ones when they have grown by a quarter, or when so much time has gone by.
+const growth = 1.25;
+const pauseMs = 20;
+
+/**
+ * Gathers an answer in pieces. A target may send it byte by byte: all of it is looked at each time, so that is not done with
+ * every piece, and the work stays in proportion to the answer's length.
+ */
+export function gatherAnswer(matches: (answer: Buffer) => boolean, clock: Clock, onMatch: () => void): GatheredAnswer {
+  const buffer = Buffer.alloc(answerLimit);
+  let length = 0;
+  let seen = 0;
+  let matched = false;
+  let later: Disposable | null = null;
+
+  const look = (): boolean => {
+    later?.[Symbol.dispose]();
+    later = null;
+    if (matched || seen === length) return matched;
+    seen = length;
+    matched = matches(buffer.subarray(0, length));
+    return matched;
+  };
+  const lookAndTell = () => {
+    if (!matched && look()) onMatch();
+  };
+  return {
+    get bytes() {
+      return buffer.subarray(0, length);
+    },
+    get full() {
+      return length === answerLimit;
+    },
+    take(piece) {
+      length += piece.copy(buffer, length);
+      if (length <= eagerBytes || length >= seen * growth || length === answerLimit) lookAndTell();
+      else later ??= clock.after(pauseMs, lookAndTell);
+    },
+    look,
+    [Symbol.dispose]: () => later?.[Symbol.dispose](),
+  };
+}

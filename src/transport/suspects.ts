@@ -1,0 +1,87 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import { formatDuration } from '#kernel/units.ts';
+import type { NodeCommand } from '#service/ports.ts';
+
+/** Finds the check that ends threads: what was under way at two losses, and never came to an end in between. */
+export interface Suspects {
+  /** Why a check is not run for now, or null. */
+  refusal(command: NodeCommand): string | null;
+  /** The checks of one thread, from its start to its loss. */
+  watch(): ThreadWatch;
+}
+
+export interface ThreadWatch {
+  began(id: number, command: NodeCommand): void;
+  /** The thread has answered: this check does not hold it up. */
+  ended(id: number): void;
+  /** Nobody waits any more; whether the thread does, it has not said. */
+  aborted(id: number): void;
+  /** The thread has spoken of itself: what was aborted before does not hold it up. */
+  spoke(): void;
+  /** The thread is lost, and what was under way with it. */
+  lost(): void;
+}
+
+const asideMs = 600_000;
+const longestAsideMs = 86_400_000;
+const lossesToAct = 2;
+
+interface Record {
+  losses: number;
+  until: number;
+}
+
+export function createSuspects(clock: Clock, log: Log): Suspects {
+  const records = new Map<string, Record>();
+
+  function blame(command: NodeCommand): void {
+    const key = keyOf(command);
+    const record = records.get(key) ?? { losses: 0, until: 0 };
+    record.losses += 1;
+    records.set(key, record);
+    if (record.losses < lossesToAct) return;
+    const ms = Math.min(asideMs * 2 ** (record.losses - lossesToAct), longestAsideMs);
+    record.until = clock.elapsed() + ms;
+    const { type, host } = command.spec;
+    log.error({ check: type, host, losses: record.losses, ms }, 'a check is put aside: nodes are lost while it runs');
+  }
+
+  return {
+    refusal(command) {
+      if (records.size === 0) return null;
+      const { losses = 0, until = 0 } = records.get(keyOf(command)) ?? {};
+      if (until <= clock.elapsed()) return null;
+      const left = formatDuration(Math.ceil((until - clock.elapsed()) / 1_000) * 1_000);
+      return `this check is put aside for ${left}: the node was lost ${losses} times while it ran`;
+    },
+    watch() {
+      const running = new Map<number, NodeCommand>();
+      const given = new Set<number>();
+      return {
+        began: (id, command) => void running.set(id, command),
+        ended(id) {
+          const command = running.get(id);
+          running.delete(id);
+          given.delete(id);
+          if (command !== undefined && records.size > 0) records.delete(keyOf(command));
+        },
+        aborted: (id) => void given.add(id),
+        spoke() {
+          for (const id of given) running.delete(id);
+          given.clear();
+        },
+        lost() {
+          const keys = new Map([...running.values()].map((command) => [keyOf(command), command]));
+          for (const command of keys.values()) blame(command);
+          running.clear();
+          given.clear();
+        },
+      };
+    },
+  };
+}
+
+function keyOf({ spec }: NodeCommand): string {
+  return JSON.stringify(spec);
+}
