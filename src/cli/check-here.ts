@@ -3,6 +3,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
 import { describeOutcome, exitCodeOf } from './outcome.ts';
+import { paintOf } from './paint.ts';
 import type { World } from './world.ts';
 
 export interface HereOptions {
@@ -20,7 +21,7 @@ export async function checkHere(spec: CheckSpec, { json, policy }: HereOptions, 
     world.print(
       json === true
         ? `${JSON.stringify({ check: spec.type, host: spec.host, outcome }, null, 2)}\n`
-        : describeOutcome(spec, outcome),
+        : describeOutcome(spec, outcome, paintOf(world)),
     );
     return exitCodeOf(outcome.status);
   } finally {

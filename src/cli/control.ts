@@ -1,19 +1,23 @@
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { loadConfig } from '#config/load.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { askDaemon } from './ask-daemon.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
 
-interface ConfigPath {
+interface Asking {
   readonly config: string;
+  /** Print the answer of the daemon as it is. */
+  readonly json?: boolean;
 }
 
 const Silence = z.object({
   id: z.string(),
   targets: z.union([z.literal('all'), z.array(z.string())]),
   why: z.string(),
+  from: z.string(),
   until: z.string(),
 });
 const Silenced = z.object({ silence: Silence });
@@ -50,24 +54,32 @@ export function addControlCommands(
     .description('begin to hold back; checks go on, and what still fails at the end is told then')
     .argument('<target...>', 'names of targets, or all')
     .requiredOption('--for <duration>', 'for how long, such as 2h')
+    .option(
+      '--from <time>',
+      'when it begins: 2026-12-24T22:00, with Z or an offset for another zone than this machine; default: now',
+    )
     .requiredOption('--why <words>', 'why, for those who look later')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (targets, options) => finish(await addSilence(targets, options, world)));
   silence
     .command('list')
     .description('list the silences that hold')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (options) => finish(await listSilences(options, world)));
   silence
     .command('expire')
     .description('end a silence now')
     .argument('<id>', 'as the list shows it')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (id, options) => finish(await expireSilence(id, options, world)));
   program
     .command('incidents')
     .description('list the incidents that are open')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (options) => finish(await listIncidents(options, world)));
   program
     .command('ack')
@@ -75,41 +87,55 @@ export function addControlCommands(
     .argument('<incident>', 'its name, as the last line of a mail tells it')
     .requiredOption('--why <words>', 'what is known or done')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (id, options) => finish(await acknowledge(id, options, world)));
   program
     .command('reload')
     .description('have the running daemon read its configuration again')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (options) => finish(await reload(options, world)));
 }
 
 async function addSilence(
   targets: readonly string[],
-  { for: duration, why, ...path }: ConfigPath & { readonly for: string; readonly why: string },
+  {
+    for: duration,
+    why,
+    from,
+    ...asking
+  }: Asking & Readonly<Record<'for' | 'why', string>> & { readonly from?: string },
   world: World,
 ): Promise<number> {
-  const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why };
-  const { silence } = Silenced.parse(await ask(path, world, '/-/silences', body));
-  world.print(`${silence.id}  ${namesOf(silence)} until ${silence.until}\n`);
+  const begin = from === undefined ? {} : { from: momentOf(from) };
+  const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why, ...begin };
+  const { silence } = await ask(asking, world, Silenced, '/-/silences', body);
+  if (asking.json !== true)
+    world.print(`${silence.id}  ${namesOf(silence)} from ${silence.from} until ${silence.until}\n`);
   return 0;
 }
 
-async function listSilences(path: ConfigPath, world: World): Promise<number> {
-  const { silences } = Listed.parse(await ask(path, world, '/-/silences'));
-  const rows = silences.map((one) => [one.id, namesOf(one), one.until, singleLine(one.why)]);
-  world.print(rows.length === 0 ? 'no silences\n' : lines(alignRows([['id', 'targets', 'until', 'why'], ...rows])));
+async function listSilences(path: Asking, world: World): Promise<number> {
+  const { silences } = await ask(path, world, Listed, '/-/silences');
+  if (path.json === true) return 0;
+  const rows = silences.map((one) => [one.id, namesOf(one), one.from, one.until, singleLine(one.why)]);
+  world.print(
+    rows.length === 0 ? 'no silences\n' : lines(alignRows([['id', 'targets', 'from', 'until', 'why'], ...rows])),
+  );
   return 0;
 }
 
-async function expireSilence(id: string, path: ConfigPath, world: World): Promise<number> {
+async function expireSilence(id: string, path: Asking, world: World): Promise<number> {
   const url = `/-/silences/${encodeURIComponent(id)}/expire`;
-  const { silence } = Silenced.parse(await ask(path, world, url, {}));
-  world.print(`${silence.id} has ended: what fails at ${namesOf(silence)} is told from now on\n`);
+  const { silence } = await ask(path, world, Silenced, url, {});
+  if (path.json !== true)
+    world.print(`${silence.id} has ended: what fails at ${namesOf(silence)} is told from now on\n`);
   return 0;
 }
 
-async function listIncidents(path: ConfigPath, world: World): Promise<number> {
-  const { incidents } = Open.parse(await ask(path, world, '/-/incidents'));
+async function listIncidents(path: Asking, world: World): Promise<number> {
+  const { incidents } = await ask(path, world, Open, '/-/incidents');
+  if (path.json === true) return 0;
   const rows = incidents.map(({ id, cause, held, acknowledged, deliveries }) => {
     const told = deliveries.length === 0 ? 'nobody to tell' : 'told';
     const state = acknowledged === null ? (held ?? told) : `acknowledged: ${acknowledged}`;
@@ -133,28 +159,45 @@ async function listIncidents(path: ConfigPath, world: World): Promise<number> {
 
 async function acknowledge(
   incident: string,
-  { why, ...path }: ConfigPath & { readonly why: string },
+  { why, ...path }: Asking & { readonly why: string },
   world: World,
 ): Promise<number> {
-  const done = Acknowledged.parse(await ask(path, world, '/-/incidents/acknowledge', { incident, why }));
-  world.print(`${done.incident.id} is acknowledged: nothing more is told of it until it is over\n`);
+  const done = await ask(path, world, Acknowledged, '/-/incidents/acknowledge', { incident, why });
+  if (path.json !== true)
+    world.print(`${done.incident.id} is acknowledged: nothing more is told of it until it is over\n`);
   return 0;
 }
 
-async function reload(path: ConfigPath, world: World): Promise<number> {
-  const { added, changed, removed, needsRestart } = Reloaded.parse(await ask(path, world, '/-/reload', {}));
+async function reload(path: Asking, world: World): Promise<number> {
+  const { added, changed, removed, needsRestart } = await ask(path, world, Reloaded, '/-/reload', {});
+  if (path.json === true) return 0;
   world.print(`reloaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed\n`);
   if (needsRestart.length > 0) world.print(`takes effect after a restart only: ${needsRestart.join(', ')}\n`);
   return 0;
 }
 
-async function ask(
-  { config: path }: ConfigPath,
+/** What the daemon answers, printed as it is where JSON is asked for. */
+async function ask<Answer>(
+  { config: path, json }: Asking,
   world: World,
+  shape: z.ZodType<Answer>,
   url: string,
   body?: Readonly<Record<string, unknown>>,
-): Promise<unknown> {
-  return askDaemon(await loadConfig({ path, env: world.env }), url, body);
+): Promise<Answer> {
+  const answer = await askDaemon(await loadConfig({ path, env: world.env }), url, body);
+  if (json === true) world.print(`${JSON.stringify(answer, null, 2)}\n`);
+  return shape.parse(answer);
+}
+
+function momentOf(text: string): string {
+  const moment = Date.parse(text);
+  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(moment)) {
+    throw new WatchpostError(
+      'usage',
+      `--from: "${text}" is no time; expected one such as 2026-12-24T22:00 or 2026-12-24T22:00Z`,
+    );
+  }
+  return new Date(moment).toISOString();
 }
 
 function namesOf({ targets }: z.output<typeof Silence>): string {

@@ -12,6 +12,8 @@ import { tally, type Verdict } from '#monitor/judge/verdict.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
 import { exitCodeOf } from './outcome.ts';
+import { type Paint, paintOf } from './paint.ts';
+import { createProgress } from './progress.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
 
@@ -20,6 +22,7 @@ export interface OnceOptions {
   readonly logLevel: LogLevel;
   /** The one target to check, or true for all. */
   readonly once: string | true;
+  readonly json?: boolean;
 }
 
 type Target = Config['targets'][number];
@@ -44,13 +47,21 @@ export async function runOnce(options: OnceOptions, world: World): Promise<numbe
     version: world.version,
     pid: world.pid,
   };
+  const progress = createProgress('targets', targets.length, world);
   const checking = await openChecking(config, environment, null);
   try {
-    const rounds = await Promise.all(targets.map(async (target) => runRound(target, checking.runner, world.stop)));
-    world.print(`${tableOf(rounds).join('\n')}\n`);
+    const rounds = await Promise.all(
+      targets.map(async (target) => {
+        const round = await runRound(target, checking.runner, world.stop);
+        progress.step();
+        return round;
+      }),
+    );
+    world.print(options.json === true ? jsonOf(rounds) : `${tableOf(rounds, paintOf(world)).join('\n')}\n`);
     const statuses = rounds.map(({ verdict: { failing, status } }) => (failing === true ? 'down' : status));
     return exitCodeOf((['down', 'unknown'] as const).find((status) => statuses.some((one) => one === status)) ?? 'up');
   } finally {
+    progress.end();
     await checking.close();
   }
 }
@@ -76,13 +87,20 @@ async function runRound(target: Target, runner: Runner, signal: AbortSignal): Pr
   return { target, votes, verdict: tally(votes, rule?.threshold ?? { kind: 'majority' }, rule?.quorum) };
 }
 
-function tableOf(rounds: readonly Round[]): readonly string[] {
+function jsonOf(rounds: readonly Round[]): string {
+  const shown = rounds.map(({ target: { name, spec }, verdict, votes }) => {
+    return { target: name, check: spec.type, host: spec.host, verdict: verdict.status, votes };
+  });
+  return `${JSON.stringify(shown, null, 2)}\n`;
+}
+
+function tableOf(rounds: readonly Round[], paint: Paint): readonly string[] {
   const rows = rounds.flatMap(({ target, votes, verdict }) =>
     votes.map(({ node, outcome }, index) => [
       index === 0 ? target.name : '',
-      index === 0 ? verdict.status : '',
+      index === 0 ? paint(verdict.status) : '',
       node.name,
-      outcome.status,
+      paint(outcome.status),
       outcome.seconds === null ? '-' : formatSeconds(outcome.seconds),
       outcome.status === 'up' ? `${target.spec.type} ${target.spec.host}` : outcome.failure.message,
     ]),

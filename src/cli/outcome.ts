@@ -1,5 +1,6 @@
 import { checkOf, type CheckSpec, type Failure, type Outcome } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
+import type { Paint } from './paint.ts';
 
 /** 0 up, 1 down, 3 unknown. */
 export function exitCodeOf(status: Outcome['status']): number {
@@ -7,7 +8,7 @@ export function exitCodeOf(status: Outcome['status']): number {
 }
 
 /** One outcome for people: the answer first, then the figures, then what the check type found besides. */
-export function describeOutcome(spec: CheckSpec, outcome: Outcome): string {
+export function describeOutcome(spec: CheckSpec, outcome: Outcome, paint: Paint): string {
   const { status, seconds, address, phases } = outcome;
   const figures = [
     ...(address === null || spec.host === address ? [] : [line('address', address)]),
@@ -15,7 +16,7 @@ export function describeOutcome(spec: CheckSpec, outcome: Outcome): string {
     ...Object.entries(phases).map(([phase, took]) => line(`  ${phase.replace('_', ' ')}`, formatSeconds(took))),
   ];
   const lines = [
-    `${status.toUpperCase()}  ${spec.type} ${spec.host}`,
+    `${paint(status, status.toUpperCase())}  ${spec.type} ${spec.host}`,
     ...(status === 'up' ? [] : blame(outcome.failure).map(indented)),
     ...figures.map(indented),
     ...checkOf(spec.type).lines(outcome).map(indented),

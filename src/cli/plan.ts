@@ -12,9 +12,17 @@ import type { World } from './world.ts';
 type Target = Config['targets'][number];
 
 /** What a configuration will cost, without running it. */
-export async function planConfig(options: { readonly config: string }, world: World): Promise<number> {
+export async function planConfig(
+  options: { readonly config: string; readonly json?: boolean },
+  world: World,
+): Promise<number> {
   const config = await loadConfig({ path: options.config, env: world.env });
-  world.print(`${planOf(config, systemClock.now()).join('\n')}\n`);
+  const now = systemClock.now();
+  world.print(
+    options.json === true
+      ? `${JSON.stringify(figuresOf(config, now), null, 2)}\n`
+      : `${planOf(config, now).join('\n')}\n`,
+  );
   return 0;
 }
 
@@ -67,6 +75,25 @@ function planOf(config: Config, now: number): readonly string[] {
       ['Prometheus series', `about ${countInWords(seriesOf(config, planned))}${known ? '' : ' or more'}`],
     ]),
   ];
+}
+
+/** The plan for programs. What only the service at `service.url` knows is null, and left out of the sums. */
+function figuresOf(config: Config, now: number) {
+  const planned = config.targets.map((target) => plan(target, config, now));
+  const checks = sum(planned.map(checksOf));
+  return {
+    targets: planned.map((one) => ({
+      target: one.target.name,
+      check: one.target.spec.type,
+      when: whenOf(one.target),
+      nodes: one.nodes,
+      rounds_a_minute: one.rounds,
+    })),
+    checks_a_minute: checks,
+    results_a_month: Math.round(checks * minutesOfMonth),
+    bytes_a_month: Math.round(checks * minutesOfMonth * bytesOfResult),
+    series: seriesOf(config, planned),
+  };
 }
 
 /** `12 targets on 3 nodes`. */

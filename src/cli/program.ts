@@ -1,28 +1,30 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Argument, type Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
 import { addAlertCommands } from './alerts.ts';
 import { addCheckCommands } from './check.ts';
+import { shapesOf } from './commands.ts';
+import { completionOf, type Shell, shells } from './completion.ts';
 import { checkConfig, printSchema } from './config.ts';
 import { addControlCommands } from './control.ts';
+import { configOption as optionOfConfig, needsConfig } from './default-config.ts';
 import { addImportCommands } from './import.ts';
+import { init } from './init.ts';
+import { manualOf } from './manual.ts';
+import { createPatientCommand } from './mistakes.ts';
 import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
 import type { World } from './world.ts';
 
-const defaultConfig = '/config/watchpost.yaml';
-
 const examples = `
 Examples:
+  watchpost init
   watchpost check http https://example.com
   watchpost check ping example.com --service https://check.example.com
   watchpost config check --config watchpost.yaml
   watchpost run --config watchpost.yaml`;
 
-/**
- * Runs the command that the arguments name and gives the exit code: 0 done, 1 failed, 2 wrong input. Commands that check
- * something give 0, 1 or 3 as it is up, down or unknown; a node that was revoked gives 77.
- */
+/** Runs the command that the arguments name and gives the exit code, one of those in exit-codes.ts. */
 export async function runProgram(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
   const program = createProgram(world, (code) => {
@@ -41,22 +43,30 @@ export async function runProgram(args: readonly string[], world: World): Promise
   }
 }
 
-function createProgram(world: World, finish: (code: number) => void): Command {
-  const program = new Command('watchpost')
+/** The whole command line. What a command ends with goes to `finish`. */
+export function createProgram(world: World, finish: (code: number) => void): Command {
+  const program = createPatientCommand('watchpost')
     .description('Uptime monitor and distributed check service.')
     .version(world.version)
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({ writeOut: world.print, writeErr: world.printError })
     .addHelpText('after', examples);
-  const configOption = new Option('-c, --config <path>', 'configuration file or folder').default(defaultConfig);
+  program.hook('preAction', (_, command) => needsConfig(command, world));
+  const configOption = optionOfConfig(world);
 
+  program
+    .command('init')
+    .description('write a first configuration')
+    .argument('[file]', 'the file to write; it must not be there yet', 'watchpost.yaml')
+    .action(async (file) => finish(await init(file, world)));
   program
     .command('run')
     .description('watch the targets until SIGTERM')
     .addOption(configOption)
     .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'))
     .option('--once [target]', 'check every target, or this one, once, and print what came of it')
+    .option('--json', 'with --once: print JSON')
     .action(async ({ once, ...options }) => {
       // Only these two need the daemon's parts, which take longer to load than a check takes.
       const { run, runOnce } = await import('./daemon.ts');
@@ -83,11 +93,13 @@ function createProgram(world: World, finish: (code: number) => void): Command {
     .command('check')
     .description('report every mistake with its file, line and column')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (options) => finish(await checkConfig(options, world)));
   config
     .command('plan')
     .description('tell what it will cost: checks, disk, Prometheus series')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (options) => finish(await planConfig(options, world)));
   config
     .command('schema')
@@ -98,5 +110,14 @@ function createProgram(world: World, finish: (code: number) => void): Command {
   addAlertCommands(program, configOption, world, finish);
   addNodeCommands(program, configOption, world, finish);
   addImportCommands(program, world, finish);
+  program
+    .command('completion')
+    .description('print the script that completes commands and options in a shell')
+    .addArgument(new Argument('<shell>', 'which shell').choices(shells))
+    .action((shell: Shell) => world.print(completionOf(shapesOf(program), shell)));
+  program
+    .command('man')
+    .description('print the manual page, for man and such: watchpost man | man -l -')
+    .action(() => world.print(manualOf(shapesOf(program), world.version)));
   return program;
 }

@@ -11,6 +11,8 @@ export interface Controls {
   silences(): readonly Silence[];
   addSilence(asked: {
     readonly targets: 'all' | readonly string[];
+    /** When it begins, or null for now. */
+    readonly from: number | null;
     readonly forMs: number;
     readonly why: string;
   }): Silence;
@@ -29,10 +31,10 @@ export interface ControlsOptions {
 export function createControls({ monitor, clock, random }: ControlsOptions): Controls {
   return {
     silences: () => monitor().silences(),
-    addSilence({ targets: wanted, forMs, why }) {
+    addSilence({ targets: wanted, from: asked, forMs, why }) {
       const unknown = wanted === 'all' ? [] : wanted.filter((name) => !monitor().targets().includes(name));
       if (unknown.length > 0) throw new WatchpostError('usage', `there is no target ${unknown.join(', ')}`);
-      const from = clock.now();
+      const from = Math.max(asked ?? 0, clock.now());
       const silence = { id: random.id(8), targets: wanted, why: singleLine(why), from, until: from + forMs };
       monitor().silence(silence);
       return silence;

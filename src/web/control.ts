@@ -23,7 +23,12 @@ export interface ControlRoutes {
     | { readonly ok: false; readonly problems: readonly string[] }
   >;
   silences(): readonly Silence[];
-  addSilence(silence: { readonly targets: Targets; readonly forMs: number; readonly why: string }): Silence;
+  addSilence(silence: {
+    readonly targets: Targets;
+    readonly from: number | null;
+    readonly forMs: number;
+    readonly why: string;
+  }): Silence;
   expireSilence(id: string): Silence;
   openIncidents(): readonly Incident[];
   /** What was to be told of an incident, and what became of it, the newest first. */
@@ -35,6 +40,7 @@ const Why = z.string().min(1).max(200);
 const SilenceBody = z.strictObject({
   targets: z.union([z.literal('all'), z.array(z.string()).min(1).max(1_000)]),
   for: Duration({ min: '1s', max: '365d' }),
+  from: z.iso.datetime({ offset: true }).optional(),
   why: Why,
 });
 const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
@@ -66,8 +72,9 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
   });
   app.get('/-/silences', (_, reply) => reply.send({ ok: 1, silences: routes.silences().map(shownSilence) }));
   app.post('/-/silences', (request, reply) => {
-    const { targets, for: forMs, why } = SilenceBody.parse(request.body);
-    return reply.send({ ok: 1, silence: shownSilence(routes.addSilence({ targets, forMs, why })) });
+    const { targets, for: forMs, from, why } = SilenceBody.parse(request.body);
+    const begin = from === undefined ? null : Date.parse(from);
+    return reply.send({ ok: 1, silence: shownSilence(routes.addSilence({ targets, from: begin, forMs, why })) });
   });
   app.post<{ Params: { id: string } }>('/-/silences/:id/expire', (request, reply) =>
     reply.send({ ok: 1, silence: shownSilence(routes.expireSilence(request.params.id)) }),

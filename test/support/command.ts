@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '#cli/program.ts';
 import type { World } from '#cli/world.ts';
+import { silentWorld } from './silent-world.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -27,16 +28,7 @@ export async function command(args: readonly string[], house = root): Promise<En
 export async function commandHere(args: readonly string[], world: Partial<World> = {}): Promise<Ended> {
   let [out, err] = ['', ''];
   const code = await runProgram(args, {
-    env: {},
-    cwd: root,
-    version: '1.2.3',
-    pid: process.pid,
-    stop: new AbortController().signal,
-    onHangup: () => {},
-    interactive: false,
-    hangUp: () => {},
-    columns: 80,
-    rows: 24,
+    ...silentWorld(),
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
     ...world,

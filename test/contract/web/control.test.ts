@@ -50,6 +50,18 @@ async function serve(reload: ControlRoutes['reload'] = async () => applied) {
 
 const silence = { targets: ['shop'], for: '2h', why: 'it\nmoves' };
 
+test('a silence can begin later, and one that is to begin in the past begins now', async () => {
+  await using served = await serve();
+  const begin = async (from: string) =>
+    (await served.ask('POST', '/-/silences', { ...silence, from })).body['silence'] as { from: string; until: string };
+  expect(await begin('2026-02-01T00:00:00+01:00')).toMatchObject({
+    from: '2026-01-31T23:00:00.000Z',
+    until: '2026-02-01T01:00:00.000Z',
+  });
+  expect(await begin('2025-02-01T00:00:00Z')).toMatchObject({ from: '2026-01-01T00:00:00.000Z' });
+  expect(await served.ask('POST', '/-/silences', { ...silence, from: 'noon' })).toMatchObject({ status: 400 });
+});
+
 test('a silence is added, listed and ended', async () => {
   await using served = await serve();
   const added = await served.ask('POST', '/-/silences', silence);

@@ -1,0 +1,64 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { WatchpostError } from '#kernel/errors.ts';
+
+/**
+ * A command that tells every mistake of a command line at once: commander ends at the first. Nothing is done before all the
+ * words are looked at.
+ */
+export function createPatientCommand(name: string): Command {
+  const mistakes: string[] = [];
+  const program = new PatientCommand(name, mistakes);
+  program.hook('preAction', () => {
+    if (mistakes.length > 0) throw new WatchpostError('usage', mistakes.join('\n'));
+  });
+  return program;
+}
+
+class PatientCommand extends Command {
+  readonly #mistakes: string[];
+  #unknown: readonly string[] = [];
+
+  constructor(name: string, mistakes: string[]) {
+    super(name);
+    this.#mistakes = mistakes;
+  }
+
+  override createCommand(name?: string): Command {
+    return new PatientCommand(name ?? '', this.#mistakes);
+  }
+
+  override parseOptions(args: string[]): ReturnType<Command['parseOptions']> {
+    const parsed = super.parseOptions(args);
+    this.#unknown = parsed.unknown.filter((word) => /^-./.test(word));
+    return parsed;
+  }
+
+  override error(message: string, options?: Parameters<Command['error']>[1]): never {
+    const isLast = options?.code === 'commander.unknownCommand' || this.#mistakes.length > 50;
+    // What follows an unknown option may be its value.
+    const isGuess = options?.code === 'commander.excessArguments' && this.#unknown.length > 0;
+    if (!isGuess) this.#mistakes.push(message.replace(/^error: /, ''));
+    if (isLast) throw new WatchpostError('usage', this.#mistakes.join('\n'));
+    // Commander goes on where this returns, which its types do not foresee.
+    return undefined as never; // oxlint-disable-line typescript/no-unsafe-type-assertion
+  }
+
+  /** Called by commander for a value that has to be parsed: one that is wrong was told to `error`, and the rest is looked at. */
+  _callParseArg(...args: readonly unknown[]): unknown {
+    try {
+      const parsed: unknown = Reflect.apply(Reflect.get(Command.prototype, '_callParseArg'), this, args);
+      return parsed;
+    } catch (error) {
+      if (error instanceof InvalidArgumentError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Called by commander with the first of the unknown options: tells all of them. */
+  unknownOption(first: string): void {
+    for (const flag of new Set([first, ...this.#unknown])) {
+      // The words, with "did you mean", are commander's own.
+      Reflect.apply(Reflect.get(Command.prototype, 'unknownOption'), this, [flag]);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import type { World } from '#cli/world.ts';
+
+/** What a command gets from outside in tests: no terminal, no environment, and nobody reads what it prints. */
+export function silentWorld(): World {
+  return {
+    env: {},
+    cwd: new URL('../../', import.meta.url).pathname,
+    version: '1.2.3',
+    pid: process.pid,
+    stop: new AbortController().signal,
+    onHangup: () => {},
+    interactive: false,
+    hangUp: () => {},
+    columns: 80,
+    rows: 24,
+    print: () => {},
+    printError: () => {},
+  };
+}
