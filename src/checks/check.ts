@@ -55,6 +55,8 @@ export type Dialect = 'interface' | 'check-host.net';
 
 /** How the interface writes the results of a type. */
 export interface RowForm<Detail> {
+  /** What `toRow` gives, for the API document. Readers take more. */
+  readonly shape: z.ZodType;
   /** A node's result as section 2.7 shapes it, where nobody but the target is at fault; all else never gets here. */
   toRow(outcome: Outcome<Detail>, dialect?: Dialect): unknown;
   /** The outcome that a row tells; null where the row cannot be read. */

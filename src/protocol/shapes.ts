@@ -50,6 +50,11 @@ export const CheckStarted = z
   .describe('A check that was started.');
 export type CheckStarted = z.infer<typeof CheckStarted>;
 
+/** What a node answers that cannot say anything about the target, whosever fault that is. */
+export const NodeFault = z
+  .tuple([z.null(), z.object({ message: z.string().max(200) })])
+  .describe('The node, its resolver or the service failed: nothing is known about the target.');
+
 /** Null while the node works, else what `fromWire` reads. One broken value must not spoil the others, so anything passes. */
 const NodeResult = z.unknown().meta({
   description:

@@ -4,7 +4,7 @@ import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { Spec } from './spec.ts';
 import { longestMs, probe } from './probe.ts';
-import { fromRow, toRow } from './row.ts';
+import { fromRow, shape, toRow } from './row.ts';
 
 export const dns = defineCheck({
   type: 'dns',
@@ -20,5 +20,5 @@ export const dns = defineCheck({
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
   lines,
   forStrangers,
-  row: { toRow, fromRow },
+  row: { shape, toRow, fromRow },
 });

@@ -4,6 +4,18 @@ import { failed, failure, type Outcome } from '../outcome.ts';
 import { answersOf, type Detail } from './detail.ts';
 import { RecordType } from './spec.ts';
 
+/** A row as we send it over the API. */
+export const shape = z
+  .tuple([
+    z.object({
+      A: z.array(z.string()).describe('IPv4 addresses.'),
+      AAAA: z.array(z.string()).describe('IPv6 addresses.'),
+      TTL: z.int().min(0).nullable().describe('Seconds that the answer may be kept; null where nothing was found.'),
+      PTR: z.array(z.string()).optional().describe('The names of an address, where one was asked for.'),
+    }),
+  ])
+  .describe('What was found; empty lists where the name was not resolved.');
+
 /**
  * The row of section 2.7: addresses and their TTL; `PTR` besides where an address was asked for, and the lists of the other
  * record types where a target asked for one of them.

@@ -2,7 +2,7 @@ import { defineCheck, startPlain } from '../check.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
-import { fromRow, toRow } from './row.ts';
+import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
 
 /**
@@ -22,5 +22,5 @@ export const http = defineCheck({
   port: () => null,
   start: startPlain(probe),
   lines,
-  row: { toRow, fromRow },
+  row: { shape, toRow, fromRow },
 });

@@ -5,6 +5,23 @@ import { meaningOf, wordsOf } from '../error-words.ts';
 import { failed, failure, type FailureCode, type Outcome } from '../outcome.ts';
 import { type Detail, nothingFound } from './detail.ts';
 
+/** A row as we send it. */
+export const shape = z
+  .tuple([
+    z.tuple([
+      z.union([z.literal(0), z.literal(1)]).describe('1 for a page, 0 for a failure.'),
+      z.number().min(0).describe('Seconds.'),
+      z.string().max(200).describe('The reason phrase, or what went wrong.'),
+      z
+        .string()
+        .regex(/^[1-9]\d\d$/)
+        .nullable()
+        .describe('The status code; null where no answer came.'),
+      z.string().max(64).nullable().describe('The address that answered.'),
+    ]),
+  ])
+  .describe('One answer.');
+
 // Failures of an answer that came whole; every other one is a network error, whose row has neither status nor address.
 const answered: ReadonlySet<FailureCode> = new Set([
   'status',

@@ -2,7 +2,7 @@ import { defineCheck } from '../check.ts';
 import { Detail, forStrangers } from './detail.ts';
 import { lines } from './lines.ts';
 import { startPing } from './probe.ts';
-import { fromRow, toRow } from './row.ts';
+import { fromRow, shape, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
 
 /**
@@ -23,5 +23,5 @@ export const ping = defineCheck({
   start: startPing,
   lines,
   forStrangers,
-  row: { toRow, fromRow },
+  row: { shape, toRow, fromRow },
 });

@@ -5,6 +5,16 @@ import { failed, failure, type Outcome } from '../outcome.ts';
 import { type Attempt, AttemptStatus, type Detail } from './detail.ts';
 import { summarize } from './summary.ts';
 
+const SentAttempt = z
+  .tuple([AttemptStatus, z.number().min(0).describe('Seconds.')], z.string().describe('The address, on one of them.'))
+  .describe('Status and seconds; the address stands on the first `OK`, or where the public service has it.')
+  .meta({ maxItems: 3 });
+
+/** A row as we send it. */
+export const shape = z
+  .tuple([z.union([z.array(SentAttempt).min(1).max(100), z.tuple([z.null()])])])
+  .describe('The attempts; `[[null]]` where the name was not resolved.');
+
 type RowAttempt = readonly [status: string, seconds: number, address?: string];
 type Row = readonly [readonly RowAttempt[] | readonly [null]];
 

@@ -4,6 +4,16 @@ import { meaningOf, wordsOf } from '../error-words.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import type { Detail } from './detail.ts';
 
+/** A row as we send it. */
+export const shape = z
+  .tuple([
+    z.union([
+      z.object({ time: z.number().min(0).describe('Seconds.'), address: z.string().max(64).optional() }),
+      z.object({ error: z.string().max(200).describe('What went wrong.'), address: z.string().max(64).optional() }),
+    ]),
+  ])
+  .describe('The time of a connection, or why there was none.');
+
 // Keys that a stranger's row has besides are of no account.
 const Row = z.tuple([
   z.union([

@@ -3,7 +3,7 @@ import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
-import { fromRow, toRow } from './row.ts';
+import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
 
 export const udp = defineCheck({
@@ -18,5 +18,5 @@ export const udp = defineCheck({
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   lines,
-  row: { toRow, fromRow },
+  row: { shape, toRow, fromRow },
 });

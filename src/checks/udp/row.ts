@@ -5,6 +5,17 @@ import { wordsOf } from '../error-words.ts';
 import { failed, failure, type Failure, type FailureCode, type FailureSource, type Outcome } from '../outcome.ts';
 import type { Detail } from './detail.ts';
 
+/** A row as we send it. */
+export const shape = z
+  .tuple([
+    z.union([
+      z.object({ address: z.string().max(64), time: z.number().min(0).describe('Seconds.'), timeout: z.literal(0) }),
+      z.object({ address: z.string().max(64), timeout: z.literal(1) }),
+      z.object({ error: z.string().max(200).describe('What went wrong.'), address: z.string().max(64).optional() }),
+    ]),
+  ])
+  .describe('An answer; silence, so open or filtered; or why it failed.');
+
 /** Answered, silent (open or filtered), or failed; see `fromRow` for the shapes. */
 export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): unknown {
   const { address } = outcome;

@@ -1,23 +1,18 @@
-import { z } from 'zod';
 import { checkOf, interfaceTypeNames } from '#checks/index.ts';
-import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
-import { CheckResult, CheckResultExtended, CheckStarted, NodeList } from '#protocol/shapes.ts';
-import { ApiCheck, ApiCheckRequest, ApiNodeList } from '#protocol/version-one.ts';
-
-const schemas = {
-  CheckStarted,
-  CheckResult,
-  CheckResultExtended,
-  NodeList,
-  ErrorBody,
-  ApiCheck,
-  ApiCheckRequest,
-  ApiNodeList,
-};
-type SchemaName = keyof typeof schemas;
+import type { ApiErrorCode } from '#protocol/errors.ts';
+import {
+  failures,
+  headers,
+  json,
+  jsonContent,
+  ref,
+  type SchemaName,
+  schemas,
+  startParameters,
+} from './openapi-parts.ts';
 
 /** The OpenAPI 3.1 document of everything that the check service answers, made from its own schemas. */
-export function openApiDocument() {
+export function openApiDocument({ compatible }: { readonly compatible: boolean }) {
   return {
     openapi: '3.1.0',
     info: {
@@ -29,68 +24,124 @@ export function openApiDocument() {
     servers: [{ url: '/' }],
     paths: {
       ...Object.fromEntries(
-        interfaceTypeNames.map((type) => [`/check-${type}`, startPath(type, checkOf(type).summary)]),
+        interfaceTypeNames.map((type) => [`/check-${type}`, startPath(type, checkOf(type).summary, compatible)]),
       ),
-      '/check-result/{id}': { get: read('getResult', 'The results so far', 'CheckResult', [...byId, wait]) },
-      '/check-result-extended/{id}': {
-        get: read('getExtendedResult', 'The results so far, with what was checked', 'CheckResultExtended', [
-          ...byId,
-          wait,
-        ]),
+      '/check-result/{id}': both('Result', (operationId) =>
+        read({ operationId, summary: 'The results so far', schema: 'CheckResult' }),
+      ),
+      '/check-result-extended/{id}': both('ExtendedResult', (operationId) =>
+        read({ operationId, summary: 'The results so far, with what was checked', schema: 'CheckResultExtended' }),
+      ),
+      '/check-report/{id}': both('Report', report),
+      '/check-result/{id}/events': { get: events },
+      '/nodes/hosts': both('Nodes', (operationId) => list(operationId, 'NodeList')),
+      '/nodes/ips': both('NodeAddresses', (operationId) =>
+        list(operationId, compatible ? 'NodeAddresses' : 'NodeList'),
+      ),
+      '/api/v1/checks': { post: startVersionOne },
+      '/api/v1/checks/{id}': {
+        get: read({ operationId: 'getCheck', summary: 'A check with whole outcomes', schema: 'ApiCheck' }),
       },
-      '/check-result/{id}/events': {
+      '/api/v1/nodes': {
         get: {
-          operationId: 'getEvents',
-          summary: 'Server-sent events: "result" for each node as it finishes, then "done"',
-          parameters: byId,
-          responses: {
-            200: { description: 'Events', content: { 'text/event-stream': { schema: { type: 'string' } } } },
-            ...failures('not_found'),
-          },
+          operationId: 'getNodeHealth',
+          summary: 'All nodes and how they are',
+          responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
         },
       },
-      '/check-report/{id}': {
+      '/openapi.json': {
         get: {
-          ...read(
-            'getReport',
-            'The report: a page for browsers, else the extended results',
-            'CheckResultExtended',
-            byId,
-          ),
-          security: [],
+          operationId: 'getDocument',
+          summary: 'This document',
+          responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failures() },
         },
       },
-      '/nodes/hosts': { get: read('getNodes', 'The nodes that take checks', 'NodeList') },
-      '/nodes/ips': { get: read('getNodeAddresses', 'The nodes that take checks', 'NodeList') },
-      '/api/v1/checks': {
-        post: {
-          operationId: 'startCheck',
-          summary: 'Starts a check',
-          security: starters,
-          requestBody: { required: true, content: jsonContent('ApiCheckRequest') },
-          responses: {
-            201: { description: 'Started', content: jsonContent('ApiCheck') },
-            ...failures(...startFailures),
-          },
+      '/robots.txt': {
+        get: {
+          operationId: 'getRobots',
+          summary: 'Keeps robots from starting checks',
+          responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failures() },
         },
       },
-      '/api/v1/checks/{id}': { get: read('getCheck', 'A check with whole outcomes', 'ApiCheck', [...byId, wait]) },
-      '/api/v1/nodes': { get: read('getNodeHealth', 'All nodes and how they are', 'ApiNodeList') },
     },
-    components: {
-      schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, schemaOf(schema)])),
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-    },
+    components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
 }
 
-const byId = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'The request_id.' }];
+/** The same operation for GET and POST. */
+function both(name: string, operation: (operationId: string) => object) {
+  return { get: operation(`get${name}`), post: operation(`post${name}`) };
+}
+
+const textContent = (type: string) => ({ [type]: { schema: { type: 'string' } } });
+
+const byId = { name: 'id', in: 'path', required: true, schema: { type: 'string' }, description: 'The request_id.' };
 const wait = {
   name: 'wait',
   in: 'query',
   schema: { type: 'number', minimum: 0, maximum: 25 },
   description: 'Seconds to wait for all nodes before answering.',
 };
+const ifNoneMatch = {
+  name: 'if-none-match',
+  in: 'header',
+  schema: { type: 'string' },
+  description: 'The `etag` of the results that the caller has.',
+};
+const unchanged = { description: 'Nothing new since the version that the caller has.', headers: headers.version };
+
+interface Read {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly schema: SchemaName;
+}
+
+function read({ operationId, summary, schema }: Read) {
+  return {
+    operationId,
+    summary,
+    parameters: [byId, wait, ifNoneMatch],
+    responses: { 200: json(schema, `${summary}.`, headers.version), 304: unchanged, ...failures('not_found') },
+  };
+}
+
+function report(operationId: string) {
+  const summary = 'The report: a page for browsers, else the extended results';
+  const plain = read({ operationId, summary, schema: 'CheckResultExtended' });
+  const page = {
+    description: `${summary}.`,
+    content: { ...jsonContent(ref('CheckResultExtended')), ...textContent('text/html') },
+  };
+  return { ...plain, responses: { ...plain.responses, 200: page } };
+}
+
+const events = {
+  operationId: 'getEvents',
+  summary: 'Server-sent events: "result" for each node as it finishes, then "done"',
+  parameters: [
+    byId,
+    {
+      name: 'last-event-id',
+      in: 'header',
+      schema: { type: 'string' },
+      description: '`done` where the last event was heard: then there is nothing to come.',
+    },
+  ],
+  responses: {
+    200: { description: 'Events.', content: textContent('text/event-stream') },
+    204: { description: 'All was told already.' },
+    ...failures('not_found'),
+  },
+};
+
+function list(operationId: string, schema: SchemaName) {
+  return {
+    operationId,
+    summary: 'The nodes that take checks',
+    responses: { 200: json(schema, 'The nodes that take checks.'), ...failures() },
+  };
+}
+
 const starters = [{}, { token: [] }];
 const startFailures = [
   'invalid_host',
@@ -104,66 +155,49 @@ const startFailures = [
   'unavailable',
 ] as const satisfies readonly ApiErrorCode[];
 
-function startPath(type: string, summary: string) {
-  const start = (method: string) => ({
-    operationId: `${method}Check${type.charAt(0).toUpperCase()}${type.slice(1)}`,
+function startPath(type: string, summary: string, compatible: boolean) {
+  const name = `Check${type.charAt(0).toUpperCase()}${type.slice(1)}`;
+  // The public service tells of a limit with this status too.
+  const started = jsonContent(compatible ? { anyOf: [ref('CheckStarted'), ref('ErrorBody')] } : ref('CheckStarted'));
+  const operation = {
     summary,
     security: starters,
-    parameters: [
-      { name: 'host', in: 'query', required: true, schema: { type: 'string' }, description: 'The target.' },
-      {
-        name: 'max_nodes',
-        in: 'query',
-        schema: { type: 'integer', minimum: 0 },
-        description: 'The most nodes to ask.',
-      },
-      {
-        name: 'node',
-        in: 'query',
-        schema: { type: 'array', items: { type: 'string' } },
-        explode: true,
-        description: 'A node to ask; may be repeated.',
-      },
-    ],
-    responses: { 200: { description: 'Started', content: jsonContent('CheckStarted') }, ...failures(...startFailures) },
-  });
-  return { get: start('get'), post: start('post') };
-}
-
-function read(operationId: string, summary: string, schema: SchemaName, parameters: readonly object[] = []) {
-  return {
-    operationId,
-    summary,
-    parameters,
+    parameters: startParameters,
     responses: {
-      200: { description: summary, content: jsonContent(schema) },
-      ...(parameters.length === 0 ? {} : failures('not_found')),
+      200: { description: 'Started.', headers: headers.rate, content: started },
+      303: {
+        description: 'Started; a browser is sent to the report.',
+        headers: { ...headers.rate, ...headers.location },
+      },
+      ...failures(...startFailures),
+    },
+  };
+  return {
+    get: { operationId: `get${name}`, ...operation },
+    post: {
+      operationId: `post${name}`,
+      ...operation,
+      // What stands in the body need not stand in the query.
+      parameters: startParameters.map((parameter) => ({ ...parameter, required: false })),
+      requestBody: {
+        content: Object.fromEntries(
+          ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'].map((written) => [
+            written,
+            { schema: ref('StartParameters') },
+          ]),
+        ),
+      },
     },
   };
 }
 
-function failures(...codes: readonly ApiErrorCode[]): Record<string, unknown> {
-  const byStatus = Map.groupBy(codes, (code) => apiErrors[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      String(status),
-      {
-        description: group.map((code) => `\`${code}\`: ${apiErrors[code].meaning}`).join(' '),
-        content: jsonContent('ErrorBody'),
-      },
-    ]),
-  );
-}
-
-function jsonContent(schema: SchemaName) {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } };
-}
-
-function schemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    io: 'output',
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-  });
-  return rest;
-}
+const startVersionOne = {
+  operationId: 'startCheck',
+  summary: 'Starts a check',
+  security: starters,
+  requestBody: { required: true, content: jsonContent(ref('ApiCheckRequest')) },
+  responses: {
+    201: json('ApiCheck', 'Started.', { ...headers.rate, ...headers.location }),
+    ...failures(...startFailures),
+  },
+};

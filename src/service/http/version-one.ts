@@ -19,13 +19,9 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
 
   app.post('/api/v1/checks', async (request, reply) => {
     const parameters = await parametersOf(request);
-    const { run, headers } = await startCheck(
-      request,
-      parameters.one('type') ?? '',
-      parameters,
-      options,
-      checkTypeNames,
-    );
+    // The public service has no such path, and no client expects its ways here.
+    const own = { ...options, compatible: false };
+    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, checkTypeNames);
     const base = baseUrlOf(request, publicUrl);
     reply.code(201).headers({ ...headers, location: `${base}/api/v1/checks/${run.id}` });
     return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));
@@ -43,7 +39,9 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
   });
 
   let document: string | null = null;
-  app.get('/openapi.json', async (_, reply) => reply.type(json).send((document ??= JSON.stringify(openApiDocument()))));
+  app.get('/openapi.json', async (_, reply) =>
+    reply.type(json).send((document ??= JSON.stringify(openApiDocument(options)))),
+  );
 }
 
 function checkFor({ id, spec, createdAt, results, done }: CheckRun, base: string, nodeDomain: string): ApiCheck {

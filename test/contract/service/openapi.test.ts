@@ -1,55 +1,280 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { interfaceTypeNames } from '#checks/index.ts';
+import { checkOf, type CheckTypeName, failed, failure, interfaceTypeNames, type Outcome } from '#checks/index.ts';
+import { toWire } from '#protocol/wire.ts';
+import { checkService } from '#service/http/routes.ts';
 import { openApiDocument } from '#service/http/openapi.ts';
-import { fakeNodes, places, startService } from '../../support/check-service.ts';
+import {
+  domain,
+  fakeNodes,
+  places,
+  startService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../support/check-service.ts';
+import { quiet } from '../../support/store.ts';
 import { notUp } from '../../support/votes.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+type Document = ReturnType<typeof openApiDocument>;
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly requestBody?: { readonly content: Json };
+  readonly responses: Readonly<Record<string, { readonly headers?: Json; readonly content?: Json }>>;
+}
+
+const documents = [false, true].map((compatible) => openApiDocument({ compatible }));
+const operationsOf = (document: Document) =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Readonly<Record<string, Operation>>).map(([method, operation]) => ({
+      path,
+      method,
+      operation,
+    })),
+  );
 
 test('the document is valid OpenAPI 3.1', async () => {
-  const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(openApiDocument())) as Json);
-  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  for (const document of documents) {
+    const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)) as Json);
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  }
 });
 
 test('every reference of the document leads somewhere, and every operation has a name of its own', () => {
-  const document = openApiDocument();
-  const text = JSON.stringify(document);
-  const names = Object.keys(document.components.schemas);
+  const text = documents.map((document) => JSON.stringify(document)).join();
+  const names = documents.flatMap((document) => Object.keys(document.components.schemas));
   const used = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name ?? '');
-  expect(new Set(used)).toEqual(new Set(names));
-  const operations = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, name]) => name);
-  expect(new Set(operations).size).toBe(operations.length);
-  for (const type of interfaceTypeNames) expect(document.paths).toHaveProperty([`/check-${type}`]);
+  expect(new Set([...used, 'CheckResult', 'CheckResultExtended'])).toEqual(new Set(names));
+  for (const document of documents) {
+    const ids = [...JSON.stringify(document).matchAll(/"operationId":"(\w+)"/g)].map(([, name]) => name);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const type of interfaceTypeNames) expect(document.paths).toHaveProperty([`/check-${type}`]);
+  }
 });
 
-test('every path of the document is served, and every answer fits its schema', async () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  await using service = await startService({ transport: fakeNodes(places, () => notUp('busy', 'node')) });
-  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as ReturnType<typeof openApiDocument>;
-  const started = (await (await fetch(`${service.url}/check-dns?host=127.0.0.1`)).json()) as { request_id: string };
-  let answers = 0;
-  for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(methods) as [string, Json][]) {
-      const body = path.startsWith('/api/v1/checks') && method === 'post' ? { type: 'tcp', host: '127.0.0.1' } : null;
-      const url = `${service.url}${path.replace('{id}', started.request_id)}${path.startsWith('/check-') ? '?host=127.0.0.1' : ''}`;
-      const answer = await fetch(url, {
+test('every route that is served stands in the document, and nothing else does', async () => {
+  const app = Fastify();
+  const routes = new Set<string>();
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat())
+      if (one !== 'HEAD') routes.add(`${one.toLowerCase()} ${url.replace(':id', '{id}')}`);
+  });
+  const options = { nodeDomain: domain, maxNodes: 1, publicUrl: null, compatible: false, log: quiet };
+  await app.register(checkService({ ...options, checks: {}, limits: {}, victims: {}, access: {}, clock: {} } as never));
+  await app.ready();
+  const missing = ['/check-result', '/check-result-extended', '/check-report'].flatMap((path) => [
+    `get ${path}`,
+    `post ${path}`,
+  ]);
+  const served = [...routes]
+    .filter((route) => !missing.includes(route))
+    .flatMap((route) =>
+      route.includes(':type') ? interfaceTypeNames.map((type) => route.replace(':type', type)) : [route],
+    );
+  const written = operationsOf(documents[0]!).map(({ path, method }) => `${method} ${path}`);
+  expect(new Set(written)).toEqual(new Set(served));
+});
+
+/** What a client does beside the plain call that the document describes. */
+interface Way {
+  readonly name: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly id?: string;
+  readonly body?: string | FormData;
+}
+
+const ways: readonly Way[] = [
+  { name: 'plain' },
+  { name: 'as a browser', headers: { accept: 'text/html' } },
+  { name: 'with a version', headers: { 'if-none-match': '*' } },
+  { name: 'with all events heard', headers: { 'last-event-id': 'done' } },
+  { name: 'of nothing', query: { host: '' }, id: '01234567890123456789' },
+  { name: 'of a forbidden target', query: { host: '224.0.0.1' } },
+  { name: 'on an unknown node', query: { node: 'fr1' } },
+  { name: 'on a node that is none', query: { node: '!' } },
+  { name: 'with a wrong token', headers: { authorization: 'Bearer wrong' } },
+  { name: 'for another site', headers: { origin: 'https://evil.example' } },
+  { name: 'with a broken body', headers: { 'content-type': 'application/json' }, body: '{' },
+  { name: 'with too large a body', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(100_000) },
+  { name: 'with a form', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'max_nodes=1' },
+  { name: 'with headers without end', headers: { 'x-long': 'x'.repeat(20_000) } },
+];
+
+const plain = ways.slice(0, 1);
+
+const tcpDown = (): Outcome => failed(failure('target', 'refused', 'connection refused'), { address: '127.0.0.1' });
+
+/** Asks for everything in the document in every way, and gives what answered with which status. */
+async function askEverything(
+  service: TestService,
+  document: Document,
+  chosen: readonly Way[] = ways,
+): Promise<ReadonlySet<string>> {
+  const fitting = validators(document);
+  const started = await fetch(`${service.url}/check-tcp?host=127.0.0.1`);
+  const { request_id: own = 'none' } = (await started.json()) as { request_id?: string };
+  const seen = new Set<string>();
+  for (const { path, method, operation } of operationsOf(document)) {
+    for (const way of chosen) {
+      if (way.body !== undefined && method === 'get') continue;
+      const asked = `${method} ${path} ${way.name}`;
+      const answer = await fetch(urlOf(service.url + path.replace('{id}', way.id ?? own), operation, way), {
         method,
-        ...(body === null ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        redirect: 'manual',
+        headers: {
+          ...way.headers,
+          ...(path.startsWith('/api') && way.body === undefined && method === 'post' ? json : {}),
+        },
+        ...bodyOf(path, method, way),
       });
-      const described = (operation['responses'] as Json)[answer.status] as { content: Json } | undefined;
-      expect(described, `${method} ${path}: ${answer.status}`).toBeDefined();
-      const content = described?.content['application/json'] as { schema: { $ref: string } } | undefined;
-      if (content === undefined) {
-        await answer.body?.cancel();
+      const { status } = answer;
+      const described = operation.responses[status];
+      expect(described, `${asked}: ${status} ${await answer.clone().text()}`).toBeDefined();
+      seen.add(`${method} ${path} ${status}`);
+      expect(missingHeaders(answer, described?.headers ?? {}), asked).toEqual([]);
+      const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
+      const text = await answer.text();
+      if (described?.content === undefined) {
+        expect(text, asked).toBe('');
         continue;
       }
-      const fits = ajv.compile({ $ref: content.schema.$ref, components: document.components });
-      const value: unknown = await answer.json();
-      expect(fits(value), `${method} ${path}: ${JSON.stringify(fits.errors)}`).toBe(true);
-      answers += 1;
+      const content = described.content[type] as { schema: object } | undefined;
+      expect(content, `${asked}: ${status} as ${type}`).toBeDefined();
+      if (type !== 'application/json') continue;
+      const fits = fitting(content?.schema ?? {});
+      expect(fits(JSON.parse(text)), `${asked}: ${text} ${JSON.stringify(fits.errors)}`).toBe(true);
     }
   }
-  expect(answers).toBeGreaterThan(12);
+  return seen;
+}
+
+/** A check of answers against a schema of the document. Each is compiled once. */
+function validators({ components }: Document) {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema: object): ValidateFunction => {
+    const key = JSON.stringify(schema);
+    const known = compiled.get(key) ?? ajv.compile({ ...schema, components });
+    compiled.set(key, known);
+    return known;
+  };
+}
+
+const json = { 'content-type': 'application/json' };
+
+function urlOf(base: string, { parameters = [] }: Operation, { query = {} }: Way): string {
+  const all: Readonly<Record<string, string>> = { host: '127.0.0.1', ...query };
+  const known = Object.entries(all).filter(([name]) =>
+    parameters.some((one) => one.in === 'query' && one.name === name),
+  );
+  return `${base}?${new URLSearchParams(known).toString()}`;
+}
+
+function bodyOf(path: string, method: string, { body, query = {} }: Way): { readonly body?: string | FormData } {
+  if (method === 'get') return {};
+  if (body !== undefined) return { body };
+  return path.startsWith('/api') ? { body: JSON.stringify({ type: 'tcp', host: '127.0.0.1', ...query }) } : {};
+}
+
+// A 503 says when to come back, but for a service that is stopping; all others always do.
+const missingHeaders = (answer: Response, described: Json) =>
+  Object.keys(described).filter((name) => answer.headers.get(name) === null);
+
+const start = async (more: Partial<TestServiceOptions>) =>
+  startService({ transport: fakeNodes(places, tcpDown), ...more });
+
+test('whatever is asked of what the document has, the answer is one that it describes', async () => {
+  const never = { count: 1, perMs: 1_000_000_000 };
+  const absent = fakeNodes(places);
+  for (const { name } of places) absent.offline.add(name);
+  const seen = new Set<string>();
+  for (const [more, chosen] of [
+    [{}, ways],
+    [{ rates: { per_client: never } }, plain],
+    [{ transport: absent }, plain],
+  ] as const) {
+    await using service = await start(more);
+    for (const found of await askEverything(service, documents[0]!, chosen)) seen.add(found);
+  }
+  // What a client can bring about has been; a request that takes too long and a fault of ours are told elsewhere.
+  const documented = operationsOf(documents[0]!).flatMap(({ path, method, operation }) =>
+    Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
+  );
+  const elsewhere = / (?:408|500)$|^get .* 413$|^get \/api\S* 400$|^\w+ \/(?!check-(?!re)|api)\S* 400$/;
+  const unseen = documented.filter((one) => !seen.has(one) && !elsewhere.test(one));
+  expect(unseen).toEqual([]);
 });
+
+test('so it is with the ways of the public service, whose document says so', async () => {
+  await using service = await start({ compatible: true, rates: { per_client: { count: 1, perMs: 1_000_000_000 } } });
+  const served = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+  expect(served).toEqual(JSON.parse(JSON.stringify(documents[1])));
+  const seen = await askEverything(service, served, plain);
+  // The public service has no other paths.
+  expect([...seen].filter((one) => one.endsWith(' 429'))).toEqual(['post /api/v1/checks 429']);
+});
+
+const unresolved = failed(failure('target', 'name_not_found', 'the name does not exist'));
+
+test.each(interfaceTypeNames)(
+  'every row of %s fits the shape that the document has of it, and no other does',
+  (type) => {
+    const ajv = new Ajv2020({ strict: false });
+    const { components } = documents[0]!;
+    const shape = `#/components/schemas/${type.charAt(0).toUpperCase()}${type.slice(1)}Row`;
+    const fits = ajv.compile({ $ref: shape, components });
+    const isFault = ajv.compile({ $ref: '#/components/schemas/NodeFault', components });
+    for (const dialect of ['interface', 'check-host.net'] as const) {
+      expect(outcomes).toHaveProperty(type);
+      for (const outcome of [unresolved, ...(outcomes[type] ?? [])]) {
+        const row = toWire(outcome, type, dialect);
+        expect(fits(row), `${JSON.stringify(row)} ${JSON.stringify(fits.errors)}`).toBe(true);
+        expect(isFault(row)).toBe(false);
+        expect(checkOf(type).row?.shape.safeParse(row).success).toBe(true);
+      }
+      expect(isFault(toWire(notUp('busy', 'node'), type, dialect))).toBe(true);
+    }
+    for (const wrong of [null, {}, [], [[]], [{}], [null, { message: 'a' }], 'a'])
+      expect(fits(wrong), JSON.stringify(wrong)).toBe(false);
+  },
+);
+
+const read = (type: CheckTypeName, ...rows: readonly unknown[]) =>
+  rows.flatMap((row) => checkOf(type).row?.fromRow(row) ?? []);
+
+const outcomes: Readonly<Partial<Record<CheckTypeName, readonly Outcome[]>>> = {
+  ping: read(
+    'ping',
+    [
+      [
+        ['OK', 0.1, '192.0.2.1'],
+        ['TIMEOUT', 3],
+      ],
+    ],
+    [
+      [
+        ['TIMEOUT', 3],
+        ['DEST_UNREACH', 0.1],
+      ],
+    ],
+    [[['MALFORMED', 1]]],
+  ),
+  http: read(
+    'http',
+    [[1, 0.1, 'OK', '200', '192.0.2.1']],
+    [[0, 0.1, 'Not Found', '404', null]],
+    [[0, 1, 'refused', null, null]],
+  ),
+  tcp: read('tcp', [{ time: 0.1, address: '192.0.2.1' }], [{ error: 'connection refused', address: '192.0.2.1' }]),
+  dns: read('dns', [{ A: ['192.0.2.1'], AAAA: [], TTL: 60 }], [{ A: [], AAAA: [], TTL: null, PTR: ['a.example'] }]),
+  udp: read(
+    'udp',
+    [{ address: '192.0.2.1', time: 0.1, timeout: 0 }],
+    [{ address: '192.0.2.1', timeout: 1 }],
+    [{ error: 'refused', address: '192.0.2.1' }],
+  ),
+};
