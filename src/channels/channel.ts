@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Files } from '#kernel/files.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Channel } from '#monitor/tell/channel.ts';
+import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 
 /** What every channel type gets to open its channel with. */
 export interface ChannelEnvironment {
@@ -53,6 +54,8 @@ export interface ChannelType<
   readonly sections: Sections;
   /** Whom messages go to, each on their own: texts that are stored, shown and given to `send`, so without secrets. */
   recipientsOf(contact: Contact<z.output<Entry>>): readonly string[];
+  /** How its recipients are told, where this channel does not leave that to their wishes alone. */
+  policyOf?(wished: DeliveryPolicy): DeliveryPolicy;
   /** What only shows once the files are read. */
   problemsOf?(contact: Contact<z.output<Entry>>): readonly ContactProblem[];
   /** `contacts` are those of the configuration in force, whenever it is called. */

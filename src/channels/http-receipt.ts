@@ -40,13 +40,15 @@ function receiptOfStatus(answer: Answer, now: number): Receipt {
   return retry(reason, retryAfterMs(answer, now));
 }
 
+type Retry = Extract<Receipt, { kind: 'retry' }>;
+
 /** That it may be taken later, after the time that the other side asked for. */
-function retry(reason: string, afterMs: number | null = null): Receipt {
+export function retry(reason: string, afterMs: number | null = null): Retry {
   return { kind: 'retry', reason, ...(afterMs === null ? {} : { afterMs }) };
 }
 
 /** RFC 9110, 10.2.3: seconds, or a date. */
-function retryAfterMs({ headers }: Pick<Answer, 'headers'>, now: number): number | null {
+export function retryAfterMs({ headers }: Pick<Answer, 'headers'>, now: number): number | null {
   const header = headers['retry-after'];
   if (typeof header !== 'string') return null;
   if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);

@@ -1,7 +1,17 @@
 import type { z } from 'zod';
 import type { Channel } from '#monitor/tell/channel.ts';
+import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import { alertmanager } from './alertmanager.ts';
 import type { ChannelEnvironment, Contact, ContactProblem, Section } from './channel.ts';
+import { discord } from './discord.ts';
 import { email } from './email.ts';
+import { matrix } from './matrix.ts';
+import { ntfy } from './ntfy.ts';
+import { opsgenie } from './opsgenie.ts';
+import { pagerduty } from './pagerduty.ts';
+import { slack } from './slack.ts';
+import { teams } from './teams.ts';
+import { telegram } from './telegram.ts';
 import { webhook } from './webhook.ts';
 
 export type { ChannelEnvironment, Contact, Section } from './channel.ts';
@@ -9,7 +19,19 @@ export { ping } from './call.ts';
 export { webhookJsonSchema } from './webhook-body.ts';
 
 /** THE list: every way to reach people, in any order. */
-const channels = [email, webhook] as const;
+const channels = [
+  email,
+  webhook,
+  slack,
+  discord,
+  teams,
+  telegram,
+  ntfy,
+  matrix,
+  pagerduty,
+  opsgenie,
+  alertmanager,
+] as const;
 
 /** A channel type with its own entry and sections out of sight: what shared code handles. */
 export interface AnyChannelType {
@@ -18,6 +40,7 @@ export interface AnyChannelType {
   readonly Entry: z.ZodType;
   readonly sections: Readonly<Record<string, z.ZodType>>;
   recipientsOf(contact: Contact<unknown>): readonly string[];
+  policyOf?(wished: DeliveryPolicy): DeliveryPolicy;
   problemsOf?(contact: Contact<unknown>): readonly ContactProblem[];
   open(
     environment: ChannelEnvironment,
@@ -29,3 +52,8 @@ export interface AnyChannelType {
 // Sound because every entry and section was parsed by the schema of the very channel that it is handed to.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const channelTypes = channels as unknown as readonly AnyChannelType[];
+
+/** How a recipient of a channel is told who wishes to be told like this. */
+export function policyOf(channel: string, wished: DeliveryPolicy): DeliveryPolicy {
+  return channelTypes.find(({ name }) => name === channel)?.policyOf?.(wished) ?? wished;
+}

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { Liquid, type Template } from 'liquidjs';
+import type { Liquid, Template } from 'liquidjs';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { Message } from '#monitor/tell/channel.ts';
 import type { ContentTable, MessageContent } from '#monitor/tell/content.ts';
+import { createEngine } from './liquid.ts';
 
 /** A message as it is written down in a mail: text lines end in LF. */
 export interface WrittenMail {
@@ -22,17 +23,6 @@ export interface MailTemplateSource {
   readonly path: string;
   readonly text: string;
 }
-
-// A template is data, not code: it reaches no file, no network and no prototype, and it ends.
-const limits = { parseLimit: 200_000, renderLimit: 2_000, memoryLimit: 50_000_000 };
-const common = {
-  strictFilters: true,
-  strictVariables: true,
-  lenientIf: true,
-  ownPropertyOnly: true,
-  templates: {},
-  ...limits,
-};
 
 /** The template of mails: Watchpost's own, or the operator's. Throws `config_invalid` where it cannot be used. */
 export function createMailTemplate(source: MailTemplateSource = ownTemplate()): MailTemplate {
@@ -63,12 +53,6 @@ export function createMailTemplate(source: MailTemplateSource = ownTemplate()): 
 function ownTemplate(): MailTemplateSource {
   const path = `${import.meta.dirname}/mail.liquid`;
   return { path, text: readFileSync(path, 'utf8') };
-}
-
-function createEngine(escaping: { readonly outputEscape?: 'escape' }): Liquid {
-  const engine = new Liquid({ ...common, ...escaping });
-  engine.registerFilter('pad', (text: unknown, width: unknown) => String(text).padEnd(Number(width)));
-  return engine;
 }
 
 function rendered(engine: Liquid, template: Template[], scope: object): string {
@@ -137,4 +121,12 @@ const content: MessageContent = {
   link: 'https://example.com/',
   footer: 'x',
 };
-const specimen: Message = { kind: 'opened', incidents: [], id: 'x', references: [], content, at: 0 };
+const specimen: Message = {
+  kind: 'opened',
+  incidents: [],
+  id: 'x',
+  references: [],
+  beginnings: new Map(),
+  content,
+  at: 0,
+};

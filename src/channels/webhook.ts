@@ -1,55 +1,92 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { messageOf } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
-import { SecretUrl } from '#kernel/url.ts';
-import { userAgent } from '#kernel/version.ts';
-import type { ChannelType } from './channel.ts';
-import { deliver } from './http-receipt.ts';
+import { Secret } from '#kernel/secret.ts';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { ChannelType, Contact, ContactProblem } from './channel.ts';
+import { createHttpChannel, type Sending } from './http-channel.ts';
+import { retry } from './http-receipt.ts';
+import { always, needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 import { webhookBodyOf } from './webhook-body.ts';
+import { problemOfBody, renderBody } from './webhook-template.ts';
 
-const Entry = z.strictObject({
-  url: SecretUrl('expected an address to call, such as "https://hooks.example.com/watchpost"').describe(
-    'Where messages are posted to. It may be a private address: it is the choice of whoever writes this file.',
-  ),
-  secret_file: FilePath.describe('A file with the secret that signs every message.'),
-});
+const Entry = z
+  .strictObject({
+    ...urlKeys('expected an address to call, such as "https://hooks.example.com/watchpost"'),
+    secret_file: FilePath.optional().describe(
+      'A file with the secret that signs every message. Needed unless the body is of your own.',
+    ),
+    template_file: FilePath.optional().describe(
+      'A Liquid template for the body, for services that want one of their own.',
+    ),
+    content_type: z
+      .string()
+      .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.+-]+=[\w.+-]+)*$/, {
+        error: 'expected a content type, such as "application/json"',
+      })
+      .default('application/json')
+      .describe('What kind of body the template makes.'),
+    headers: z
+      .record(
+        z.string().regex(/^[A-Za-z][\w-]{0,63}$/, { error: 'expected the name of a header' }),
+        z
+          .string()
+          .regex(/^[\t\x20-\x7E]{1,2048}$/, { error: 'expected the value of a header: one line of ASCII' })
+          .transform((text) => new Secret(text)),
+      )
+      .default({})
+      .describe('Headers to send besides, such as Authorization.'),
+  })
+  .superRefine((entry, context) => {
+    needsOneUrl(entry, context);
+    if (entry.secret_file === undefined && entry.template_file === undefined) {
+      context.addIssue({ code: 'custom', path: ['secret_file'], message: 'is missing: messages are signed' });
+    }
+  }, always);
+type Entry = z.output<typeof Entry>;
 
-/** Posts each message as signed JSON. The recipient is the name under `notify`: its URL may be a secret and may change. */
+/** Posts each message as signed JSON, or in a form of the operator's own. */
 export const webhook: ChannelType<'webhook', typeof Entry> = {
   name: 'webhook',
-  summary: 'Posts JSON, signed with HMAC-SHA256, to an address of your own.',
+  summary: 'Posts JSON, signed with HMAC-SHA256, or a body of your own to an address of your own.',
   Entry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
-  open({ clock }, contacts) {
-    const closing = new AbortController();
-    return {
-      name: 'webhook',
-      async send(message, recipient, outer) {
-        const contact = contacts().find(({ notify }) => notify === recipient);
-        const secret = contact?.files['secret_file'];
-        if (contact === undefined || secret === undefined) {
-          return { kind: 'rejected', reason: `notify.${recipient} has no webhook any more` };
-        }
-        const url = contact.entry.url.reveal();
-        const body = JSON.stringify(webhookBodyOf(message));
-        const headers = {
-          'content-type': 'application/json',
-          'user-agent': userAgent,
-          'watchpost-id': message.id,
-          'watchpost-signature': sign(body, Math.floor(clock.now() / 1_000), secret.reveal()),
-        };
-        const signal = AbortSignal.any([outer, closing.signal]);
-        return deliver({ url, method: 'POST', headers, body }, { clock, signal, secrets: [secret.reveal()] });
-      },
-      async close() {
-        closing.abort(new Error('the webhook channel was closed'));
-      },
-    };
-  },
+  problemsOf: (contact) => [...urlProblems(contact), ...templateProblems(contact)],
+  open: (environment, contacts) => createHttpChannel({ name: 'webhook', environment, contacts, send }),
 };
+
+async function send(message: Message, { contact, clock, ...sending }: Sending<Entry>): Promise<Receipt> {
+  const { entry, files } = contact;
+  const template = files['template_file'];
+  const standard = webhookBodyOf(message);
+  let body = JSON.stringify(standard);
+  try {
+    if (template !== undefined) body = renderBody(template, standard);
+  } catch (error) {
+    return retry(`${entry.template_file}: cannot be used for this message: ${messageOf(error)}`);
+  }
+  const own = Object.entries(entry.headers).map(([name, value]) => [name.toLowerCase(), value.reveal()] as const);
+  const secret = files['secret_file'];
+  const headers = {
+    'content-type': template === undefined ? 'application/json' : entry.content_type,
+    'watchpost-id': message.id,
+    ...(secret === undefined
+      ? {}
+      : { 'watchpost-signature': sign(body, Math.floor(clock.now() / 1_000), secret.reveal()) }),
+    ...Object.fromEntries(own),
+  };
+  return sending.send({ url: urlOf(contact), headers, body, secrets: own.map(([, value]) => value) });
+}
 
 /** `t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<unix seconds>.<body>`, so that neither can be changed or replayed later. */
 function sign(body: string, seconds: number, secret: string): string {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
+}
+
+function templateProblems({ entry, files }: Contact<Entry>): readonly ContactProblem[] {
+  const template = files['template_file'];
+  const problem = template === undefined ? null : problemOfBody(template, entry.content_type);
+  return problem === null ? [] : [{ path: ['template_file'], message: problem }];
 }

@@ -29,15 +29,18 @@ export async function testAlert(
       for (const { channel: channelName, recipient } of addresses) {
         const channel = channels.find((one) => one.name === channelName);
         const samples = sampleMessages(policy.zone, systemClock.now(), recipient);
+        const beginnings = new Map<string, string>();
         for (const message of samples.filter((one) => kind === undefined || one.kind === kind)) {
           if (world.stop.aborted || channel === undefined) break;
           using limit = deadline(systemClock, attemptMs, world.stop);
-          const receipt = await channel.send(message, recipient, limit.signal);
+          const receipt = await channel.send({ ...message, beginnings }, recipient, limit.signal);
           const answer =
             receipt.kind === 'delivered'
               ? `accepted: ${receipt.response}`
               : `${words[receipt.kind]}: ${receipt.reason}`;
           if (receipt.kind !== 'delivered') failures += 1;
+          else if (message.kind === 'opened' && receipt.reference !== undefined)
+            for (const { id } of message.incidents) beginnings.set(id, receipt.reference);
           world.print(`${notify}  ${channelName} ${recipient}  ${message.kind}  ${answer}\n`);
         }
       }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
-import { channelTypes, ping } from '#channels/index.ts';
+import { channelTypes, ping, policyOf } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -11,6 +11,7 @@ import { type DeliveryPolicy, plainPolicy } from '#monitor/tell/delivery-policy.
 import { startHeartbeat } from '#monitor/tell/heartbeat.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
 import type { Address } from '#monitor/tell/recipient-queues.ts';
+import { startRenewal } from '#monitor/tell/renewal.ts';
 import { startSummary } from '#monitor/tell/summary.ts';
 
 // The part of compose.ts that commands without a daemon need as well.
@@ -49,7 +50,9 @@ export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Add
 }
 
 function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, DeliveryPolicy> {
-  const entries = notify.flatMap(({ addresses, policy }) => addresses.map((one) => [keyOf(one), policy] as const));
+  const entries = notify.flatMap(({ addresses, policy }) =>
+    addresses.map((one) => [keyOf(one), policyOf(one.channel, policy)] as const),
+  );
   return new Map(entries.toReversed());
 }
 
@@ -58,7 +61,7 @@ const keyOf = ({ channel, recipient }: Address) => `${channel} ${recipient}`;
 export interface WatchingOver extends ChannelsEnvironment {
   readonly random: Random;
   readonly identity: string;
-  readonly store: Pick<MonitorStore, 'summarise'>;
+  readonly store: Pick<MonitorStore, 'summarise' | 'toldAndOpen'>;
   readonly outbox: Pick<Outbox, 'refusedMs'>;
   readonly channels: readonly Channel[];
   /** The parts that have to make progress. */
@@ -67,14 +70,15 @@ export interface WatchingOver extends ChannelsEnvironment {
 
 const longestRefusalMs = 15 * 60_000;
 
-/** Starts the dead man's switch and the summary where the configuration has them. Gives what ends them. */
+/** Starts what renews alerts, and the dead man's switch and the summary where the configuration has them. Gives what ends them. */
 export function startRegulars(config: Config, environment: WatchingOver): () => Promise<void> {
-  const { clock, log, pulses, outbox, channels } = environment;
+  const { store, clock, log, pulses, outbox, channels } = environment;
   const { heartbeat, summary } = config;
   const stuck = () =>
     pulses.filter(({ ageMs, limitMs }) => ageMs() >= limitMs).map(({ name }) => `no progress: ${name}`);
   const undelivered = () => (outbox.refusedMs() < longestRefusalMs ? [] : ['nothing can be delivered']);
   const running = [
+    startRenewal({ store, channels, clock, log }),
     heartbeat === null
       ? null
       : startHeartbeat({

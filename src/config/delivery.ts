@@ -16,7 +16,7 @@ export interface ConfiguredNotify {
   readonly policy: DeliveryPolicy;
 }
 
-/** What every channel knows about those whom it reaches, by the channel's name. */
+/** What a channel knows about those whom it reaches, by the channel's name; nothing about a channel that nobody uses. */
 export type Contacts = Readonly<Record<string, readonly Contact<unknown>[]>>;
 
 /** Sections that are a channel's own, by their keys. */
@@ -47,16 +47,14 @@ export function resolveSections(file: ConfigFile, files: ReadFiles): Sections {
 }
 
 export function resolveContacts({ notify }: Pick<ConfigFile, 'notify'>, files: ReadFiles): Contacts {
-  return Object.fromEntries(
-    channelTypes.map(({ name: channel }) => [
-      channel,
-      Object.entries(notify).flatMap(([name, ways]): Contact<unknown>[] => {
-        const entry = new Map<string, unknown>(Object.entries(ways)).get(channel);
-        const own = filesOf(files, `notify.${name}.${channel}`);
-        return entry === undefined ? [] : [{ notify: name, entry, files: own }];
-      }),
-    ]),
-  );
+  const contacts = channelTypes.map(({ name: channel }) => {
+    const own = Object.entries(notify).flatMap(([name, ways]): Contact<unknown>[] => {
+      const entry = new Map<string, unknown>(Object.entries(ways)).get(channel);
+      return entry === undefined ? [] : [{ notify: name, entry, files: filesOf(files, `notify.${name}.${channel}`) }];
+    });
+    return [channel, own] as const;
+  });
+  return Object.fromEntries(contacts.filter(([, own]) => own.length > 0));
 }
 
 function filesOf({ named }: ReadFiles, section: string): Files {
@@ -73,7 +71,8 @@ export function resolveNotify(
   contacts: Contacts,
   { defaults }: Pick<ConfigFile, 'defaults'>,
 ): ConfiguredNotify {
-  const { grouped, group_wait: waitMs, group_interval: intervalMs, storm, remind, timezone } = entry;
+  const { grouped, group_wait: waitMs, group_interval: intervalMs, storm, remind, timezone, after, hours } = entry;
+  const zone = timezone ?? defaults.timezone;
   return {
     name,
     addresses: channelTypes.flatMap((type) => addressesOf(type, name, contacts)),
@@ -82,7 +81,9 @@ export function resolveNotify(
       grouping: grouped ? { waitMs, intervalMs } : null,
       storm: { messages: storm.messages, perMs: storm.per },
       remindMs: remind,
-      zone: timezone ?? defaults.timezone,
+      zone,
+      ...(after === undefined ? {} : { afterMs: after }),
+      ...(hours === undefined ? {} : { hours: { zone, ranges: hours } }),
     },
   };
 }
@@ -101,8 +102,9 @@ export function resolveRecipients(
   const names = choice === 'all' ? [...named.keys()] : choice;
   return mergeRecipients(
     names.flatMap((name) => {
-      const { addresses = [], severities = [] } = named.get(name) ?? {};
-      return addresses.map((address) => ({ ...address, notify: name, severities }));
+      const { addresses = [], severities = [], policy: { afterMs } = {} } = named.get(name) ?? {};
+      const after = afterMs === undefined ? {} : { afterMs };
+      return addresses.map((address) => ({ ...address, notify: name, severities, ...after }));
     }),
   );
 }

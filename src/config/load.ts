@@ -5,7 +5,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig } from './config.ts';
-import type { ReadFiles } from './delivery.ts';
+import { type ReadFiles, resolveContacts } from './delivery.ts';
 import type { Environment } from './environment.ts';
 import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
@@ -14,6 +14,7 @@ import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
+import type { ConfigFile } from './schema.ts';
 import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
 
@@ -38,6 +39,7 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   const enrolled = await enrolledNames(merged.root, folder, problems);
   const judged = judgeConfig(merged.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems);
+  if (judged.file !== null) problems.push(...contactProblems(merged.root, judged.file, files));
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
   return resolveConfig(judged.file, judged.targets, files, folder);
@@ -115,4 +117,16 @@ async function enrolledNames(root: Located, folder: string, problems: Problem[])
     problems.push(problemAt(root, ['nats', 'nodes_file'], messageOf(error)));
     return [];
   }
+}
+
+// What a channel only sees once the files are read.
+function contactProblems(root: Located, file: ConfigFile, files: ReadFiles): readonly Problem[] {
+  const contacts = resolveContacts(file, files);
+  return channelTypes.flatMap((type) =>
+    (contacts[type.name] ?? []).flatMap((contact) =>
+      (type.problemsOf?.(contact) ?? []).map(({ path, message }) =>
+        problemAt(root, ['notify', contact.notify, type.name, ...path], message),
+      ),
+    ),
+  );
 }

@@ -3,12 +3,14 @@ import { channelTypes } from '#channels/index.ts';
 import { Duration } from '#kernel/units.ts';
 import { SecretUrl } from '#kernel/url.ts';
 import { Severity } from '#monitor/judge/rule.ts';
+import { HourRanges } from './hours.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 
 const ways = Object.fromEntries(
   channelTypes.map(({ name, summary, Entry }) => [name, Entry.optional().describe(summary)]),
 );
 const names = channelTypes.map(({ name }) => name);
+const oneOf = (all: readonly string[]) => `${all.slice(0, -1).join(', ')} or ${all.at(-1)}`;
 
 const Storm = z.strictObject({
   messages: z.int().min(1).max(10_000).default(20).describe('How many messages at most.'),
@@ -37,14 +39,22 @@ const policy = {
     .max(20)
     .default([3_600_000, 14_400_000, 86_400_000])
     .describe('Waits before the reminders of an incident that stays open; the last one repeats. [] for none.'),
-  timezone: TimeZone.optional().describe('The time zone of the times in messages. Default: defaults.timezone.'),
+  timezone: TimeZone.optional().describe(
+    'The time zone of the times in messages and of hours. Default: defaults.timezone.',
+  ),
+  after: Duration({ min: '1m', max: '7d' })
+    .optional()
+    .describe('For how long an incident has to go on, unless acknowledged, before they hear of it. Default: at once.'),
+  hours: HourRanges.optional().describe(
+    'When they may be told: what begins outside is told when hours begin if it still holds. Default: always.',
+  ),
 };
 
 /** Somebody who is told: at least one channel, and how they want to be told. */
 export const Notify = z.strictObject({ ...ways, ...policy }).superRefine(
   (entry, context) => {
     if (names.some((name) => Object.hasOwn(entry, name))) return;
-    context.addIssue({ code: 'custom', message: `names no way to reach them: add ${names.join(' or ')}` });
+    context.addIssue({ code: 'custom', message: `names no way to reach them: add ${oneOf(names)}` });
   },
   { when: ({ value }) => typeof value === 'object' && value !== null },
 );

@@ -19,7 +19,7 @@ export function isUrl(text: string, { protocols, bare }: UrlForm): boolean {
 export const webProtocols: readonly string[] = ['http:', 'https:'];
 
 /** Whether a text is an address to call over HTTP. */
-function isWebUrl(text: string): boolean {
+export function isWebUrl(text: string): boolean {
   return isUrl(text, { protocols: webProtocols, bare: false });
 }
 

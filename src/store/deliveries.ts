@@ -1,5 +1,25 @@
-import type { DeliveryCount, ListedDelivery, PendingDelivery, SentMessage } from '#monitor/judge/delivery.ts';
-import { alias, and, asc, type BetterSQLite3Database, desc, eq, gt, gte, inArray, lte, min, sql } from './drizzle.ts';
+import type {
+  DeliveryCount,
+  ListedDelivery,
+  PendingDelivery,
+  SentMessage,
+  ToldIncident,
+} from '#monitor/judge/delivery.ts';
+import {
+  alias,
+  and,
+  asc,
+  type BetterSQLite3Database,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNull,
+  lte,
+  min,
+  sql,
+} from './drizzle.ts';
 import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf, type Settlement } from './rows.ts';
 import { deliveries, incidents, targets } from './schema.ts';
 
@@ -24,7 +44,13 @@ export function readDue(
     .as('due');
   const beginning = alias(deliveries, 'beginning');
   const rows = database
-    .select({ target: targets.name, incident: incidents, delivery: deliveries, root: beginning.message })
+    .select({
+      target: targets.name,
+      incident: incidents,
+      delivery: deliveries,
+      root: beginning.message,
+      rootReference: beginning.reference,
+    })
     .from(deliveries)
     .innerJoin(due, and(eq(due.channel, deliveries.channel), eq(due.recipient, deliveries.recipient)))
     .innerJoin(incidents, eq(incidents.id, deliveries.incidentId))
@@ -48,14 +74,14 @@ export function readDue(
   const dueLanes = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [laneOf(delivery)] : [])));
   const told = left.filter(({ delivery }) => dueLanes.has(laneOf(delivery))).slice(0, limit);
   const othersOf = createOthers(database, told);
-  return told.map(({ target, incident, delivery, root }) => {
+  return told.map(({ target, incident, delivery, ...beginning }) => {
     const { message } = latest.get(delivery.id) ?? delivery;
     const at = { nextAttemptAt: dueAt(delivery) };
     return {
       delivery: { ...deliveryOf(delivery), ...at },
       incident: incidentOf(target, incident),
       message,
-      root,
+      ...beginning,
       ...othersOf(delivery),
     };
   });
@@ -117,7 +143,11 @@ export function readNextDeliveryAt(
   return Number.isFinite(next) ? next : null;
 }
 
-/** Pending deliveries of each of the channels, which need not have any. Reminders of the future are not pending yet. */
+// Who is to hear of it later, if it goes on for long, is not told late.
+const isDue = (now: number) =>
+  sql`NOT (${deliveries.kind} = 'opened' AND ${deliveries.attempts} = 0 AND ${deliveries.nextAttemptAt} > ${now})`;
+
+/** Pending deliveries of each of the channels, which need not have any. What is to be told later is not pending yet. */
 export function readCounts(
   database: BetterSQLite3Database,
   channels: ReadonlySet<string>,
@@ -126,7 +156,7 @@ export function readCounts(
   const rows = database
     .select({ channel: deliveries.channel, pending: sql<number>`count(*)`, oldestAt: min(deliveries.createdAt) })
     .from(deliveries)
-    .where(and(isPending, sql`NOT (${deliveries.kind} = 'reminder' AND ${deliveries.createdAt} > ${now})`))
+    .where(and(isPending, sql`NOT (${deliveries.kind} = 'reminder' AND ${deliveries.createdAt} > ${now})`, isDue(now)))
     .groupBy(deliveries.channel)
     .all();
   const idle = [...channels].filter((channel) => !rows.some((row) => row.channel === channel));
@@ -157,6 +187,26 @@ export function readSentMessages(database: BetterSQLite3Database, since: number)
     .groupBy(deliveries.channel, deliveries.recipient, sql`coalesce(${deliveries.message}, ${deliveries.id})`)
     .orderBy(sql`5`);
   return rows.all().map(sentMessageOf);
+}
+
+/** What is open and was told through the channel that it began, to whom. */
+export function readToldAndOpen(database: BetterSQLite3Database, channel: string): readonly ToldIncident[] {
+  const rows = database
+    .select({ target: targets.name, incident: incidents, recipient: deliveries.recipient })
+    .from(incidents)
+    .innerJoin(targets, eq(targets.id, incidents.targetId))
+    .innerJoin(
+      deliveries,
+      and(
+        eq(deliveries.incidentId, incidents.id),
+        eq(deliveries.kind, sql`'opened'`),
+        eq(deliveries.channel, channel),
+        eq(deliveries.state, sql`'sent'`),
+      ),
+    )
+    .where(isNull(incidents.endedAt))
+    .orderBy(asc(incidents.openedAt), asc(incidents.id));
+  return rows.all().map(({ target, incident, recipient }) => ({ recipient, incident: incidentOf(target, incident) }));
 }
 
 export function readDeliveries(

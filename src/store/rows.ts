@@ -176,7 +176,7 @@ export function incidentOf(target: string, row: typeof incidents.$inferSelect): 
 }
 
 export function deliveryOf(row: typeof deliveries.$inferSelect): Delivery {
-  const { state: _state, settledAt: _settledAt, message: _message, kind, ...delivery } = row;
+  const { state: _state, settledAt: _settledAt, message: _message, reference: _reference, kind, ...delivery } = row;
   return { ...delivery, kind: parse(Kind, kind, `delivery ${row.id}`) };
 }
 

@@ -97,6 +97,8 @@ export const deliveries = sqliteTable(
     settledAt: integer('settled_at'),
     /** The id of the message that told it or, while it is pending, may have. */
     message: text('message'),
+    /** What the other side calls that message. */
+    reference: text('reference'),
   },
   (table) => [
     uniqueIndex('deliveries_once').on(table.incidentId, table.kind, table.number, table.channel, table.recipient),

@@ -11,6 +11,7 @@ import {
   readDue,
   readNextDeliveryAt,
   readSentMessages,
+  readToldAndOpen,
   retryDeliveries,
 } from './deliveries.ts';
 import { asc, eq, lt } from './drizzle.ts';
@@ -140,6 +141,7 @@ export function openStore(options: StoreOptions): Store {
     nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
     claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
     settle: (settlements) => queue.settle(settlements),
+    toldAndOpen: (channel) => guard(() => readToldAndOpen(database, channel)),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
     summarise: (from, to) => guard(() => readSummary(database, from, to)),

@@ -189,7 +189,13 @@ function changeOf(settlement: Settlement) {
     case 'claimed':
       return { message: settlement.message };
     case 'sent':
-      return { state: settlement.state, settledAt: settlement.at, message: settlement.message, attempts };
+      return {
+        state: settlement.state,
+        settledAt: settlement.at,
+        message: settlement.message,
+        reference: settlement.reference ?? null,
+        attempts,
+      };
     case 'merged':
       return { state: settlement.state, settledAt: settlement.at, message: settlement.message };
     case 'dead':

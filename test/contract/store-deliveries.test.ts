@@ -88,6 +88,21 @@ test('a file keeps what it knows about itself', () =>
     expect((await reopen()).fact('identity', () => 'other')).toBe('abc');
   }));
 
+test('what is open and was told is known with whom, until it is over', () =>
+  withStore(async (store, clock) => {
+    await store.record(opening('shop', start));
+    const [due] = store.dueDeliveries(start, 10);
+    expect(store.toldAndOpen('email')).toEqual([]);
+    store.settle([{ ...sent(due!.delivery.id), reference: 'C1 1.1' }]);
+    const { recipient } = due!.delivery;
+    expect(store.toldAndOpen('email')).toMatchObject([{ recipient, incident: { target: 'shop', endedAt: null } }]);
+    expect(store.toldAndOpen('slack')).toEqual([]);
+    const closed = store.record(closing('shop', start, start + 60_000));
+    await clock.advance(1_000);
+    await closed;
+    expect(store.toldAndOpen('email')).toEqual([]);
+  }));
+
 describe('the message that tells a delivery', () => {
   test('is known after a restart from before it was sent, until it is known not to have arrived', () =>
     withStore(async (store, _clock, reopen) => {

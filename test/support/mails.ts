@@ -21,6 +21,7 @@ export function part(incident: Incident, deliveries: readonly Delivery[], root: 
     root,
     unreached: [],
     isKnownToOthers: false,
+    rootReference: null,
   }));
   const made = messagePartOf(rows as unknown as readonly [PendingDelivery, ...PendingDelivery[]]);
   if (made === null) throw new RangeError('nothing is left to tell');

@@ -1,4 +1,10 @@
-import type { Delivery, DeliverySettlement, PendingDelivery, SentMessage } from '#monitor/judge/delivery.ts';
+import type {
+  Delivery,
+  DeliverySettlement,
+  PendingDelivery,
+  SentMessage,
+  ToldIncident,
+} from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 
@@ -11,6 +17,8 @@ export class MemoryDeliveries implements Part {
   readonly settlements: DeliverySettlement[] = [];
   /** The message that each delivery was given to last, or null. */
   readonly messages = new Map<number, string | null>();
+  /** What the other side called the message that each delivery was told by. */
+  readonly references = new Map<number, string>();
   /** What `sentMessages` answers. */
   sent: readonly SentMessage[] = [];
   reads = 0;
@@ -50,7 +58,8 @@ export class MemoryDeliveries implements Part {
         delivery,
         incident: this.#incidents.get(delivery.incidentId)!,
         message: this.messages.get(delivery.id) ?? null,
-        root: this.#rootOf(delivery),
+        root: this.#rootOf(delivery, this.messages),
+        rootReference: this.#rootOf(delivery, this.references),
         ...this.#othersOf(delivery),
       }));
   }
@@ -66,6 +75,15 @@ export class MemoryDeliveries implements Part {
     for (const id of ids) this.messages.set(id, message);
   }
 
+  toldAndOpen(channel: string): readonly ToldIncident[] {
+    return [...this.#deliveries.values()].flatMap((delivery) => {
+      const incident = this.#incidents.get(delivery.incidentId)!;
+      const isTold = delivery.kind === 'opened' && this.states.get(delivery.id) === 'sent';
+      const { recipient } = delivery;
+      return delivery.channel === channel && isTold && incident.endedAt === null ? [{ recipient, incident }] : [];
+    });
+  }
+
   sentMessages(): readonly SentMessage[] {
     return this.sent;
   }
@@ -77,6 +95,7 @@ export class MemoryDeliveries implements Part {
       if (this.states.get(settlement.id) !== 'pending') throw new Error(`delivery ${settlement.id} is settled already`);
       this.settlements.push(settlement);
       this.states.set(settlement.id, settlement.state);
+      if ('reference' in settlement) this.references.set(settlement.id, settlement.reference);
       if ('message' in settlement) this.messages.set(settlement.id, settlement.message);
       if (settlement.state === 'sent' && settlement.remindAt !== null) this.#remind(delivery, settlement.remindAt);
       this.#deliveries.set(settlement.id, {
@@ -117,7 +136,7 @@ export class MemoryDeliveries implements Part {
     };
   }
 
-  #rootOf({ incidentId, channel, recipient }: Delivery): string | null {
+  #rootOf({ incidentId, channel, recipient }: Delivery, of: ReadonlyMap<number, string | null>): string | null {
     const opened = [...this.#deliveries.values()].find(
       (one) =>
         one.kind === 'opened' &&
@@ -125,7 +144,7 @@ export class MemoryDeliveries implements Part {
         one.channel === channel &&
         one.recipient === recipient,
     );
-    return opened === undefined ? null : (this.messages.get(opened.id) ?? null);
+    return opened === undefined ? null : (of.get(opened.id) ?? null);
   }
 
   #pending(): readonly Delivery[] {

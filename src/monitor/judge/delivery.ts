@@ -29,6 +29,8 @@ export type DeliverySettlement =
       readonly state: 'sent';
       readonly at: number;
       readonly message: string;
+      /** What the other side calls the message, where it calls it anything. */
+      readonly reference?: string;
       /** When to remind of the incident if it is still open by then; null for never. */
       readonly remindAt: number | null;
     }
@@ -60,6 +62,8 @@ export interface PendingDelivery {
   readonly message: string | null;
   /** The message that told this recipient of the incident's beginning, or null where none did. */
   readonly root: string | null;
+  /** What the other side calls that message, or null where it calls it nothing. */
+  readonly rootReference: string | null;
   /** Others who were to hear of the incident and could not be told so far, each with the reason. */
   readonly unreached: readonly Unreached[];
   /** Whether somebody else was told that it began. */
@@ -71,6 +75,12 @@ export interface Unreached {
   readonly channel: string;
   readonly recipient: string;
   readonly reason: string;
+}
+
+/** An incident that is open, and somebody who was told that it began. */
+export interface ToldIncident {
+  readonly recipient: string;
+  readonly incident: Incident;
 }
 
 /** A message that went out, as far as it counts for what may follow it. */

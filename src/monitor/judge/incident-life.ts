@@ -1,5 +1,6 @@
 import type { Delivery, DeliveryKind } from './delivery.ts';
 import type { Addressee, Incident } from './incident.ts';
+import type { Recipient } from './recipient.ts';
 import type { Target } from './target.ts';
 
 /** The end of an incident that nobody looks after any more; those who were told that it began are told. */
@@ -13,7 +14,7 @@ export function announce(incident: Incident, recipients: Target['recipients'], n
   const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
   const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
   const announced: Incident = { ...incident, held: null, told: addressees, toldLate: incident.held?.why ?? null };
-  return { incident: announced, deliveries: addressees.map((to) => newDelivery(announced, 'opened', to, now)) };
+  return { incident: announced, deliveries: told.map((to) => beginning(announced, to, now)) };
 }
 
 /** Tells those of the recipients who were not told yet of an incident that is open; null where there are none. */
@@ -26,12 +27,11 @@ export function announceToOthers(
   if (told === null || held !== null) return null;
   const isTold = (one: Addressee) =>
     told.some((other) => other.channel === one.channel && other.recipient === one.recipient);
-  const others = recipients
-    .filter((one) => one.severities.includes(incident.severity) && !isTold(one))
-    .map(({ channel, recipient }) => ({ channel, recipient }));
+  const others = recipients.filter((one) => one.severities.includes(incident.severity) && !isTold(one));
   if (others.length === 0) return null;
-  const announced: Incident = { ...incident, told: [...told, ...others] };
-  return { incident: announced, deliveries: others.map((to) => newDelivery(announced, 'opened', to, now)) };
+  const addressees = others.map(({ channel, recipient }) => ({ channel, recipient }));
+  const announced: Incident = { ...incident, told: [...told, ...addressees] };
+  return { incident: announced, deliveries: others.map((to) => beginning(announced, to, now)) };
 }
 
 /** The end of an incident, told to those who were told that it began. */
@@ -59,6 +59,11 @@ function ending(
 ): readonly Delivery[] {
   const wanted = recipients.filter(({ severities }) => severities.includes(incident.severity));
   return (incident.told ?? wanted).map((to) => newDelivery(incident, kind, to, now));
+}
+
+// It is due once the incident has gone on for as long as they wish.
+function beginning(incident: Incident, { channel, recipient, afterMs = 0 }: Recipient, now: number): Delivery {
+  return { ...newDelivery(incident, 'opened', { channel, recipient }, now), nextAttemptAt: now + afterMs };
 }
 
 function newDelivery(incident: Incident, kind: DeliveryKind, to: Addressee, now: number): Delivery {

@@ -8,6 +8,8 @@ export interface Recipient {
   readonly recipient: string;
   /** The severities that it wants to hear of, under all of these keys together. */
   readonly severities: readonly Severity[];
+  /** For how long an incident has to go on before they hear of it; at once without. */
+  readonly afterMs?: number;
 }
 
 /** Everybody once: somebody who stands under two names gets one message, not two. */

@@ -31,6 +31,7 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
     incidents: parts.map(({ incident }) => incident),
     id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity)),
     references: [...new Set(roots)].slice(0, longestThread),
+    beginnings: new Map(parts.flatMap(beginningOf)),
     content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options),
     at: Math.max(...parts.map(decidedAt)),
   };
@@ -42,6 +43,10 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
  */
 export function messageId({ incidentId, number, recipient }: Delivery, kind: MessageKind, identity = ''): string {
   return messageName(identity, [incidentId, kind, kind === 'opened' ? 1 : number, recipient]);
+}
+
+function beginningOf({ kind, incident, rootReference }: MessagePart): readonly (readonly [string, string])[] {
+  return kind === 'opened' || rootReference === null ? [] : [[incident.id, rootReference]];
 }
 
 function groupId(kind: MessageKind, parts: MessageParts, identity: string): string {

@@ -1,3 +1,5 @@
+import type { Hours } from './hours.ts';
+
 /** How somebody wants to be told. Times are milliseconds. */
 export interface DeliveryPolicy {
   /** How incidents share messages; null for one message each, at once. */
@@ -7,12 +9,16 @@ export interface DeliveryPolicy {
     /** How long after a message the next of its sort may follow. */
     readonly intervalMs: number;
   } | null;
-  /** At most so many messages in any stretch of this length; what is beyond comes in digests. */
-  readonly storm: { readonly messages: number; readonly perMs: number };
+  /** At most so many messages in any stretch of this length; what is beyond comes in digests. Null for no limit. */
+  readonly storm: { readonly messages: number; readonly perMs: number } | null;
   /** Waits between the beginning and the reminders of an incident that stays open; the last one repeats. Empty for none. */
   readonly remindMs: readonly number[];
   /** IANA name of the zone that times are told in. */
   readonly zone: string;
+  /** For how long an incident has to go on, with nobody who acknowledges it, before they hear of it. */
+  readonly afterMs?: number;
+  /** When they may be told anything; any time without. */
+  readonly hours?: Hours;
 }
 
 /** For whoever is not configured any more but still has something to be told. */
@@ -32,7 +38,9 @@ export function remindAfter({ remindMs }: DeliveryPolicy, number: number): numbe
  * When the next message may go, given the times of those that went, oldest first: at once, as a rule. A bucket holds half of the
  * messages and fills with the other half, evenly: no stretch of `perMs` sees more than `messages`, and nobody waits for a whole one.
  */
-export function nextSlot({ messages, perMs }: DeliveryPolicy['storm'], sentAt: readonly number[]): number {
+export function nextSlot(storm: DeliveryPolicy['storm'], sentAt: readonly number[]): number {
+  if (storm === null) return Number.NEGATIVE_INFINITY;
+  const { messages, perMs } = storm;
   const full = Math.max(1, Math.ceil(messages / 2));
   const perToken = perMs / Math.max(1, messages - full);
   let tokens = full;

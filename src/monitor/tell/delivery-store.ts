@@ -4,6 +4,7 @@ import type {
   ListedDelivery,
   PendingDelivery,
   SentMessage,
+  ToldIncident,
 } from '../judge/delivery.ts';
 
 /** What is to be told, and what became of it. Every method that writes is one transaction. */
@@ -24,6 +25,8 @@ export interface DeliveryStore {
   settle(settlements: readonly DeliverySettlement[]): void;
   /** The messages that went out at `since` or later, oldest first. */
   sentMessages(since: number): readonly SentMessage[];
+  /** What is open and was told through this channel that it began, to whom. */
+  toldAndOpen(channel: string): readonly ToldIncident[];
   /** Deliveries of a state, the newest first; of all states without one. */
   listDeliveries(options: {
     readonly state?: ListedDelivery['state'];

@@ -16,6 +16,8 @@ export interface MessagePart {
   readonly unreached: PendingDelivery['unreached'];
   /** Whether somebody else was told that it began. */
   readonly isKnownToOthers: boolean;
+  /** What the other side calls that message, or null. */
+  readonly rootReference: string | null;
 }
 
 type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
@@ -44,6 +46,7 @@ export function messagePartOf(rows: Rows): MessagePart | null {
     root: rows.find(({ root }) => root !== null)?.root ?? null,
     unreached: rows[0].unreached,
     isKnownToOthers: rows[0].isKnownToOthers,
+    rootReference: rows.find(({ rootReference }) => rootReference !== null)?.rootReference ?? null,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Severity } from '../judge/rule.ts';
 import { severities } from '../judge/rules/kind.ts';
 import { type DeliveryPolicy, nextSlot } from './delivery-policy.ts';
 import { type MessagePart, messagePartOf, phaseOf } from './message-part.ts';
+import { turnOf } from './turn.ts';
 
 /** What is unsettled for one recipient, and what went out to it before, oldest first. */
 export interface RecipientQueue {
@@ -29,7 +30,7 @@ export type NextMessage =
   | { readonly kind: 'drop'; readonly reason: 'over'; readonly rows: readonly PendingDelivery[] }
   | {
       readonly kind: 'wait';
-      readonly reason: 'backoff' | 'company' | 'interval' | 'storm' | 'nothing';
+      readonly reason: 'backoff' | 'company' | 'interval' | 'storm' | 'escalation' | 'hours' | 'nothing';
       readonly until: number;
     };
 
@@ -47,25 +48,32 @@ interface Group {
 /**
  * Decides what a recipient gets next. Pure. In this order:
  *  1. A message that was chosen before and may have arrived is repeated as it was, and whatever else its incidents have waits.
- *  2. What is left is told in groups: by severity, and by whether incidents begin, go on or are over.
- *  3. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
- *  4. Where too many messages of its severity went out lately, the next one has to wait, and then tells everything at once; a critical beginning is told at once, with everything.
+ *  2. What the recipient is to hear later only, or never, is left aside.
+ *  3. What is left is told in groups: by severity, and by whether incidents begin, go on or are over.
+ *  4. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
+ *  5. Where too many messages of its severity went out lately, the next one has to wait, and then tells everything at once; a critical beginning is told at once, with everything.
  */
 export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPolicy, now: number): NextMessage {
   const chosen = chosenBefore(rows, now);
   if (chosen.due !== null) return chosen.due;
   const taken = new Set(chosen.incidents);
   const open = byIncident(rows.filter(({ delivery }) => !taken.has(delivery.incidentId)));
-  const left = open.map((own) => ({ own, part: messagePartOf(own) }));
-  const over = left.filter(({ part }) => part === null).flatMap(({ own }) => own);
+  const left = open.map((own) => ({ own, part: messagePartOf(own), turn: turnOf(own, policy, now) }));
+  const over = left.filter(({ part, turn }) => part === null || turn.kind === 'never').flatMap(({ own }) => own);
   if (over.length > 0) return { kind: 'drop', reason: 'over', rows: over };
 
-  const parts = left.flatMap(({ part }) => (part === null || !isTold(part, now) ? [] : [part]));
+  const parts = left.flatMap(({ part, turn }) =>
+    part === null || turn.kind !== 'now' || !isTold(part, now) ? [] : [part],
+  );
+  const later = left
+    .flatMap(({ turn }) => (turn.kind === 'later' ? [turn] : []))
+    .toSorted((a, b) => a.until - b.until)[0];
   const groups = groupsOf(parts, policy, sent, now).map((group) => afterStorm(group, policy, sent));
   const next = groups.toSorted((a, b) => a.at - b.at)[0];
-  const waits = [chosen.nextAt, ...rows.map(({ delivery }) => delivery.nextAttemptAt).filter((at) => at > now)];
-  if (next === undefined) return { kind: 'wait', reason: 'nothing', until: Math.min(...waits) };
-  if (next.at > now) return { kind: 'wait', reason: next.reason, until: Math.min(next.at, chosen.nextAt) };
+  const laterAt = Math.min(chosen.nextAt, later?.until ?? Number.POSITIVE_INFINITY);
+  const waits = [laterAt, ...rows.map(({ delivery }) => delivery.nextAttemptAt).filter((at) => at > now)];
+  if (next === undefined) return { kind: 'wait', reason: later?.reason ?? 'nothing', until: Math.min(...waits) };
+  if (next.at > now) return { kind: 'wait', reason: next.reason, until: Math.min(next.at, laterAt) };
   const [first, ...rest] = next.isStorm ? parts : next.parts;
   if (first === undefined) return { kind: 'wait', reason: 'nothing', until: now };
   const reason = rest.length === 0 ? 'alone' : next.isStorm ? 'digest' : 'group';

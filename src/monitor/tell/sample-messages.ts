@@ -22,6 +22,7 @@ function sampleOf(kind: Exclude<MessageKind, 'summary'>, zone: string, now: numb
       root: null,
       unreached: [],
       isKnownToOthers: false,
+      rootReference: null,
     }));
     if (first === undefined) throw new RangeError('a sample without a delivery');
     return [first, ...rest];

@@ -70,7 +70,8 @@ export function createSender(options: SenderOptions): Sender {
         const severity = gravest(parts);
         const sort = kind === 'digest' ? kind : sortOf(parts[0].kind, severity);
         queues.remember(address, { sort, severity }, 0);
-        return settlements.settle(sentEntries(parts, id, policy, clock.now()));
+        const went = { message: id, reference: receipt.reference };
+        return settlements.settle(sentEntries(parts, went, policy, clock.now()));
       }
       case 'rejected': {
         refusals.refused(address.channel, incidents, receipt.reason, isTold);

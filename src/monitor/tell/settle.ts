@@ -8,7 +8,7 @@ import type { SettledDelivery } from './settlements.ts';
 /** The settlements of a message that was accepted. What is open is to be reminded of. */
 export function sentEntries(
   parts: MessageParts,
-  message: string,
+  { message, reference }: { readonly message: string; readonly reference: string | undefined },
   policy: DeliveryPolicy,
   at: number,
 ): readonly SettledDelivery[] {
@@ -18,7 +18,14 @@ export function sentEntries(
     const remindAt = afterMs === null ? null : at + afterMs;
     const entry: SettledDelivery = {
       delivery: sent,
-      settlement: { id: sent.id, state: 'sent', at, message, remindAt },
+      settlement: {
+        id: sent.id,
+        state: 'sent',
+        at,
+        message,
+        remindAt,
+        ...(reference === undefined ? {} : { reference }),
+      },
     };
     return [entry, ...mergedEntries(merged, message, at)];
   });

@@ -81,7 +81,15 @@ export function summaryMessage(
   identity = '',
 ): Message {
   const id = messageName(identity, [name, facts.to, recipient]);
-  return { kind: name, incidents: [], id, references: [], content: tellSummary(facts, zone), at: facts.to };
+  return {
+    kind: name,
+    incidents: [],
+    id,
+    references: [],
+    beginnings: new Map(),
+    content: tellSummary(facts, zone),
+    at: facts.to,
+  };
 }
 
 async function deliver(

@@ -51,6 +51,7 @@ function row(
     root: null,
     unreached: [],
     isKnownToOthers: false,
+    rootReference: null,
   };
 }
 

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import { isWebUrl } from '#kernel/url.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Channel, Receipt } from '#monitor/tell/channel.ts';
+import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { ChannelType } from './channel.ts';
+import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
+
+const urlHint = 'expected the address of an Alertmanager, such as "http://alertmanager:9093"';
+
+const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+const Entry = z.strictObject({
+  urls: z
+    .array(z.string({ error: urlHint }).refine(isWebUrl, { error: urlHint }), {
+      error: 'expected a list of addresses, such as [http://alertmanager:9093]',
+    })
+    .min(1)
+    .max(10)
+    .describe('The Alertmanagers; where several are one cluster, all of them.'),
+  labels: z
+    .record(z.string().regex(labelName, { error: 'expected the name of a label' }), z.string().max(200))
+    .default({})
+    .describe('Labels of your own that every alert gets.'),
+  token_file: FilePath.optional().describe('A file that holds a bearer token. Default: none is sent.'),
+});
+type Entry = z.output<typeof Entry>;
+
+// Alerts are renewed each minute: one that misses some of that is not over yet.
+const validMs = 5 * 60_000;
+
+/**
+ * Hands incidents to Alertmanager, which routes, groups, silences and inhibits them: everything at once as soon as it is known, no
+ * reminders, renewed while it is open, resolved at its end.
+ */
+export const alertmanager: ChannelType<'alertmanager', typeof Entry> = {
+  name: 'alertmanager',
+  summary: 'Hands alerts to Alertmanager of Prometheus.',
+  Entry,
+  sections: {},
+  recipientsOf: ({ notify }) => [notify],
+  policyOf: atOnce,
+  open: (environment, contacts) =>
+    oneAtATime(
+      createHttpChannel({
+        name: 'alertmanager',
+        environment,
+        contacts,
+        send: async ({ incidents, content }, sending) => post(incidents, content.link, sending),
+        async renew(open, sending) {
+          const incidents = open();
+          return incidents.length === 0 ? { kind: 'delivered', response: 'none' } : post(incidents, null, sending);
+        },
+      }),
+    ),
+};
+
+function atOnce(wished: DeliveryPolicy): DeliveryPolicy {
+  return { ...wished, grouping: { waitMs: 0, intervalMs: 0 }, storm: null, remindMs: [] };
+}
+
+/** Members of a cluster do not tell each other of alerts, so each is told; it is delivered once one of them has it. */
+async function post(incidents: readonly Incident[], link: string | null, sending: Sending<Entry>): Promise<Receipt> {
+  const { contact, clock } = sending;
+  const { urls, labels, token_file: tokenFile } = contact.entry;
+  if (incidents.length === 0) return { kind: 'rejected', reason: 'Alertmanager takes incidents only' };
+  const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
+  const json = incidents.map((incident) => alertOf(incident, labels, link, clock.now()));
+  const receipts = await Promise.all(
+    urls.map(async (url) => sending.send({ url: `${url.replace(/\/+$/, '')}/api/v2/alerts`, headers, json })),
+  );
+  const taken = receipts.find(({ kind }) => kind === 'delivered');
+  return taken ?? receipts.find(({ kind }) => kind === 'retry') ?? receipts[0] ?? noAddress;
+}
+
+const noAddress: Receipt = { kind: 'rejected', reason: 'there is no address of an Alertmanager' };
+
+function alertOf(incident: Incident, own: Entry['labels'], link: string | null, now: number): object {
+  const { id, target, rule, severity, subject, condition, cause, startedAt, wording } = incident;
+  const endsAt = incident.endedAt ?? now + validMs;
+  return {
+    labels: {
+      ...labelsOf(incident.labels),
+      ...own,
+      alertname: `Watchpost${wording.word[0] ?? ''}${wording.word.slice(1).toLowerCase()}`,
+      target,
+      rule,
+      severity,
+    },
+    annotations: {
+      summary: `${target} ${wording.is}: ${cause}`,
+      description: `${subject}: ${condition}`,
+      incident: id,
+    },
+    // An alert that ends before it starts is refused: where the clock was set back, it starts later than it ends.
+    startsAt: new Date(Math.min(startedAt, endsAt)).toISOString(),
+    endsAt: new Date(endsAt).toISOString(),
+    ...(link === null ? {} : { generatorURL: link }),
+  };
+}
+
+// Labels of the target go along where Alertmanager takes their names.
+function labelsOf(labels: Incident['labels']): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => labelName.test(name)));
+}
+
+// A renewal on its way while the end is told would open the alert again: for each recipient, one call waits for the other.
+function oneAtATime(channel: Channel): Channel {
+  const { renew } = channel;
+  const turns = new Map<string, Promise<unknown>>();
+  async function inTurn<Result>(recipient: string, action: () => Promise<Result>): Promise<Result> {
+    const mine = (turns.get(recipient) ?? Promise.resolve()).then(action);
+    turns.set(
+      recipient,
+      mine.catch(() => {}),
+    );
+    return mine;
+  }
+  return {
+    ...channel,
+    send: async (message, recipient, signal) => inTurn(recipient, async () => channel.send(message, recipient, signal)),
+    ...(renew === undefined
+      ? {}
+      : { renew: async (open, recipient, signal) => inTurn(recipient, async () => renew(open, recipient, signal)) }),
+  };
+}

@@ -1,0 +1,80 @@
+import { singleLine } from '#kernel/text.ts';
+import type { Message } from '#monitor/tell/channel.ts';
+import type { ContentTable, MessageContent, Tone } from '#monitor/tell/content.ts';
+
+/** A message for a chat, as plain text that every chat marks up in its own way. */
+export interface ChatText {
+  /** One line: the subject. */
+  readonly title: string;
+  /** The headline and what is remarked on it. */
+  readonly sentences: readonly string[];
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  /** The rows of the first table, a line each. */
+  readonly rows: readonly string[];
+  readonly link: string | null;
+  /** What it is about and its own id, by which a repeat can be recognised. */
+  readonly footer: string;
+}
+
+const mostRows = 20;
+
+export function chatTextOf({ content, id }: Pick<Message, 'content' | 'id'>): ChatText {
+  const [table] = content.tables;
+  return {
+    title: content.subject,
+    sentences: [`${content.headline}.`, ...content.remarks],
+    facts: content.facts,
+    rows: table === undefined ? [] : rowsOf(table),
+    link: content.link,
+    footer: `${content.footer} (message ${id.slice(0, 8)})`,
+  };
+}
+
+function rowsOf({ rows, more }: ContentTable): readonly string[] {
+  const shown = rows.slice(0, mostRows).map((row) =>
+    singleLine(
+      row
+        .map(({ text }) => text)
+        .filter((text) => text !== '' && text !== '-')
+        .join(', '),
+    ),
+  );
+  const rest = rows.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`and ${rest} more rows`] : []), ...(more === null ? [] : [more])];
+}
+
+/** All of it as lines of plain text, at most so many characters. */
+export function plainTextOf({ sentences, facts, rows, link, footer }: ChatText, most: number): string {
+  const lines = [...sentences, ...facts.map(([label, value]) => `${label}: ${value}`), ...rows];
+  return clipped([...lines, ...(link === null ? [] : [link]), footer].join('\n'), most);
+}
+
+/** At most so many characters, cut between characters. */
+export function clipped(text: string, most: number): string {
+  return text.length <= most
+    ? text
+    : `${text
+        .slice(0, most - 1)
+        .toWellFormed()
+        .replace(/\uFFFD$/, '')}…`;
+}
+
+/** Readable on white and on black. */
+export const colourOf: Readonly<Record<Tone, string>> = {
+  bad: '#d1242f',
+  good: '#1a7f37',
+  unsure: '#9a6700',
+  plain: '#57606a',
+};
+
+/** What the other side called the message that told of the beginning of all this; null where it was more than one, or none. */
+export function beginningOf({ incidents, beginnings }: Pick<Message, 'incidents' | 'beginnings'>): string | null {
+  const names = new Set(incidents.map(({ id }) => beginnings.get(id) ?? null));
+  const [only] = names;
+  return names.size === 1 ? (only ?? null) : null;
+}
+
+/** Whether a message tells that what it is about is over. */
+export function isEnd({ kind }: Pick<MessageContent, 'kind'>): boolean {
+  return kind === 'resolved' || kind === 'closed';
+}

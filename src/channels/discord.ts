@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Answer } from './call.ts';
+import type { ChannelType } from './channel.ts';
+import { beginningOf, chatTextOf, clipped, colourOf, isEnd } from './chat-text.ts';
+import { createHttpChannel, parsed, type Sending, unreadable } from './http-channel.ts';
+import { retry, retryAfterMs } from './http-receipt.ts';
+import { always, needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
+
+const Entry = z
+  .strictObject(urlKeys('expected the address of a webhook, such as "https://discord.com/api/webhooks/..."'))
+  .superRefine(needsOneUrl, always);
+type Entry = z.output<typeof Entry>;
+
+const Said = z.object({ id: z.string() });
+const Limited = z.object({ retry_after: z.number() });
+
+/** Posts to a webhook. What is over is also shown in the first message, which is edited; a webhook cannot answer one. */
+export const discord: ChannelType<'discord', typeof Entry> = {
+  name: 'discord',
+  summary: 'Posts to Discord by a webhook, and edits the first message when an incident is over.',
+  Entry,
+  sections: {},
+  recipientsOf: ({ notify }) => [notify],
+  problemsOf: urlProblems,
+  open: (environment, contacts) => createHttpChannel({ name: 'discord', environment, contacts, send }),
+};
+
+async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+  const json = bodyOf(message);
+  const first = isEnd(message) ? beginningOf(message) : null;
+  const limited = (answer: Answer) => limitedReceipt(answer, sending.clock.now());
+  if (first !== null) {
+    const edit = addressOf(sending, `/messages/${encodeURIComponent(first)}`, {});
+    const edited = await sending.send({ url: edit, method: 'PATCH', json }, limited);
+    // Where the first message is gone or belongs to another webhook, there is nothing to edit.
+    if (edited.kind === 'retry' && !/^(?:403|404) /.test(edited.reason)) return edited;
+  }
+  return sending.send({ url: addressOf(sending, '', { wait: 'true' }), json }, (answer) => {
+    if (answer.status < 200 || answer.status > 299) return limited(answer);
+    const said = parsed(Said, answer);
+    if (said === null) return unreadable(answer);
+    // A message about several incidents tells the others still: it is not edited for one of them.
+    const reference = message.incidents.length === 1 ? { reference: said.id } : {};
+    return { kind: 'delivered', response: answer.line, ...reference };
+  });
+}
+
+// The query may name a thread, for both calls.
+function addressOf({ contact }: Sending<Entry>, path: string, query: Readonly<Record<string, string>>): string {
+  const url = new URL(urlOf(contact));
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+function limitedReceipt(answer: Answer, now: number): Receipt | null {
+  if (answer.status !== 429) return null;
+  const seconds = parsed(Limited, answer)?.retry_after;
+  return retry(answer.line, retryAfterMs(answer, now) ?? (seconds === undefined ? null : Math.ceil(seconds * 1_000)));
+}
+
+function bodyOf(message: Message): object {
+  const { title, sentences, facts, rows, link, footer } = chatTextOf(message);
+  return {
+    allowed_mentions: { parse: [] },
+    embeds: [
+      {
+        title: clipped(escaped(title), 256),
+        description: clipped([...sentences, ...rows].map(escaped).join('\n'), 2_500),
+        color: Number.parseInt(colourOf[message.content.tone].slice(1), 16),
+        fields: facts.slice(0, 10).map(([name, value]) => ({ name, value: clipped(escaped(value), 250) || '-' })),
+        footer: { text: clipped(footer, 500) },
+        timestamp: new Date(message.at).toISOString(),
+        ...(link === null ? {} : { url: link }),
+      },
+    ],
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\*_~|`>#[\]]/g, String.raw`\$&`);
+}

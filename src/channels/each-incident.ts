@@ -1,0 +1,27 @@
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+
+/** For services that have an alert for each incident, and tell people together what belongs together themselves. */
+export function eachOnItsOwn(wished: DeliveryPolicy): DeliveryPolicy {
+  return { ...wished, grouping: null, storm: null };
+}
+
+/**
+ * Tells each incident of a message, one after the other. What was told before one is refused is told again with it, under the
+ * same key, which changes nothing there.
+ */
+export async function forEachIncident(
+  { incidents }: Pick<Message, 'incidents'>,
+  tell: (incident: Incident) => Promise<Receipt>,
+): Promise<Receipt> {
+  let last: Receipt = {
+    kind: 'rejected',
+    reason: 'it is about no incident, and there is an alert for each incident only',
+  };
+  for (const incident of incidents) {
+    last = await tell(incident);
+    if (last.kind !== 'delivered') return last;
+  }
+  return last;
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod';
+import type { Clock } from '#kernel/clock.ts';
+import type { Secret } from '#kernel/secret.ts';
+import { userAgent } from '#kernel/version.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Answer, Call } from './call.ts';
+import type { ChannelEnvironment, Contact } from './channel.ts';
+import { deliver, retry } from './http-receipt.ts';
+
+/** One attempt to reach one contact. */
+export interface Sending<Entry> {
+  readonly contact: Contact<Entry>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Sends JSON, or a body as it is, and says what became of it; `read` says what an answer means here, or null for the usual. */
+  send(request: Request, read?: (answer: Answer) => Receipt | null): Promise<Receipt>;
+}
+
+export interface Request {
+  readonly url: string;
+  readonly method?: Call['method'];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly body?: string;
+  /** What no reason may show, besides the URL and what files hold. */
+  readonly secrets?: readonly string[];
+}
+
+export interface HttpChannelOptions<Entry> {
+  readonly name: string;
+  readonly environment: ChannelEnvironment;
+  readonly contacts: () => readonly Contact<Entry>[];
+  readonly send: (message: Message, sending: Sending<Entry>) => Promise<Receipt>;
+  /** Set where the other side has to hear again and again what goes on. */
+  readonly renew?: (open: () => readonly Incident[], sending: Sending<Entry>) => Promise<Receipt>;
+}
+
+/** A channel that speaks HTTP. Its recipients are names under `notify`: addresses may be secrets, and may change. */
+export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Channel {
+  const { name, environment, contacts, send, renew } = options;
+  const { clock } = environment;
+  const closing = new AbortController();
+
+  function sendingTo(contact: Contact<Entry>, outer: AbortSignal): Sending<Entry> {
+    const signal = AbortSignal.any([outer, closing.signal]);
+    const known = Object.values(contact.files).map((secret) => secret.reveal());
+    return {
+      contact,
+      clock,
+      signal,
+      async send({ url, method = 'POST', headers = {}, json, body = JSON.stringify(json), secrets = [] }, read) {
+        const all = { 'content-type': 'application/json', 'user-agent': userAgent, ...headers };
+        const request = { url, method, headers: all, body };
+        return deliver(request, {
+          clock,
+          signal,
+          secrets: [...secrets, ...known],
+          ...(read === undefined ? {} : { read }),
+        });
+      },
+    };
+  }
+
+  const find = (recipient: string) => contacts().find(({ notify }) => notify === recipient);
+  const gone = (recipient: string): Receipt => ({
+    kind: 'rejected',
+    reason: `notify.${recipient} has no ${name} any more`,
+  });
+  return {
+    name,
+    async send(message, recipient, signal) {
+      const contact = find(recipient);
+      return contact === undefined ? gone(recipient) : send(message, sendingTo(contact, signal));
+    },
+    ...(renew === undefined
+      ? {}
+      : {
+          async renew(open, recipient, signal) {
+            const contact = find(recipient);
+            return contact === undefined ? gone(recipient) : renew(open, sendingTo(contact, signal));
+          },
+        }),
+    async close() {
+      closing.abort(new Error(`the ${name} channel was closed`));
+    },
+  };
+}
+
+/** What a body of JSON says, or null where it is none of this form. */
+export function parsed<Schema extends z.ZodType>(
+  schema: Schema,
+  { text }: Pick<Answer, 'text'>,
+): z.output<Schema> | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** What an answer with a good status means that cannot be read: the message may well have been taken. */
+export function unreadable({ line }: Answer): Receipt {
+  return { ...retry(`${line}, but the body is not what this service answers`), isUncertain: true };
+}
+
+/** The secret in a file of the contact; the configuration was refused without it. */
+export function fileOf({ notify, files }: Contact<unknown>, key: string): Secret {
+  const secret = files[key];
+  if (secret === undefined) throw new RangeError(`notify.${notify}: nothing was read for ${key}`);
+  return secret;
+}

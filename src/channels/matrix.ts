@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import { isWebUrl } from '#kernel/url.ts';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Answer } from './call.ts';
+import type { ChannelType } from './channel.ts';
+import { beginningOf, chatTextOf, plainTextOf } from './chat-text.ts';
+import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+import { retry, retryAfterMs } from './http-receipt.ts';
+
+const homeserverHint = 'expected the address of a homeserver, such as "https://matrix.example.com"';
+
+const Entry = z.strictObject({
+  homeserver: z
+    .string({ error: homeserverHint })
+    .refine(isWebUrl, { error: homeserverHint })
+    .describe('The homeserver of the account that posts.'),
+  room: z
+    .string()
+    .max(255)
+    .regex(/^!\S+$/, { error: 'expected the id of a room, such as "!abc:example.com"' })
+    .describe('The id of the room, which is not its #alias; the account has to be in it. It is not encrypted for.'),
+  token_file: FilePath.describe('A file that holds the access token of the account.'),
+});
+type Entry = z.output<typeof Entry>;
+
+const Said = z.object({ event_id: z.string() });
+const Refused = z.object({ errcode: z.string(), error: z.string().optional(), retry_after_ms: z.number().optional() });
+
+// What says that this very event will never be taken.
+const aboutMessage = new Set(['M_BAD_JSON', 'M_NOT_JSON', 'M_TOO_LARGE']);
+
+/** Posts events whose transaction id is that of the message, so that a repeat is the same event; what follows is in its thread. */
+export const matrix: ChannelType<'matrix', typeof Entry> = {
+  name: 'matrix',
+  summary: 'Posts to a room of Matrix.',
+  Entry,
+  sections: {},
+  recipientsOf: ({ notify }) => [notify],
+  open: (environment, contacts) => createHttpChannel({ name: 'matrix', environment, contacts, send }),
+};
+
+async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+  const { contact, clock } = sending;
+  const { homeserver, room } = contact.entry;
+  const rooms = `${homeserver.replace(/\/+$/, '')}/_matrix/client/v3/rooms`;
+  const headers = { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
+  const put = async (transaction: string, relation: object) => {
+    let isBadRequest = false;
+    const url = `${rooms}/${encodeURIComponent(room)}/send/m.room.message/${transaction}`;
+    const receipt = await sending.send(
+      { url, method: 'PUT', headers, json: { ...eventOf(message), ...relation } },
+      (answer) => {
+        isBadRequest = answer.status === 400;
+        return receiptOf(answer, room, clock.now());
+      },
+    );
+    return { receipt, isBadRequest };
+  };
+  const [firstRoom, first] = beginningOf(message)?.split(' ') ?? [];
+  if (firstRoom !== room) return (await put(message.id, {})).receipt;
+  const threaded = await put(message.id, {
+    'm.relates_to': {
+      rel_type: 'm.thread',
+      event_id: first,
+      is_falling_back: true,
+      'm.in_reply_to': { event_id: first },
+    },
+  });
+  // A thread that cannot be continued is no reason to say nothing.
+  return threaded.isBadRequest ? (await put(`${message.id}.alone`, {})).receipt : threaded.receipt;
+}
+
+function receiptOf(answer: Answer, room: string, now: number): Receipt | null {
+  if (answer.status >= 200 && answer.status <= 299) {
+    const said = parsed(Said, answer);
+    if (said === null) return unreadable(answer);
+    return { kind: 'delivered', response: answer.line, reference: `${room} ${said.event_id}` };
+  }
+  const refused = parsed(Refused, answer);
+  if (refused === null) return null;
+  const { errcode, error = '', retry_after_ms: afterMs } = refused;
+  const reason = `${answer.line}: ${errcode} ${error}`;
+  if (aboutMessage.has(errcode)) return { kind: 'rejected', reason };
+  return retry(reason, retryAfterMs(answer, now) ?? afterMs ?? null);
+}
+
+function eventOf(message: Message): object {
+  const text = chatTextOf(message);
+  const { title, sentences, facts, rows, link, footer } = text;
+  const list = (lines: readonly string[]) =>
+    lines.length === 0 ? '' : `<ul>${lines.map((one) => `<li>${one}</li>`).join('')}</ul>`;
+  const html = [
+    `<strong>${escaped(title)}</strong>`,
+    ...sentences.map((one) => `<p>${escaped(one)}</p>`),
+    list(facts.map(([label, value]) => `<b>${escaped(label)}:</b> ${escaped(value)}`)),
+    list(rows.map(escaped)),
+    ...(link === null ? [] : [`<p><a href="${escaped(link)}">${escaped(link)}</a></p>`]),
+    `<p><em>${escaped(footer)}</em></p>`,
+  ];
+  return {
+    msgtype: 'm.text',
+    body: `${title}\n${plainTextOf(text, 8_000)}`,
+    format: 'org.matrix.custom.html',
+    formatted_body: html.join(''),
+    'm.mentions': {},
+  };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

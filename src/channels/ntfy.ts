@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import { isWebUrl } from '#kernel/url.ts';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { ChannelType } from './channel.ts';
+import { beginningOf, chatTextOf, clipped, isEnd, plainTextOf } from './chat-text.ts';
+import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+
+const urlHint = 'expected the address of a server, such as "https://ntfy.sh"';
+
+const Entry = z.strictObject({
+  url: z
+    .string({ error: urlHint })
+    .refine(isWebUrl, { error: urlHint })
+    .default('https://ntfy.sh')
+    .describe('The server.'),
+  topic: z
+    .string()
+    .regex(/^[-_A-Za-z0-9]{1,64}$/, { error: 'expected the name of a topic: letters, digits, "-" and "_"' })
+    .describe('The topic that is published to.'),
+  token_file: FilePath.optional().describe('A file that holds an access token (tk_...). Default: nobody signs in.'),
+});
+type Entry = z.output<typeof Entry>;
+
+const Said = z.object({ id: z.string() });
+
+const priorities = { critical: 5, warning: 3, info: 2 } as const;
+
+/**
+ * Publishes notifications. Each has a sequence id, so that a repeat replaces the first instead of standing beside it, and the end
+ * of an incident replaces its beginning; servers before 2.16 show both.
+ */
+export const ntfy: ChannelType<'ntfy', typeof Entry> = {
+  name: 'ntfy',
+  summary: 'Publishes notifications to a topic of ntfy.',
+  Entry,
+  sections: {},
+  recipientsOf: ({ notify }) => [notify],
+  open: (environment, contacts) => createHttpChannel({ name: 'ntfy', environment, contacts, send }),
+};
+
+async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
+  const { url, topic, token_file: tokenFile } = contact.entry;
+  const first = isEnd(message) ? beginningOf(message) : null;
+  const text = chatTextOf(message);
+  const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
+  const json = {
+    topic,
+    title: clipped(text.title, 250),
+    // Longer ones become attachments.
+    message: plainTextOf(text, 1_200),
+    priority: priorityOf(message),
+    tags: [message.content.tone === 'good' ? 'white_check_mark' : 'rotating_light'],
+    sequence_id: first ?? message.id,
+    ...(text.link === null ? {} : { click: text.link }),
+  };
+  return sending.send({ url, headers, json }, (answer) => {
+    if (answer.status < 200 || answer.status > 299) return null;
+    if (parsed(Said, answer) === null) return unreadable(answer);
+    const reference = message.incidents.length === 1 ? { reference: message.id } : {};
+    return { kind: 'delivered', response: answer.line, ...reference };
+  });
+}
+
+function priorityOf({ incidents, content }: Message): number {
+  if (content.tone === 'good' || incidents.length === 0) return 3;
+  return Math.max(...incidents.map(({ severity }) => priorities[severity]));
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import { isWebUrl } from '#kernel/url.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Answer } from './call.ts';
+import type { ChannelType } from './channel.ts';
+import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';
+import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
+import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
+import { retry } from './http-receipt.ts';
+
+const urlHint = 'expected the address of the API, such as "https://api.eu.opsgenie.com"';
+
+const Entry = z.strictObject({
+  api_key_file: FilePath.describe('A file that holds the key of an API integration.'),
+  url: z
+    .string({ error: urlHint })
+    .refine(isWebUrl, { error: urlHint })
+    .default('https://api.opsgenie.com')
+    .describe('The API; that of the EU is https://api.eu.opsgenie.com.'),
+});
+type Entry = z.output<typeof Entry>;
+
+const priorities = { critical: 'P1', warning: 'P3', info: 'P5' } as const;
+
+/** Creates an alert for each incident and closes it; the id of the incident is the alias that a repeat has as well. */
+export const opsgenie: ChannelType<'opsgenie', typeof Entry> = {
+  name: 'opsgenie',
+  summary: 'Creates and closes alerts of Opsgenie.',
+  Entry,
+  sections: {},
+  recipientsOf: ({ notify }) => [notify],
+  policyOf: eachOnItsOwn,
+  open: (environment, contacts) => createHttpChannel({ name: 'opsgenie', environment, contacts, send }),
+};
+
+async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
+  const alerts = `${contact.entry.url.replace(/\/+$/, '')}/v2/alerts`;
+  const headers = { authorization: `GenieKey ${fileOf(contact, 'api_key_file').reveal()}` };
+  return forEachIncident(message, async (incident) => {
+    if (incident.endedAt === null) {
+      return sending.send({ url: alerts, headers, json: alertOf(incident, message) }, refusalOf);
+    }
+    const url = `${alerts}/${encodeURIComponent(incident.id)}/close?identifierType=alias`;
+    const json = { source: 'Watchpost', note: clipped(message.content.headline, 25_000) };
+    return sending.send({ url, headers, json }, refusalOf);
+  });
+}
+
+// 422 says that the key or the integration behind it may not: somebody repairs it.
+function refusalOf({ status, line, text }: Answer): Receipt | null {
+  return status === 422 ? retry(`${line}: ${text}`) : null;
+}
+
+// Creating it again while it is open adds to its count and leaves the note.
+function alertOf(incident: Incident, message: Message): object {
+  const { id, target, rule, severity, subject, condition, cause, wording } = incident;
+  const text = chatTextOf(message);
+  const title = message.incidents.length === 1 ? text.title : `[${wording.word}] ${target}: ${cause}`;
+  return {
+    message: clipped(title, 130),
+    alias: id,
+    description: plainTextOf(text, 15_000),
+    priority: priorities[severity],
+    source: 'Watchpost',
+    entity: target,
+    tags: [rule, severity],
+    details: { target, rule, condition, subject, cause },
+    ...(message.kind === 'reminder' ? { note: clipped(message.content.headline, 25_000) } : {}),
+  };
+}

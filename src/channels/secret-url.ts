@@ -1,0 +1,46 @@
+import type { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import type { Secret } from '#kernel/secret.ts';
+import { isWebUrl, SecretUrl } from '#kernel/url.ts';
+import type { Contact, ContactProblem } from './channel.ts';
+
+export interface UrlKeys {
+  readonly url?: Secret | undefined;
+  readonly url_file?: string | undefined;
+}
+
+/** The keys of an entry whose address is a secret: it stands in a file, or comes from the environment. */
+export function urlKeys(hint: string) {
+  return {
+    url: SecretUrl(hint)
+      .optional()
+      .describe('The address that messages are posted to; better ${ENV} than the text itself.'),
+    url_file: FilePath.optional().describe('A file that holds the address instead.'),
+  };
+}
+
+/** Refuses an entry without an address, and one with two. */
+export function needsOneUrl({ url, url_file: file }: UrlKeys, context: z.RefinementCtx): void {
+  if (url !== undefined && file !== undefined) {
+    context.addIssue({ code: 'custom', path: ['url_file'], message: 'is one too many: url is set' });
+  }
+  if (url === undefined && file === undefined) {
+    context.addIssue({ code: 'custom', path: ['url'], message: 'is missing: set url or url_file' });
+  }
+}
+
+/** The address of a contact, as the file holds it or as it was written. */
+export function urlOf({ entry, files }: Contact<UrlKeys>): string {
+  return (entry.url ?? files['url_file'])?.reveal() ?? '';
+}
+
+/** Says so where the file holds something else than an address. */
+export function urlProblems(contact: Contact<UrlKeys>): readonly ContactProblem[] {
+  if (contact.files['url_file'] === undefined || isWebUrl(urlOf(contact))) return [];
+  return [{ path: ['url_file'], message: 'holds no address such as https://host/path' }];
+}
+
+/** Refinements that also look at an entry in which something else is wrong. */
+export const always = {
+  when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null,
+};

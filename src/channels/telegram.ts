@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import { isWebUrl } from '#kernel/url.ts';
+import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Answer } from './call.ts';
+import type { ChannelType } from './channel.ts';
+import { beginningOf, chatTextOf, clipped } from './chat-text.ts';
+import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+import { retry, retryAfterMs } from './http-receipt.ts';
+
+const chatHint = 'expected the id of a chat, such as -1001234567890, or the @name of a channel';
+const apiHint = 'expected the address of a Bot API server, such as "https://api.telegram.org"';
+const form = /^\d{3,20}:[\w-]{20,}$/;
+
+const Entry = z.strictObject({
+  token_file: FilePath.describe('A file that holds the token of the bot, as BotFather gives it.'),
+  chat: z
+    .union([z.int(), z.string().regex(/^(?:-?\d{1,20}|@\w{4,64})$/, { error: chatHint })], { error: chatHint })
+    .transform(String)
+    .describe('Where it posts: the id of a chat, or the @name of a channel.'),
+  thread: z.int().min(1).max(2_147_483_647).optional().describe('The topic of a forum to post to.'),
+  api_url: z
+    .string({ error: apiHint })
+    .refine(isWebUrl, { error: apiHint })
+    .default('https://api.telegram.org')
+    .describe('The Bot API server.'),
+});
+type Entry = z.output<typeof Entry>;
+
+const Said = z.object({
+  ok: z.boolean(),
+  description: z.string().optional(),
+  parameters: z.object({ retry_after: z.number().optional() }).optional(),
+  result: z.object({ message_id: z.int() }).optional(),
+});
+
+/** Posts as a bot; what follows answers the first message. */
+export const telegram: ChannelType<'telegram', typeof Entry> = {
+  name: 'telegram',
+  summary: 'Posts to Telegram as a bot.',
+  Entry,
+  sections: {},
+  recipientsOf: ({ notify }) => [notify],
+  problemsOf: ({ files }) =>
+    files['token_file'] === undefined || form.test(files['token_file'].reveal())
+      ? []
+      : [{ path: ['token_file'], message: 'holds no token of a bot, such as 123456:ABC-DEF...' }],
+  open: (environment, contacts) => createHttpChannel({ name: 'telegram', environment, contacts, send }),
+};
+
+async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+  const { contact, clock } = sending;
+  const { chat, thread, api_url: api } = contact.entry;
+  const url = `${api.replace(/\/+$/, '')}/bot${fileOf(contact, 'token_file').reveal()}/sendMessage`;
+  const [firstChat, first] = beginningOf(message)?.split(' ') ?? [];
+  const json = {
+    chat_id: chat,
+    text: htmlOf(message),
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+    ...(thread === undefined ? {} : { message_thread_id: thread }),
+    // Where the first message is gone, this one is posted by itself.
+    ...(firstChat === chat
+      ? { reply_parameters: { message_id: Number(first), allow_sending_without_reply: true } }
+      : {}),
+  };
+  return sending.send({ url, json }, (answer) => receiptOf(answer, chat, clock.now()));
+}
+
+// Most of what is wrong with 400 is the chat or the rights in it, which people repair.
+function receiptOf(answer: Answer, chat: string, now: number): Receipt | null {
+  const said = parsed(Said, answer);
+  if (said === null) return answer.status >= 200 && answer.status <= 299 ? unreadable(answer) : null;
+  const { ok, description = 'no reason', parameters, result } = said;
+  if (ok) {
+    return {
+      kind: 'delivered',
+      response: answer.line,
+      ...(result === undefined ? {} : { reference: `${chat} ${result.message_id}` }),
+    };
+  }
+  const reason = `${answer.line}: ${description}`;
+  if (answer.status === 400 && /too long|can't parse|text is empty|TOO_LONG/i.test(description)) {
+    return { kind: 'rejected', reason };
+  }
+  const seconds = parameters?.retry_after;
+  return retry(reason, seconds === undefined ? retryAfterMs(answer, now) : seconds * 1_000);
+}
+
+// At most 4096 characters after the marks are taken out: cut before they are put in, so that none is cut apart.
+function htmlOf(message: Message): string {
+  const { title, sentences, facts, rows, link, footer } = chatTextOf(message);
+  const parts = [
+    ...sentences.map((one) => clipped(one, 500)),
+    ...facts.map(([label, value]) => `${label}: ${clipped(value, 200)}`),
+    ...rows.slice(0, 10).map((row) => `• ${clipped(row, 120)}`),
+  ];
+  const body = clipped(parts.join('\n'), 3_300);
+  const lines = [`<b>${escaped(clipped(title, 300))}</b>`, escaped(body), ...(link === null ? [] : [escaped(link)])];
+  return [...lines, `<i>${escaped(clipped(footer, 300))}</i>`].join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,88 @@
+import { type Clock, deadline, sleep } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Channel, Receipt } from './channel.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+
+export interface RenewalOptions {
+  readonly store: Pick<DeliveryStore, 'toldAndOpen'>;
+  readonly channels: readonly Channel[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly everyMs?: number;
+}
+
+/** Running renewals. */
+export interface Renewal {
+  /** Resolves when nothing of it runs any more. */
+  stop(): Promise<void>;
+}
+
+// Others are told by the same channel meanwhile: they wait no longer than this.
+const attemptMs = 10_000;
+
+/**
+ * Tells each minute, through channels whose other side forgets, what goes on still; from the start on, so that a restart ends
+ * nothing there. What fails is tried again in the next minute.
+ */
+export function startRenewal(options: RenewalOptions): Renewal {
+  const stopping = new AbortController();
+  const ended = renewAll(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort(new Error('the renewal stops'));
+      await ended;
+    },
+  };
+}
+
+async function renewAll({ channels, everyMs = 60_000, ...parts }: RenewalOptions, signal: AbortSignal): Promise<void> {
+  const failing = new Set<string>();
+  const renewing = channels.filter(({ renew }) => renew !== undefined);
+  if (renewing.length === 0) return;
+  while (!signal.aborted) {
+    await Promise.all(renewing.map(async (channel) => renewChannel(channel, { ...parts, failing, signal })));
+    try {
+      await sleep(parts.clock, everyMs, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+}
+
+interface Renewing extends Pick<RenewalOptions, 'store' | 'clock' | 'log'> {
+  /** Those whose last renewal failed. */
+  readonly failing: Set<string>;
+  readonly signal: AbortSignal;
+}
+
+async function renewChannel(channel: Channel, { store, clock, log, failing, signal }: Renewing): Promise<void> {
+  const told = () => store.toldAndOpen(channel.name);
+  const renewOne = async (recipient: string) => {
+    const open = () => told().flatMap((one) => (one.recipient === recipient ? [one.incident] : []));
+    using limit = deadline(clock, attemptMs, signal);
+    const receipt = await guarded(async () => channel.renew?.(open, recipient, limit.signal));
+    if (signal.aborted || receipt === undefined) return;
+    const about = { channel: channel.name, recipient };
+    const key = JSON.stringify(about);
+    if (receipt.kind === 'delivered') {
+      if (failing.delete(key)) log.info(about, 'what goes on is renewed again');
+    } else if (!failing.has(key)) {
+      failing.add(key);
+      log.warn(about, `what goes on could not be renewed, it is tried each minute: ${receipt.reason}`);
+    }
+  };
+  try {
+    await Promise.all([...new Set(told().map(({ recipient }) => recipient))].map(renewOne));
+  } catch (error) {
+    log.error({ err: error, channel: channel.name }, 'what goes on could not be read to be renewed');
+  }
+}
+
+async function guarded(action: () => Promise<Receipt | undefined>): Promise<Receipt | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    return { kind: 'retry', reason: messageOf(error) };
+  }
+}

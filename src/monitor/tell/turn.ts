@@ -1,0 +1,40 @@
+import type { PendingDelivery } from '../judge/delivery.ts';
+import type { DeliveryPolicy } from './delivery-policy.ts';
+import { isWithin, nextBeginning } from './hours.ts';
+
+/** Whether somebody may be told of an incident: now, later, or never, because they are only told of what still holds by then. */
+export type Turn =
+  | { readonly kind: 'now' }
+  | { readonly kind: 'never' }
+  | { readonly kind: 'later'; readonly reason: 'escalation' | 'hours'; readonly until: number };
+
+const now: Turn = { kind: 'now' };
+const never: Turn = { kind: 'never' };
+
+/**
+ * What a recipient's wishes make of the unsettled deliveries of one incident. Pure. A beginning waits until the incident has gone
+ * on for `afterMs`, and until their hours; what is over or acknowledged by then was never theirs, and its end neither. What they
+ * were told of ends for them too, within their hours. Whoever was tried before hears the rest.
+ */
+export function turnOf(
+  rows: readonly [PendingDelivery, ...PendingDelivery[]],
+  { afterMs = 0, hours }: DeliveryPolicy,
+  at: number,
+): Turn {
+  if (afterMs === 0 && hours === undefined) return now;
+  const [{ incident }] = rows;
+  const opened = rows.find(({ delivery }) => delivery.kind === 'opened')?.delivery;
+  const isOpenNow = hours === undefined || isWithin(hours, at);
+  if (opened === undefined && rows.every(({ root }) => root === null)) return never;
+  if (opened !== undefined && opened.attempts === 0) {
+    // One from the future was made before the clock was set back: it has waited long enough.
+    const dueAt = opened.createdAt > at ? at : opened.createdAt + afterMs;
+    const end = rows.find(({ delivery: { kind } }) => kind === 'resolved' || kind === 'closed')?.delivery;
+    const endedAt = end?.createdAt ?? incident.endedAt;
+    const wasHeld = (hours !== undefined && !isWithin(hours, dueAt)) || (endedAt !== null && endedAt < dueAt);
+    if (wasHeld && endedAt !== null) return never;
+    if (incident.acknowledged !== null && (afterMs > 0 || wasHeld)) return never;
+    if (dueAt > at) return { kind: 'later', reason: 'escalation', until: dueAt };
+  }
+  return isOpenNow || hours === undefined ? now : { kind: 'later', reason: 'hours', until: nextBeginning(hours, at) };
+}

@@ -1,0 +1,385 @@
+import { describe, expect, test } from 'vitest';
+import { alertmanager } from '#channels/alertmanager.ts';
+import { discord } from '#channels/discord.ts';
+import { policyOf } from '#channels/index.ts';
+import { matrix } from '#channels/matrix.ts';
+import { ntfy } from '#channels/ntfy.ts';
+import { opsgenie } from '#channels/opsgenie.ts';
+import { pagerduty } from '#channels/pagerduty.ts';
+import { slack } from '#channels/slack.ts';
+import { teams } from '#channels/teams.ts';
+import { telegram } from '#channels/telegram.ts';
+import { webhook } from '#channels/webhook.ts';
+import type { Channel, Message } from '#monitor/tell/channel.ts';
+import { jsonOf, openContact, says } from '../../support/http-services.ts';
+import { startSink, type Step } from '../../support/http-sink.ts';
+import { shopBack, shopDown } from '../../support/incidents.ts';
+import { mailKinds } from '../../support/mail-kinds.ts';
+
+const opened = mailKinds[0]!.message;
+const reminder = mailKinds[1]!.message;
+const resolved = mailKinds[2]!.message;
+const late = mailKinds[4]!.message;
+const group = mailKinds[6]!.message;
+const token = { token_file: 'xoxb-1-2-abcdefghijklmnop' };
+const under = (message: Message, reference: string): Message => ({
+  ...message,
+  beginnings: new Map(message.incidents.map(({ id }) => [id, reference])),
+});
+
+async function through(
+  open: (origin: string) => Channel,
+  messages: readonly Message[],
+  answer: (count: number) => Step = () => ({ status: 200 }),
+) {
+  await using sink = await startSink(() => answer(sink.received.length));
+  const channel = open(sink.origin);
+  const receipts = [];
+  for (const message of messages) receipts.push(await channel.send(message, 'ops', AbortSignal.timeout(20_000)));
+  await channel.close();
+  return { receipts, received: sink.received, bodies: sink.received.map(jsonOf) as unknown[] };
+}
+
+describe('slack', () => {
+  const bot = (origin: string) => openContact(slack, { channel: '#ops', api_url: origin }, token);
+
+  test('shows the subject, the colour and the facts, with control characters escaped', async () => {
+    const hostile = { ...opened, content: { ...opened.content, subject: '<!channel> & <https://x|y>' } };
+    const { bodies } = await through(bot, [opened, hostile], () => says(200, { ok: true, ts: '1.1' }));
+    expect(bodies[0]).toMatchObject({
+      channel: '#ops',
+      text: opened.content.subject,
+      attachments: [
+        { color: '#d1242f', blocks: [{ text: { text: expect.stringContaining('*Severity:* critical') } }, {}] },
+      ],
+      metadata: { event_payload: { id: opened.id } },
+    });
+    expect(bodies[1]).toMatchObject({ text: '&lt;!channel&gt; &amp; &lt;https://x|y&gt;' });
+  });
+
+  test('posts by itself where the thread is gone, or was in another channel', async () => {
+    const { receipts, bodies } = await through(
+      bot,
+      [under(resolved, '#ops 1.1'), under(resolved, '#dev 1.1')],
+      (count) => says(200, count === 1 ? { ok: false, error: 'thread_not_found' } : { ok: true, ts: '2.2' }),
+    );
+    expect(receipts.map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
+    expect(bodies.map((body) => (body as { thread_ts?: string }).thread_ts)).toEqual(['1.1', undefined, undefined]);
+  });
+
+  test.each([
+    { error: 'msg_too_long', kind: 'rejected' },
+    { error: 'invalid_blocks', kind: 'rejected' },
+    { error: 'invalid_auth', kind: 'retry' },
+    { error: 'channel_not_found', kind: 'retry' },
+    { error: 'not_in_channel', kind: 'retry' },
+    { error: 'is_archived', kind: 'retry' },
+    { error: 'fatal_error', kind: 'retry' },
+  ])('that says $error means: $kind', async ({ error, kind }) => {
+    const { receipts } = await through(bot, [opened], () => says(200, { ok: false, error }));
+    expect(receipts).toEqual([{ kind, reason: error }]);
+  });
+
+  test.each([
+    { status: 400, body: 'invalid_payload', kind: 'rejected' },
+    { status: 400, body: 'user_not_found', kind: 'retry' },
+    { status: 403, body: 'action_prohibited', kind: 'retry' },
+    { status: 404, body: 'no_service', kind: 'retry' },
+    { status: 410, body: 'channel_is_archived', kind: 'retry' },
+  ])('whose webhook says $body means: $kind', async ({ kind, ...step }) => {
+    const { receipts } = await through(
+      (origin) => openContact(slack, { url: origin }),
+      [opened],
+      () => step,
+    );
+    expect(receipts).toMatchObject([{ kind, reason: expect.stringContaining(step.body) }]);
+  });
+});
+
+describe('discord', () => {
+  const open = (origin: string) => openContact(discord, { url: `${origin}/api/webhooks/1/abc?thread_id=7` });
+
+  test('mentions nobody, whatever is written, and posts to the thread of the address', async () => {
+    const { bodies, received } = await through(open, [opened], () => says(200, { id: '9' }));
+    expect(bodies[0]).toMatchObject({ allowed_mentions: { parse: [] }, embeds: [{ color: 0xd1_24_2f }] });
+    expect(received[0]?.path).toBe('/api/webhooks/1/abc?thread_id=7&wait=true');
+  });
+
+  test('edits the first message when it is over, and says so in a new one', async () => {
+    const { received, receipts } = await through(open, [under(resolved, '9')], () => says(200, { id: '10' }));
+    expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'PATCH /api/webhooks/1/abc/messages/9?thread_id=7',
+      'POST /api/webhooks/1/abc?thread_id=7&wait=true',
+    ]);
+    expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK', reference: '10' }]);
+  });
+
+  test('posts where the first message was deleted', async () => {
+    const { receipts } = await through(open, [under(resolved, '9')], (count) =>
+      count === 1 ? says(404, { code: 10_008 }) : says(200, { id: '10' }),
+    );
+    expect(receipts).toMatchObject([{ kind: 'delivered' }]);
+  });
+
+  test('does not post while it may not edit for now, so that nothing is said twice', async () => {
+    const { receipts, received } = await through(open, [under(resolved, '9')], () =>
+      says(429, { retry_after: 0.65, global: false }),
+    );
+    expect(receipts).toEqual([{ kind: 'retry', reason: '429 Too Many Requests', afterMs: 650 }]);
+    expect(received).toHaveLength(1);
+  });
+
+  test('is not asked to edit a message that tells of others too', async () => {
+    const { receipts } = await through(open, [group], () => says(200, { id: '9' }));
+    expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK' }]);
+  });
+});
+
+describe('teams', () => {
+  const open = (origin: string) => openContact(teams, { url: origin });
+
+  test('gets a card with the subject, the facts and what each node saw', async () => {
+    const { bodies } = await through(open, [opened], () => ({ status: 202 }));
+    expect(JSON.stringify(bodies[0])).toContain('"title":"Severity","value":"critical"');
+    expect(JSON.stringify(bodies[0])).toContain('- de1, Frankfurt, Germany, down, connection refused');
+  });
+
+  test('that says in words that Teams took nothing is tried again', async () => {
+    const body = 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429';
+    const { receipts } = await through(open, [opened], () => ({ status: 200, body }));
+    expect(receipts).toEqual([{ kind: 'retry', reason: body }]);
+  });
+});
+
+describe('telegram', () => {
+  const files = { token_file: '1234567:ABCdefGHIjklMNOpqrsTUVwxyz_0123456' };
+  const open = (origin: string) => openContact(telegram, { chat: '@ops_alerts', thread: 5, api_url: origin }, files);
+
+  test('answers the first message, and gives its own id', async () => {
+    const { bodies, receipts } = await through(open, [under(resolved, '@ops_alerts 41')], () =>
+      says(200, { ok: true, result: { message_id: 42 } }),
+    );
+    expect(bodies[0]).toMatchObject({
+      chat_id: '@ops_alerts',
+      message_thread_id: 5,
+      reply_parameters: { message_id: 41, allow_sending_without_reply: true },
+    });
+    expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK', reference: '@ops_alerts 42' }]);
+  });
+
+  test.each([
+    {
+      status: 429,
+      said: { description: 'Too Many Requests: retry after 35', parameters: { retry_after: 35 } },
+      kind: 'retry',
+      afterMs: 35_000,
+    },
+    { status: 400, said: { description: 'Bad Request: chat not found' }, kind: 'retry' },
+    { status: 400, said: { description: 'Bad Request: message is too long' }, kind: 'rejected' },
+    { status: 401, said: { description: 'Unauthorized' }, kind: 'retry' },
+    { status: 403, said: { description: 'Forbidden: bot was kicked from the group chat' }, kind: 'retry' },
+  ])('that says $said.description means: $kind', async ({ status, said, kind, ...wait }) => {
+    const { receipts } = await through(open, [opened], () => says(status, { ok: false, error_code: status, ...said }));
+    expect(receipts).toEqual([{ kind, reason: expect.stringContaining(said.description), ...wait }]);
+  });
+});
+
+describe('ntfy', () => {
+  const open = (origin: string) => openContact(ntfy, { url: origin, topic: 'alerts' });
+
+  test('is loud about what is critical, quiet about its end, and replaces the one by the other', async () => {
+    const { bodies, receipts } = await through(open, [opened, under(resolved, opened.id)], () =>
+      says(200, { id: 'x' }),
+    );
+    expect(bodies).toMatchObject([
+      { topic: 'alerts', title: opened.content.subject, priority: 5, sequence_id: opened.id },
+      { priority: 3, sequence_id: opened.id },
+    ]);
+    expect(receipts[0]).toMatchObject({ reference: opened.id });
+  });
+
+  test('gets reminders beside the beginning', async () => {
+    const { bodies } = await through(open, [under(reminder, opened.id)], () => says(200, { id: 'x' }));
+    expect(bodies).toMatchObject([{ sequence_id: reminder.id }]);
+  });
+});
+
+describe('matrix', () => {
+  const open = (origin: string) =>
+    openContact(matrix, { homeserver: origin, room: '!r:x.org' }, { token_file: 'syt_abc' });
+
+  test('posts by itself where the thread cannot be continued', async () => {
+    const { received, receipts } = await through(open, [under(resolved, '!r:x.org $1')], (count) =>
+      count === 1 ? says(400, { errcode: 'M_UNKNOWN', error: 'Cannot start threads' }) : says(200, { event_id: '$2' }),
+    );
+    expect(received.map(({ path }) => path.split('/').at(-1))).toEqual([resolved.id, `${resolved.id}.alone`]);
+    expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK', reference: '!r:x.org $2' }]);
+  });
+
+  test.each([
+    { status: 429, said: { errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 2_000 }, kind: 'retry', afterMs: 2_000 },
+    { status: 403, said: { errcode: 'M_FORBIDDEN' }, kind: 'retry' },
+    { status: 413, said: { errcode: 'M_TOO_LARGE' }, kind: 'rejected' },
+  ])('that says $said.errcode means: $kind', async ({ status, said, kind, ...wait }) => {
+    const { receipts } = await through(open, [opened], () => says(status, said));
+    expect(receipts).toEqual([{ kind, reason: expect.stringContaining(said.errcode), ...wait }]);
+  });
+
+  test('is sent no HTML of strangers', async () => {
+    const hostile = { ...opened, content: { ...opened.content, headline: '<img src=x onerror="y">' } };
+    const { bodies } = await through(open, [hostile], () => says(200, { event_id: '$1' }));
+    expect(bodies[0]).toMatchObject({
+      formatted_body: expect.stringContaining('&lt;img src=x onerror=&quot;y&quot;&gt;'),
+    });
+  });
+});
+
+describe('pagerduty', () => {
+  const files = { routing_key_file: '0123456789abcdef0123456789abcdef' };
+  const open = (origin: string) => openContact(pagerduty, { url: origin }, files);
+
+  test('has an alert for each incident, resolved under the key that it was triggered with', async () => {
+    const { bodies } = await through(open, [opened, resolved, group], () => ({ status: 202 }));
+    const [first, second, ...others] = bodies as { event_action: string; dedup_key: string }[];
+    expect(first).toMatchObject({
+      event_action: 'trigger',
+      dedup_key: shopDown.id,
+      payload: {
+        summary: opened.content.subject,
+        severity: 'critical',
+        source: 'shop',
+        timestamp: '2026-01-01T12:01:00.000Z',
+      },
+    });
+    expect(second).toMatchObject({ event_action: 'resolve', dedup_key: shopDown.id });
+    expect(others.map(({ event_action: action }) => action)).toEqual(group.incidents.map(() => 'trigger'));
+    expect(new Set(others.map(({ dedup_key: key }) => key)).size).toBe(group.incidents.length);
+  });
+
+  test('pages nobody for what was over before it could be told', async () => {
+    const { bodies } = await through(open, [late], () => ({ status: 202 }));
+    expect(bodies).toMatchObject([{ event_action: 'resolve' }]);
+  });
+
+  test.each([
+    { errors: ["Length of 'routing_key' is incorrect (should be 32 characters)"], kind: 'retry' },
+    { errors: ["'payload.summary' is missing or blank"], kind: 'rejected' },
+  ])('that says $errors.0 means: $kind', async ({ errors, kind }) => {
+    const { receipts } = await through(open, [opened], () =>
+      says(400, { status: 'invalid event', message: 'Event object is invalid', errors }),
+    );
+    expect(receipts).toMatchObject([{ kind, reason: expect.stringContaining(errors[0]!) }]);
+  });
+
+  test('is tried again from the first incident on where one was not taken', async () => {
+    const { receipts, bodies } = await through(open, [group], (count) => ({ status: count === 2 ? 500 : 202 }));
+    expect(receipts).toMatchObject([{ kind: 'retry' }]);
+    expect(bodies).toHaveLength(2);
+  });
+});
+
+describe('opsgenie', () => {
+  const open = (origin: string) => openContact(opsgenie, { url: origin }, { api_key_file: 'eb243592-faa2-4ba2-a551' });
+
+  test('creates an alert under the id of the incident, and closes it', async () => {
+    const { received, bodies } = await through(open, [opened, reminder, resolved], () => ({ status: 202 }));
+    expect(received.map(({ path }) => path)).toEqual([
+      '/v2/alerts',
+      '/v2/alerts',
+      `/v2/alerts/${encodeURIComponent(shopDown.id)}/close?identifierType=alias`,
+    ]);
+    expect(bodies).toMatchObject([
+      { alias: shopDown.id, priority: 'P1', message: opened.content.subject },
+      { alias: shopDown.id, note: reminder.content.headline },
+      { note: resolved.content.headline },
+    ]);
+  });
+
+  test('that cannot process it for now is tried again', async () => {
+    const { receipts } = await through(open, [opened], () => says(422, { message: 'Key may not create alerts' }));
+    expect(receipts).toMatchObject([{ kind: 'retry', reason: expect.stringContaining('Key may not create alerts') }]);
+  });
+});
+
+describe('alertmanager', () => {
+  const open = (origin: string) => openContact(alertmanager, { urls: [`${origin}/am`], labels: { env: 'prod' } });
+
+  test('gets what is open with an end in five minutes, and what is over with its end', async () => {
+    const { bodies, received } = await through(open, [opened, resolved]);
+    const labels = { env: 'prod', alertname: 'WatchpostDown', target: 'shop', rule: 'down', severity: 'critical' };
+    expect(bodies).toMatchObject([
+      [{ labels, startsAt: '2026-01-01T12:01:00.000Z', endsAt: '2026-01-01T12:06:30.000Z' }],
+      [{ labels, startsAt: '2026-01-01T12:01:00.000Z', endsAt: '2026-01-01T12:09:12.000Z' }],
+    ]);
+    expect(received[0]?.path).toBe('/am/api/v2/alerts');
+  });
+
+  test('is told in every member of a cluster, and one that is away does not matter', async () => {
+    await using sink = await startSink();
+    const channel = openContact(alertmanager, { urls: ['http://127.0.0.1:1', sink.origin] });
+    expect(await channel.send(opened, 'ops', AbortSignal.timeout(20_000))).toMatchObject({ kind: 'delivered' });
+    const nobody = openContact(alertmanager, { urls: ['http://127.0.0.1:1'] });
+    expect(await nobody.send(opened, 'ops', AbortSignal.timeout(20_000))).toMatchObject({ kind: 'retry' });
+    expect(sink.received).toHaveLength(1);
+  });
+
+  test('is told of an end after a renewal that is on its way, never before', async () => {
+    await using sink = await startSink();
+    const channel = open(sink.origin);
+    const signal = AbortSignal.timeout(20_000);
+    let isOpen = true;
+    const renew = async () => channel.renew?.(() => (isOpen ? [shopDown] : []), 'ops', signal);
+    const later: Promise<unknown>[] = [];
+    // It is over while the renewal is on its way.
+    sink.answer = () => {
+      if (isOpen) later.push(channel.send(resolved, 'ops', signal), renew());
+      isOpen = false;
+      return { status: 200 };
+    };
+    await renew();
+    await Promise.all(later);
+    const ends = sink.received.map(({ body }) => JSON.parse(body)[0].endsAt);
+    expect(ends).toEqual(['2026-01-01T12:06:30.000Z', new Date(shopBack.endedAt!).toISOString()]);
+  });
+});
+
+describe('a webhook with a template of its own', () => {
+  const files = { template_file: '{"text": {{ subject | json }}, "n": {{ incidents.size }}}' };
+
+  test('posts what it makes, with headers of its own, and signs it where there is a secret', async () => {
+    const open = (origin: string) =>
+      openContact(webhook, { url: origin, headers: { Authorization: 'Bearer abc' } }, { ...files, secret_file: 's' });
+    const { bodies, received } = await through(open, [opened]);
+    expect(bodies).toEqual([{ text: opened.content.subject, n: 1 }]);
+    expect(received[0]?.headers).toMatchObject({
+      authorization: 'Bearer abc',
+      'watchpost-signature': expect.stringMatching(/^t=\d+,v1=[\da-f]{64}$/),
+    });
+  });
+
+  test('says why it cannot tell a message, and is tried again', async () => {
+    const open = (origin: string) =>
+      openContact(webhook, { url: origin }, { template_file: '{{ incidents[0].nothing }}' });
+    const { receipts, received } = await through(open, [opened]);
+    expect(receipts).toMatchObject([
+      { kind: 'retry', reason: expect.stringMatching(/^template_file: cannot be used .*nothing/) },
+    ]);
+    expect(received).toEqual([]);
+  });
+});
+
+test.each([
+  { channel: 'email', changes: {} },
+  { channel: 'slack', changes: {} },
+  { channel: 'pagerduty', changes: { grouping: null, storm: null } },
+  { channel: 'opsgenie', changes: { grouping: null, storm: null } },
+  { channel: 'alertmanager', changes: { grouping: { waitMs: 0, intervalMs: 0 }, storm: null, remindMs: [] } },
+])('$channel is told as its recipients wish, but for what it does itself', ({ channel, changes }) => {
+  const wished = {
+    grouping: { waitMs: 1, intervalMs: 2 },
+    storm: { messages: 3, perMs: 4 },
+    remindMs: [5],
+    zone: 'UTC',
+  };
+  expect(policyOf(channel, wished)).toEqual({ ...wished, ...changes });
+});

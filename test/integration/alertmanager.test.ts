@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { alertmanager } from '#channels/alertmanager.ts';
+import { systemClock } from '#kernel/clock.ts';
+import type { Message } from '#monitor/tell/channel.ts';
+import { openContact } from '../support/http-services.ts';
+import { startSink } from '../support/http-sink.ts';
+import { shopBack, shopDown } from '../support/incidents.ts';
+import { mailKinds } from '../support/mail-kinds.ts';
+import { needsProgram } from '../support/programs.ts';
+
+const patience = { timeout: 30_000, interval: 100 };
+
+interface Alert {
+  readonly labels: Record<string, string>;
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly status: { readonly state: string };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function startAlertmanager(hook: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'watchpost-alertmanager-'));
+  const port = await freePort();
+  const file = join(folder, 'alertmanager.yml');
+  const route = 'receiver: hook, group_by: [target], group_wait: 0s, group_interval: 1s, repeat_interval: 1h';
+  await writeFile(file, `route: { ${route} }\nreceivers: [{ name: hook, webhook_configs: [{ url: "${hook}" }] }]\n`);
+  const flags = [`--config.file=${file}`, `--storage.path=${folder}`, `--web.listen-address=127.0.0.1:${port}`];
+  const child = spawn('prometheus-alertmanager', [...flags, '--cluster.listen-address='], { stdio: 'ignore' });
+  const url = `http://127.0.0.1:${port}`;
+  await expect.poll(async () => (await fetch(`${url}/-/ready`).catch(() => null))?.status, patience).toBe(200);
+  return {
+    url,
+    alerts: async () => (await (await fetch(`${url}/api/v2/alerts`)).json()) as readonly Alert[],
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+const ago = (ms: number) => systemClock.now() - ms;
+
+test('Alertmanager shows what is open, takes renewals, and tells people of the beginning and the end', async (context) => {
+  needsProgram(context, 'prometheus-alertmanager', 'prometheus-alertmanager');
+  await using hook = await startSink();
+  await using real = await startAlertmanager(hook.origin);
+  const channel = openContact(alertmanager, { urls: [real.url], labels: { env: 'prod' } }, {}, systemClock);
+  const open = { ...shopDown, startedAt: ago(60_000), openedAt: ago(30_000) };
+  const over = { ...shopBack, startedAt: open.startedAt, openedAt: open.openedAt, endedAt: ago(1_000) };
+  const message = (incidents: Message['incidents']): Message => ({ ...mailKinds[0]!.message, incidents });
+  const signal = AbortSignal.timeout(60_000);
+
+  expect(await channel.send(message([open]), 'ops', signal)).toMatchObject({ kind: 'delivered' });
+  await expect.poll(async () => (await real.alerts()).map(({ status }) => status.state), patience).toEqual(['active']);
+  const [first] = await real.alerts();
+  expect(first?.labels).toEqual({
+    alertname: 'WatchpostDown',
+    target: 'shop',
+    rule: 'down',
+    severity: 'critical',
+    env: 'prod',
+  });
+  expect(Date.parse(first?.startsAt ?? '')).toBe(open.startedAt);
+  await expect.poll(() => hook.received.map(({ body }) => JSON.parse(body).status), patience).toEqual(['firing']);
+
+  expect(await channel.renew?.(() => [open], 'ops', signal)).toMatchObject({ kind: 'delivered' });
+  await expect
+    .poll(async () => Date.parse((await real.alerts())[0]?.endsAt ?? ''), patience)
+    .toBeGreaterThan(Date.parse(first?.endsAt ?? ''));
+
+  expect(await channel.send(message([over]), 'ops', signal)).toMatchObject({ kind: 'delivered' });
+  await expect
+    .poll(() => hook.received.map(({ body }) => JSON.parse(body).status), patience)
+    .toEqual(['firing', 'resolved']);
+  expect(await real.alerts()).toEqual([]);
+  await channel.close();
+}, 120_000);
+
+test('Alertmanager takes an end that lies before its beginning, as it may where a clock was set back', async (context) => {
+  needsProgram(context, 'prometheus-alertmanager', 'prometheus-alertmanager');
+  await using hook = await startSink();
+  await using real = await startAlertmanager(hook.origin);
+  const channel = openContact(alertmanager, { urls: [real.url] }, {}, systemClock);
+  const odd = { ...shopBack, startedAt: ago(0), endedAt: ago(3_600_000) };
+  const message = { ...mailKinds[2]!.message, incidents: [odd] };
+  expect(await channel.send(message, 'ops', AbortSignal.timeout(30_000))).toMatchObject({ kind: 'delivered' });
+  await channel.close();
+}, 60_000);

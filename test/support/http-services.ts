@@ -1,0 +1,334 @@
+import type { z } from 'zod';
+import { alertmanager } from '#channels/alertmanager.ts';
+import type { ChannelType } from '#channels/channel.ts';
+import { discord } from '#channels/discord.ts';
+import { matrix } from '#channels/matrix.ts';
+import { ntfy } from '#channels/ntfy.ts';
+import { opsgenie } from '#channels/opsgenie.ts';
+import { pagerduty } from '#channels/pagerduty.ts';
+import { slack } from '#channels/slack.ts';
+import { teams } from '#channels/teams.ts';
+import { telegram } from '#channels/telegram.ts';
+import { webhook } from '#channels/webhook.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { Secret } from '#kernel/secret.ts';
+import type { Channel } from '#monitor/tell/channel.ts';
+import { FakeClock } from './fake-clock.ts';
+import type { Received, Step } from './http-sink.ts';
+import { memoryLog } from './memory-log.ts';
+
+/** A service as its documentation describes it, and how it is configured. */
+export interface HttpService {
+  readonly name: string;
+  open(origin: string, clock?: Clock): Channel;
+  /** Answers requests as the documentation says, those that are wrong included. */
+  fake(): (received: Received) => Step;
+  /** What no reason may show. */
+  readonly secrets: readonly string[];
+  /** Whether a good status alone says that a message was taken. */
+  readonly readsStatusOnly: boolean;
+  /** Whether a request updates what the first one made, or answers it; null where the service has no such thing. */
+  readonly follows: ((later: Received, first: Received) => boolean) | null;
+}
+
+/** A channel with one contact, `ops`, whose entry is written like this. */
+export function openContact<Entry extends z.ZodType>(
+  type: ChannelType<string, Entry>,
+  written: object,
+  files: Readonly<Record<string, string>> = {},
+  clock: Clock = new FakeClock('2026-01-01T12:01:30Z'),
+): Channel {
+  const named = Object.fromEntries(Object.keys(files).map((key) => [key, key]));
+  const entry = type.Entry.parse({ ...written, ...named });
+  const secrets = Object.fromEntries(Object.entries(files).map(([key, text]) => [key, new Secret(text)]));
+  const environment = { clock, log: memoryLog().log, folder: '/nowhere', hostname: 'localhost' };
+  return type.open(environment, () => [{ notify: 'ops', entry, files: secrets }], {});
+}
+
+export const jsonOf = ({ body }: Pick<Received, 'body'>) => JSON.parse(body) as Record<string, never>;
+
+/** An answer of JSON. */
+export function says(status: number, body: unknown, headers: Record<string, string> = {}): Step {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
+}
+
+const botToken = 'xoxb-1234-5678-abcdefghijklmnop';
+const telegramToken = '1234567:ABCdefGHIjklMNOpqrsTUVwxyz_0123456';
+const routingKey = '0123456789abcdef0123456789abcdef';
+const geniusKey = 'eb243592-faa2-4ba2-a551-1afdf565c889';
+const accessToken = 'syt_d2F0Y2hwb3N0_abcdefghij';
+const ntfyToken = 'tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2';
+const webhookSecret = 'whsec-0123456789abcdef';
+
+/** Every service that is spoken to over HTTP. */
+export const httpServices: readonly HttpService[] = [
+  {
+    name: 'slack as a bot',
+    open: (origin, clock) =>
+      openContact(slack, { channel: 'C024BE91L', api_url: `${origin}/api` }, { token_file: botToken }, clock),
+    fake() {
+      let count = 0;
+      const posted = new Set<string>();
+      return ({ method, path, headers, body }) => {
+        if (method !== 'POST' || path !== '/api/chat.postMessage') return says(404, { ok: false });
+        if (headers.authorization !== `Bearer ${botToken}`) return says(200, { ok: false, error: 'invalid_auth' });
+        if (headers['content-type']?.startsWith('application/json') !== true)
+          return says(200, { ok: false, error: 'invalid_form_data' });
+        const { channel, text, thread_ts: thread } = JSON.parse(body);
+        if (channel !== 'C024BE91L') return says(200, { ok: false, error: 'channel_not_found' });
+        if (text === '') return says(200, { ok: false, error: 'no_text' });
+        if (thread !== undefined && !posted.has(thread)) return says(200, { ok: false, error: 'thread_not_found' });
+        count += 1;
+        const ts = `1767268890.00010${count}`;
+        posted.add(ts);
+        return says(200, { ok: true, channel, ts, message: { text, type: 'message' } });
+      };
+    },
+    secrets: [botToken],
+    readsStatusOnly: false,
+    follows: (later) =>
+      String(jsonOf(later)['thread_ts']) === '1767268890.000101' && Boolean(jsonOf(later)['reply_broadcast']),
+  },
+  {
+    name: 'slack by a webhook',
+    open: (origin, clock) =>
+      openContact(slack, { url: `${origin}/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX` }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (path !== '/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX') return { status: 404, body: 'no_service' };
+        return typeof JSON.parse(body).text === 'string'
+          ? { status: 200, body: 'ok' }
+          : { status: 400, body: 'no_text' };
+      },
+    secrets: ['XXXXXXXXXXXXXXXXXXXXXXXX'],
+    readsStatusOnly: true,
+    follows: null,
+  },
+  {
+    name: 'discord',
+    open: (origin, clock) =>
+      openContact(
+        discord,
+        { url: `${origin}/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44f` },
+        {},
+        clock,
+      ),
+    fake() {
+      let count = 0;
+      const posted = new Set<string>();
+      const base = '/api/webhooks/223704706495545344/3d89bb7572e0fb30d8128367b3b1b44f';
+      return ({ method, path, body }) => {
+        const { embeds = [] } = JSON.parse(body);
+        const [embed] = embeds;
+        const length = [
+          embed?.title,
+          embed?.description,
+          embed?.footer?.text,
+          ...(embed?.fields ?? []).flatMap((one: { name: string; value: string }) => [one.name, one.value]),
+        ].join('').length;
+        if (embed === undefined || embed.title.length > 256 || length > 6_000 || embed.fields.length > 25)
+          return says(400, { code: 50_035, message: 'Invalid Form Body' });
+        if (method === 'POST' && path === `${base}?wait=true`) {
+          count += 1;
+          posted.add(String(count));
+          return says(200, { id: String(count), type: 0, channel_id: '1', embeds });
+        }
+        const id = /\/messages\/(\d+)$/.exec(path)?.[1] ?? '';
+        if (method === 'PATCH' && path === `${base}/messages/${id}`)
+          return posted.has(id) ? says(200, { id }) : says(404, { code: 10_008, message: 'Unknown Message' });
+        return says(404, { code: 10_015, message: 'Unknown Webhook' });
+      };
+    },
+    secrets: ['3d89bb7572e0fb30d8128367b3b1b44f'],
+    readsStatusOnly: false,
+    follows: ({ method, path }) => method === 'PATCH' && path.endsWith('/messages/1'),
+  },
+  {
+    name: 'teams',
+    open: (origin, clock) =>
+      openContact(
+        teams,
+        { url: `${origin}/workflows/abc/triggers/manual/paths/invoke?sig=0123456789abcdef0123` },
+        {},
+        clock,
+      ),
+    fake:
+      () =>
+      ({ path, body }) => {
+        if (!path.startsWith('/workflows/abc/')) return says(404, { error: { code: 'WorkflowNotFound' } });
+        const { type, attachments } = JSON.parse(body);
+        const [{ contentType, content }] = attachments;
+        const isCard =
+          type === 'message' &&
+          contentType === 'application/vnd.microsoft.card.adaptive' &&
+          content.type === 'AdaptiveCard';
+        if (body.length > 28_000) return says(413, { error: { code: 'RequestEntityTooLarge' } });
+        return isCard ? { status: 202 } : says(400, { error: { code: 'TriggerInputSchemaMismatch' } });
+      },
+    secrets: ['0123456789abcdef0123'],
+    readsStatusOnly: true,
+    follows: null,
+  },
+  {
+    name: 'telegram',
+    open: (origin, clock) =>
+      openContact(telegram, { chat: -1_001_234_567_890, api_url: origin }, { token_file: telegramToken }, clock),
+    fake() {
+      let count = 0;
+      return ({ path, body }) => {
+        if (path !== `/bot${telegramToken}/sendMessage`)
+          return says(404, { ok: false, error_code: 404, description: 'Not Found' });
+        const { chat_id: chat, text } = JSON.parse(body);
+        const bad = (description: string) =>
+          says(400, { ok: false, error_code: 400, description: `Bad Request: ${description}` });
+        if (chat !== '-1001234567890') return bad('chat not found');
+        const shown = String(text).replaceAll(/<\/?[bi]>/g, '');
+        if (/[<>]/.test(shown) || /&(?!amp;|lt;|gt;)/.test(shown)) return bad("can't parse entities");
+        if (shown.replaceAll(/&\w+;/g, '.').length > 4_096) return bad('message is too long');
+        count += 1;
+        return says(200, { ok: true, result: { message_id: 40 + count, date: 0, chat: { id: chat }, text } });
+      };
+    },
+    secrets: [telegramToken],
+    readsStatusOnly: false,
+    follows: (later) => (jsonOf(later)['reply_parameters'] as { message_id?: number } | undefined)?.message_id === 41,
+  },
+  {
+    name: 'ntfy',
+    open: (origin, clock) => openContact(ntfy, { url: origin, topic: 'alerts' }, { token_file: ntfyToken }, clock),
+    fake:
+      () =>
+      ({ path, headers, body }) => {
+        const { topic, priority, sequence_id: sequence, message } = JSON.parse(body);
+        if (headers.authorization !== `Bearer ${ntfyToken}`)
+          return says(401, { code: 40_101, http: 401, error: 'unauthorized' });
+        if (path !== '/' || topic !== 'alerts') return says(404, { code: 40_401, http: 404, error: 'page not found' });
+        if (!(priority >= 1 && priority <= 5)) return says(400, { code: 40_007, http: 400, error: 'invalid priority' });
+        if (!/^[-_A-Za-z0-9]{1,64}$/.test(sequence))
+          return says(400, { code: 40_049, http: 400, error: 'invalid sequence ID' });
+        return says(200, {
+          id: 'hwQ2YpKdmg',
+          time: 1_767_268_890,
+          event: 'message',
+          topic,
+          message,
+          sequence_id: sequence,
+        });
+      },
+    secrets: [ntfyToken],
+    readsStatusOnly: false,
+    follows: (later, first) => jsonOf(later)['sequence_id'] === jsonOf(first)['sequence_id'],
+  },
+  {
+    name: 'matrix',
+    open: (origin, clock) =>
+      openContact(matrix, { homeserver: origin, room: '!abc:example.com' }, { token_file: accessToken }, clock),
+    fake() {
+      const events = new Map<string, string>();
+      return ({ method, path, headers, body }) => {
+        if (headers.authorization !== `Bearer ${accessToken}`)
+          return says(401, { errcode: 'M_UNKNOWN_TOKEN', error: 'Unrecognised access token' });
+        const [, room, transaction] =
+          /^\/_matrix\/client\/v3\/rooms\/([^/]+)\/send\/m\.room\.message\/([^/]+)$/.exec(path) ?? [];
+        if (method !== 'PUT' || transaction === undefined) return says(404, { errcode: 'M_UNRECOGNIZED' });
+        if (decodeURIComponent(room ?? '') !== '!abc:example.com')
+          return says(403, { errcode: 'M_FORBIDDEN', error: 'not in the room' });
+        const { msgtype, body: text, 'm.relates_to': relation } = JSON.parse(body);
+        if (msgtype !== 'm.text' || typeof text !== 'string') return says(400, { errcode: 'M_BAD_JSON' });
+        if (relation !== undefined && ![...events.values()].includes(relation.event_id))
+          return says(400, { errcode: 'M_UNKNOWN', error: 'Cannot start threads' });
+        const id = events.get(transaction) ?? `$event${events.size + 1}`;
+        events.set(transaction, id);
+        return says(200, { event_id: id });
+      };
+    },
+    secrets: [accessToken],
+    readsStatusOnly: false,
+    follows: (later) => {
+      const relation = jsonOf(later)['m.relates_to'] as { rel_type?: string; event_id?: string } | undefined;
+      return relation?.rel_type === 'm.thread' && relation.event_id === '$event1';
+    },
+  },
+  {
+    name: 'pagerduty',
+    open: (origin, clock) => openContact(pagerduty, { url: origin }, { routing_key_file: routingKey }, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        const { routing_key: key, event_action: action, dedup_key: dedup, payload } = JSON.parse(body);
+        const invalid = (...errors: string[]) =>
+          says(400, { status: 'invalid event', message: 'Event object is invalid', errors });
+        if (path !== '/v2/enqueue') return says(404, {});
+        if (key !== routingKey) return invalid("Length of 'routing_key' is incorrect (should be 32 characters)");
+        if (!['trigger', 'acknowledge', 'resolve'].includes(action)) return invalid("'event_action' is invalid");
+        if (
+          action === 'trigger' &&
+          (!payload?.summary || !payload.source || !['critical', 'error', 'warning', 'info'].includes(payload.severity))
+        )
+          return invalid("'payload' is missing or blank");
+        return says(202, { status: 'success', message: 'Event processed', dedup_key: dedup });
+      },
+    secrets: [routingKey],
+    readsStatusOnly: true,
+    follows: (later, first) =>
+      jsonOf(later)['dedup_key'] === jsonOf(first)['dedup_key'] && String(jsonOf(later)['event_action']) === 'resolve',
+  },
+  {
+    name: 'opsgenie',
+    open: (origin, clock) => openContact(opsgenie, { url: origin }, { api_key_file: geniusKey }, clock),
+    fake:
+      () =>
+      ({ path, headers, body }) => {
+        if (headers.authorization !== `GenieKey ${geniusKey}`)
+          return says(401, { message: 'Could not authenticate', took: 0 });
+        const accepted = says(202, {
+          result: 'Request will be processed',
+          took: 0.107,
+          requestId: '43a29c5c-3dbf-4fa4-9c26-f4f71023e120',
+        });
+        if (/^\/v2\/alerts\/\w+%2Fdown%2F\d+\/close\?identifierType=alias$/.test(path)) return accepted;
+        if (path !== '/v2/alerts') return says(404, { message: 'Not found' });
+        const { message, alias, priority } = JSON.parse(body);
+        const isSound = message.length > 0 && message.length <= 130 && alias.length <= 512 && /^P[1-5]$/.test(priority);
+        return isSound ? accepted : says(422, { message: 'Request body is not processable' });
+      },
+    secrets: [geniusKey],
+    readsStatusOnly: true,
+    follows: ({ path }, first) =>
+      path.includes(encodeURIComponent(String(jsonOf(first)['alias']))) && path.includes('/close?'),
+  },
+  {
+    name: 'alertmanager',
+    open: (origin, clock) => openContact(alertmanager, { urls: [`${origin}/`] }, {}, clock),
+    fake:
+      () =>
+      ({ path, body }) => {
+        const alerts = JSON.parse(body) as readonly {
+          labels: Record<string, string>;
+          startsAt: string;
+          endsAt: string;
+        }[];
+        if (path !== '/api/v2/alerts') return says(404, {});
+        const isSound = alerts.every(
+          ({ labels, startsAt, endsAt }) => Object.keys(labels).length > 0 && startsAt <= endsAt,
+        );
+        return isSound ? { status: 200 } : says(400, 'start time must be before end time');
+      },
+    secrets: [],
+    readsStatusOnly: true,
+    follows: (later, first) => {
+      const labels = ({ body }: Received) => JSON.stringify(JSON.parse(body)[0].labels);
+      return labels(later) === labels(first) && JSON.parse(later.body)[0].endsAt === '2026-01-01T12:09:12.000Z';
+    },
+  },
+  {
+    name: 'webhook',
+    open: (origin, clock) =>
+      openContact(webhook, { url: `${origin}/hooks/0123456789abcdefghij` }, { secret_file: webhookSecret }, clock),
+    fake: () => () => ({ status: 204 }),
+    secrets: ['0123456789abcdefghij', webhookSecret],
+    readsStatusOnly: true,
+    follows: null,
+  },
+];

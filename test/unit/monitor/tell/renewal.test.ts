@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Receipt } from '#monitor/tell/channel.ts';
+import { startRenewal } from '#monitor/tell/renewal.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
+import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
+import { memoryLog } from '../../../support/memory-log.ts';
+import { RecordingChannel } from '../../../support/recording-channel.ts';
+
+class ForgetfulChannel extends RecordingChannel {
+  readonly renewed: (readonly Incident[])[] = [];
+  result: Receipt = { kind: 'delivered', response: 'ok' };
+
+  async renew(open: () => readonly Incident[]): Promise<Receipt> {
+    this.renewed.push(open());
+    return this.result;
+  }
+}
+
+function setUp() {
+  const clock = new FakeClock('2026-01-01T12:01:30Z');
+  const store = new MemoryDeliveries();
+  store.add(shopDown, delivery());
+  const channel = new ForgetfulChannel('email');
+  const { log, lines } = memoryLog();
+  const start = () => startRenewal({ store, channels: [new RecordingChannel('other'), channel], clock, log });
+  const tell = () => store.settle([{ id: 1, state: 'sent', at: clock.now(), message: 'm', remindAt: null }]);
+  return { clock, store, channel, lines, start, tell };
+}
+
+test('what was told and is open is renewed at once and each minute, until it is over', async () => {
+  const { clock, store, channel, start, tell } = setUp();
+  tell();
+  const renewal = start();
+  await expect.poll(() => channel.renewed.length).toBe(1);
+  expect(channel.renewed[0]).toEqual([shopDown]);
+  await clock.advance(60_000);
+  expect(channel.renewed).toHaveLength(2);
+  store.add(shopBack);
+  await clock.advance(180_000);
+  expect(channel.renewed).toHaveLength(2);
+  await renewal.stop();
+});
+
+test('what was not told yet is not renewed', async () => {
+  const { clock, channel, start, tell } = setUp();
+  const renewal = start();
+  await clock.advance(120_000);
+  expect(channel.renewed).toEqual([]);
+  tell();
+  await clock.advance(60_000);
+  expect(channel.renewed).toHaveLength(1);
+  await renewal.stop();
+});
+
+test('a failure is said once, and so is its end', async () => {
+  const { clock, channel, lines, start, tell } = setUp();
+  tell();
+  channel.result = { kind: 'retry', reason: '503 Service Unavailable' };
+  const renewal = start();
+  await clock.advance(180_000);
+  expect(channel.renewed.length).toBeGreaterThan(2);
+  channel.result = { kind: 'delivered', response: 'ok' };
+  await clock.advance(120_000);
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'what goes on could not be renewed, it is tried each minute: 503 Service Unavailable',
+    'what goes on is renewed again',
+  ]);
+  await renewal.stop();
+});
+
+test('a store that cannot be read ends nothing', async () => {
+  const { clock, store, channel, lines, start, tell } = setUp();
+  tell();
+  const told = store.toldAndOpen.bind(store);
+  let isBroken = true;
+  store.toldAndOpen = (name) => {
+    if (isBroken) throw new Error('disk I/O error');
+    return told(name);
+  };
+  const renewal = start();
+  await expect.poll(() => lines.length).toBe(1);
+  isBroken = false;
+  await clock.advance(60_000);
+  expect(channel.renewed).toHaveLength(1);
+  await renewal.stop();
+});
