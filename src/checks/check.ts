@@ -82,6 +82,8 @@ export interface CheckType<
    */
   readonly Spec: SpecSchema;
   readonly Detail: DetailSchema;
+  /** The schemes that the host of a configured target may have; absent where any only lends its port. */
+  readonly schemes?: readonly string[];
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
   /** How long a probe of this spec may take at the most, name resolution included, in milliseconds. */

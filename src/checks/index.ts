@@ -42,6 +42,7 @@ export interface AnyCheck {
   readonly summary: string;
   readonly Spec: z.ZodObject;
   readonly Outcome: z.ZodType<Outcome>;
+  readonly schemes: readonly string[] | null;
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
   deadlineMs(spec: CheckSpec): number;
@@ -69,6 +70,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const erased = {
       answers: null,
+      schemes: null,
       forStrangers: same,
       overApi: {},
       ...check,

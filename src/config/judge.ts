@@ -1,5 +1,5 @@
 import { channelTypes } from '#channels/index.ts';
-import { checkOf, CheckSpec } from '#checks/index.ts';
+import { type AnyCheck, checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { refusalOf } from '#monitor/judge/rule.ts';
 import type { JudgedTarget } from './config.ts';
@@ -12,9 +12,11 @@ import {
 } from './foreign-service.ts';
 import { find, type Located, problemAt, problemAtKey } from './located.ts';
 import { OwnService } from './own-service.ts';
+import { impossibleRules } from './possible.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
+import { spellOut } from './spell-out.ts';
 import { specOf, TargetKeys } from './target.ts';
 
 export interface Judgement {
@@ -28,10 +30,12 @@ export interface Judgement {
  * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
  * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines.
  */
-export function judgeConfig(root: Located, enrolled: readonly string[] = []): Judgement {
+export function judgeConfig(written: Located, enrolled: readonly string[] = []): Judgement {
+  const { root, problems: short } = spellOut(written);
   const { output, issues: all } = judge(ConfigFile, root.value);
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
+    ...short,
     ...issues.flatMap((issue) => explain(issue, root)),
     ...referenceProblems(root, enrolled),
     ...foreignServiceProblems(root),
@@ -40,7 +44,7 @@ export function judgeConfig(root: Located, enrolled: readonly string[] = []): Ju
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
-  if (file === null) return { problems, file, targets: [] };
+  if (file === null) return { problems: eachOnce(problems), file, targets: [] };
 
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
@@ -53,7 +57,19 @@ export function judgeConfig(root: Located, enrolled: readonly string[] = []): Ju
     targets.push(found.target);
     problems.push(...unfitRules(found.target, file, root));
   }
-  return { problems, file, targets };
+  problems.push(...impossibleRules(targets, file, root, nodeCount(root)));
+  return { problems: eachOnce(problems), file, targets };
+}
+
+// What stands once and holds for several targets is wrong once.
+function eachOnce(problems: readonly Problem[]): readonly Problem[] {
+  const first = new Map<string, Problem>();
+  for (const problem of problems) {
+    const { file, line, column } = problem.place;
+    const key = `${file} ${line} ${column} ${problem.message}`;
+    if (!first.has(key)) first.set(key, problem);
+  }
+  return [...first.values()];
 }
 
 // A union blames whatever form it likes; the key "url" says which one was meant.
@@ -78,6 +94,13 @@ function nowhereToCheck(root: Located): readonly Problem[] {
   return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
 }
 
+// Null where more may join, or where only another service knows.
+function nodeCount(root: Located): number | null {
+  if (asksForeignService(root) || find(root, ['nats']) !== null) return null;
+  const nodes = find(root, ['nodes']);
+  return nodes === null || !isRecord(nodes.value) ? 1 : nodes.children.size;
+}
+
 // The union of all targets carries no rules of a check type that span several options: its own schema does.
 function judgeTarget(name: string, root: Located, defaultEveryMs: number | null) {
   const path = ['targets', name];
@@ -90,13 +113,41 @@ function judgeTarget(name: string, root: Located, defaultEveryMs: number | null)
   }
 
   const everyMs = keys.cron === undefined ? (keys.every ?? defaultEveryMs) : null;
-  const longestMs = checkOf(spec.output.type).deadlineMs(spec.output);
+  const check = checkOf(spec.output.type);
+  const longestMs = check.deadlineMs(spec.output);
   const target: JudgedTarget = { name, keys, spec: spec.output };
+  const scheme = foreignScheme(raw['host'], check);
+  if (scheme !== null) return { problems: [problemAt(root, [...path, 'host'], scheme)], target };
   if (everyMs === null || longestMs <= everyMs) return { problems: [], target };
+  const quicker = Object.hasOwn(raw, 'timeout') ? null : quickerSpec(raw, everyMs);
+  if (quicker !== null) return { problems: [], target: { ...target, spec: quicker } };
   const message =
     `one check may take ${formatDuration(longestMs)}, longer than the ${formatDuration(everyMs)} between two; ` +
     'check less often or give the check less time';
   return { problems: [problemAt(root, [...path, 'every'], message)], target };
+}
+
+function foreignScheme(host: unknown, { type, schemes }: AnyCheck): string | null {
+  const [, scheme = ''] = typeof host === 'string' ? (/^([a-z][a-z0-9+.-]*):\/\//i.exec(host) ?? []) : [];
+  if (scheme === '' || schemes === null || schemes.includes(scheme.toLowerCase())) return null;
+  const known = schemes.map((one) => `${one}://`).join(' and ');
+  return `${scheme}:// is nothing that a check of the type ${type} speaks: it knows ${known}`;
+}
+
+const leastTimeoutMs = 100;
+
+// A default that does not fit gives way: the longest timeout with which the check ends before the next one begins.
+function quickerSpec(raw: Readonly<Record<string, unknown>>, everyMs: number): CheckSpec | null {
+  let fitting: CheckSpec | null = null;
+  let [least, most] = [leastTimeoutMs, Math.min(everyMs, 60_000)];
+  while (least <= most) {
+    const timeoutMs = Math.floor((least + most) / 2);
+    const spec = judge(CheckSpec, specOf({ ...raw, timeout: formatDuration(timeoutMs) })).output;
+    const fits = spec !== null && checkOf(spec.type).deadlineMs(spec) <= everyMs;
+    if (fits) [fitting, least] = [spec, timeoutMs + 1];
+    else most = timeoutMs - 1;
+  }
+  return fitting;
 }
 
 // Rules that a check of this type cannot tell, and windows that hold too few of its results.

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
+import { Names } from './target.ts';
 
+const listHint = 'expected a list, such as [{ targets: all, cron: "0 3 * * 0", duration: 1h }]';
 const timeHint = 'expected a time with its zone, such as "2026-12-24T22:00Z" or "2026-12-24T23:00+01:00"';
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})$/;
 
@@ -16,40 +18,51 @@ const Moment = z.codec(z.string({ error: timeHint }).regex(timePattern, { error:
   encode: (at) => new Date(at).toISOString().replace('.000Z', 'Z'),
 });
 
+const times = {
+  cron: CronPattern.optional().describe('When it begins, again and again: five fields, or six with seconds.'),
+  timezone: TimeZone.optional().describe('The time zone of cron. Default: defaults.timezone.'),
+  duration: Duration({ min: '1m', max: '30d' }).optional().describe('How long it takes each time. With cron.'),
+  from: Moment.optional().describe('When it begins, once.'),
+  to: Moment.optional().describe('When it ends, once.'),
+};
+
+type Times = z.output<z.ZodObject<typeof times>>;
+
+function complainOfTimes(entry: Times, context: z.RefinementCtx): void {
+  const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+  const has = (key: keyof typeof entry) => entry[key] !== undefined;
+  if (!has('cron') && !has('from') && !has('to')) return say('cron', 'is missing: cron and duration, or from and to');
+  for (const key of ['from', 'to'] as const) {
+    if (has('cron') && has(key)) say(key, 'is one too many: cron is set');
+    else if (!has('cron') && !has(key)) say(key, 'is missing: a time that comes once has from and to');
+  }
+  for (const key of ['timezone', 'duration'] as const) {
+    if (!has('cron') && has(key)) say(key, 'is of use with cron only, and there is none');
+  }
+  if (has('cron') && !has('duration')) say('duration', 'is missing: how long does it take each time?');
+  if (entry.from !== undefined && entry.to !== undefined && entry.to <= entry.from) say('to', 'must be after from');
+}
+
+const isMap = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null };
+
 const MaintenanceEntry = z
   .strictObject({
     targets: z
-      .union([z.literal('all'), z.array(z.string()).min(1).max(1_000)], {
+      .union([z.literal('all'), Names('targets').refine((names) => names.length > 0)], {
         error: 'expected all, or a list of names under targets',
       })
       .describe('The targets of which nothing that begins is told meanwhile: all, or names.'),
-    cron: CronPattern.optional().describe('When it begins, again and again: five fields, or six with seconds.'),
-    timezone: TimeZone.optional().describe('The time zone of cron. Default: defaults.timezone.'),
-    duration: Duration({ min: '1m', max: '30d' }).optional().describe('How long it takes each time. With cron.'),
-    from: Moment.optional().describe('When it begins, once.'),
-    to: Moment.optional().describe('When it ends, once.'),
+    ...times,
   })
-  .superRefine(
-    (entry, context) => {
-      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      const has = (key: keyof typeof entry) => entry[key] !== undefined;
-      if (!has('cron') && !has('from') && !has('to'))
-        return say('cron', 'is missing: cron and duration, or from and to');
-      for (const key of ['from', 'to'] as const) {
-        if (has('cron') && has(key)) say(key, 'is one too many: cron is set');
-        else if (!has('cron') && !has(key)) say(key, 'is missing: a time that comes once has from and to');
-      }
-      for (const key of ['timezone', 'duration'] as const) {
-        if (!has('cron') && has(key)) say(key, 'is of use with cron only, and there is none');
-      }
-      if (has('cron') && !has('duration')) say('duration', 'is missing: how long does it take each time?');
-      if (entry.from !== undefined && entry.to !== undefined && entry.to <= entry.from) say('to', 'must be after from');
-    },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
+  .superRefine(complainOfTimes, isMap);
+
+/** The same without targets: those of a group. */
+export const MaintenanceTimes = z
+  .array(z.strictObject(times).superRefine(complainOfTimes, isMap), { error: listHint })
+  .max(100);
 
 export const MaintenanceList = z
-  .array(MaintenanceEntry, { error: 'expected a list, such as [{ targets: all, cron: "0 3 * * 0", duration: 1h }]' })
+  .array(MaintenanceEntry, { error: listHint })
   .max(1_000)
   .default([])
   .describe('When nobody is told of what begins. Checks and history go on, and what was told is told to be over.');

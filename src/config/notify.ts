@@ -5,6 +5,7 @@ import { SecretUrl } from '#kernel/url.ts';
 import { Severity } from '#monitor/judge/rule.ts';
 import { HourRanges } from './hours.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
+import { Names } from './target.ts';
 
 const ways = Object.fromEntries(
   channelTypes.map(({ name, summary, Entry }) => [name, Entry.optional().describe(summary)]),
@@ -70,9 +71,7 @@ export const Heartbeat = z.strictObject({
 export const Summary = z.strictObject({
   cron: CronPattern.describe('When it is sent, such as "0 8 * * MON".'),
   timezone: TimeZone.optional().describe('The time zone of cron. Default: defaults.timezone.'),
-  notify: z
-    .array(z.string(), { error: 'expected a list of names under notify' })
-    .min(1)
-    .max(100)
-    .describe('Who gets it.'),
+  notify: Names('names under notify')
+    .refine((names) => names.length > 0, { error: 'expected a name under notify, or a list of such names' })
+    .describe('Who gets it: a name under notify, or a list.'),
 });

@@ -1,3 +1,4 @@
+import { checkTypeNames } from '#checks/index.ts';
 import { defaultRules } from '#monitor/judge/rule.ts';
 import { asksForeignService } from './foreign-service.ts';
 import { find, type Located, placeOf, problemAtKey } from './located.ts';
@@ -21,7 +22,12 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
     const here = find(root, path);
     return here === null ? [] : listProblems(here, path, 'targets', targets);
   });
-  const places: readonly Path[] = [['defaults'], ...namesUnder(root, 'targets').map((name) => ['targets', name])];
+  const places: readonly Path[] = [
+    ['defaults'],
+    ...checkTypeNames.map((name) => ['defaults', name]),
+    ...namesUnder(root, 'groups').map((name) => ['groups', name]),
+    ...namesUnder(root, 'targets').map((name) => ['targets', name]),
+  ];
   const summary = find(root, ['summary', 'notify']);
   const inSummary =
     summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? []);
@@ -48,10 +54,6 @@ function dependencyProblems(root: Located, targets: readonly string[]): readonly
     const path = ['targets', name, 'depends_on'];
     const here = find(root, path);
     if (here === null) continue;
-    if (typeof here.value === 'string' && !here.broken && !targets.includes(here.value)) {
-      const message = `no target "${here.value}" under targets${suggestion(here.value, targets)}`;
-      problems.push({ place: placeOf(here.spot), path, message });
-    }
     problems.push(...listProblems(here, path, 'targets', targets));
     const circle = inCircle.has(name) ? null : circleFrom(name, edges);
     if (circle === null) continue;
@@ -90,9 +92,14 @@ const singular: Readonly<Record<string, string>> = {
 
 function listProblems(list: Located, path: Path, kind: string, names: readonly string[]): readonly Problem[] {
   const seen = new Set<unknown>();
-  return [...list.children].flatMap(([index, { value, spot, broken }]) => {
+  const isOne = typeof list.value === 'string' && list.value !== 'all';
+  return [...(isOne ? [['', list] as const] : list.children)].flatMap(([index, { value, spot, broken }]) => {
     if (typeof value !== 'string' || broken) return [];
-    const problem = (message: string) => ({ place: placeOf(spot), path: [...path, Number(index)], message });
+    const problem = (message: string) => ({
+      place: placeOf(spot),
+      path: isOne ? path : [...path, Number(index)],
+      message,
+    });
     if (seen.has(value)) return [problem(`"${value}" is named twice`)];
     seen.add(value);
     if (names.includes(value)) return [];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
+import { Groups } from './groups.ts';
 import { MaintenanceList } from './maintenance.ts';
 import { Heartbeat, Notify, Summary } from './notify.ts';
 import { OwnService } from './own-service.ts';
@@ -37,6 +38,7 @@ export const ConfigFile = z
       .describe(
         'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
       ),
+    groups: Groups,
     rules: z
       .record(Name, Rule)
       .default({})
@@ -62,5 +64,18 @@ export function configJsonSchema(): Record<string, unknown> {
       if (def.type === 'default') jsonSchema.default = z.encode(def.innerType, def.defaultValue);
     },
   });
-  return { ...schema, title: 'Watchpost configuration' };
+  return { ...withShortForms(schema), title: 'Watchpost configuration' };
+}
+
+// What is spelt out before a file is judged: `hosts` instead of `host`, and a place for anchors.
+function withShortForms(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
+  const targets = schema.properties?.['targets'];
+  const forms =
+    typeof targets === 'object' && typeof targets.additionalProperties === 'object'
+      ? targets.additionalProperties.oneOf
+      : [];
+  for (const form of forms ?? []) {
+    if (typeof form === 'object') form.required = (form.required ?? []).filter((key) => key !== 'host');
+  }
+  return { ...schema, patternProperties: { '^x-': { description: 'Anything: a place for YAML anchors.' } } };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
@@ -33,7 +34,21 @@ export function isConfigFile(name: string): boolean {
 }
 
 async function readSource(file: string): Promise<Source> {
-  return { file, text: await orExplain(file, readFile(file, 'utf8')) };
+  const bytes = await orExplain(file, readFile(file));
+  if (isUtf8(bytes)) return { file, text: bytes.toString('utf8') };
+  const line = lineOfBadBytes(bytes);
+  throw new WatchpostError(
+    'config_invalid',
+    `${file}:${line}:1: this line is not UTF-8; save the file in that encoding`,
+  );
+}
+
+function lineOfBadBytes(bytes: Buffer): number {
+  let [line, start] = [1, 0];
+  for (let end = bytes.indexOf(10); end !== -1 && isUtf8(bytes.subarray(start, end)); end = bytes.indexOf(10, start)) {
+    [line, start] = [line + 1, end + 1];
+  }
+  return line;
 }
 
 /** What a system error says to somebody who wrote a path. */

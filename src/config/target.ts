@@ -5,23 +5,37 @@ import { CronPattern, TimeZone } from './schedule.ts';
 
 const Every = Duration({ min: '1s', max: '30d' });
 
-const NodesChoice = z.union([z.literal('all'), z.int().min(1).max(1_000), z.array(z.string()).min(1).max(1_000)], {
-  error: 'expected all, a number of nodes such as 3, or a list of their names',
-});
+// One name may be written without a list around it.
+const namesWithin = (most: number, hint: string) =>
+  z.codec(z.union([z.string(), z.array(z.string()).max(most)], { error: hint }), z.array(z.string()), {
+    decode: (written) => (typeof written === 'string' ? [written] : written),
+    encode: (names) => names,
+  });
 
-const namesOf = (what: string) => z.array(z.string(), { error: `expected a list of ${what}` }).max(100);
+const NodesChoice = z.union(
+  [
+    z.literal('all'),
+    z.int().min(1).max(1_000),
+    namesWithin(1_000, 'a list of names').refine((names) => names.length > 0),
+  ],
+  { error: 'expected all, a number of nodes such as 3, or a list of their names' },
+);
 
-const Recipients = z.union([z.literal('all'), namesOf('names')], {
+/** A name, or a list of names. */
+export const Names = (what: string) => namesWithin(1_000, `expected a list of ${what}`);
+
+export const Recipients = z.union([z.literal('all'), Names('names')], {
   error: 'expected all, or a list of names under notify',
 });
 
-export const Defaults = z.strictObject({
-  every: Every.default(60_000).describe('How often a target is checked that has neither every nor cron.'),
-  timezone: TimeZone.default('UTC').describe('The time zone of cron patterns without a timezone.'),
-  nodes: NodesChoice.default('all').describe('The nodes that check a target without nodes of its own.'),
-  rules: namesOf('rules').default(['down']).describe('The rules of a target without rules of its own.'),
-  notify: Recipients.default('all').describe('Who hears of a target without notify of its own.'),
-});
+export const Labels = z
+  .record(
+    z.string().regex(/^(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,62}$/, {
+      error: 'a label is named by letters, digits and "_", and begins with a letter',
+    }),
+    z.string().max(200),
+  )
+  .refine((labels) => Object.keys(labels).length <= 16, { error: 'at most 16 labels' });
 
 const ownKeys = {
   every: Every.optional().describe('How often the target is checked. Default: defaults.every.'),
@@ -32,7 +46,7 @@ const ownKeys = {
   nodes: NodesChoice.optional().describe(
     'all, how many, or the names of the nodes that check it. Default: defaults.nodes.',
   ),
-  rules: namesOf('rules').optional().describe('When people are told. Default: defaults.rules.'),
+  rules: Names('rules').optional().describe('When people are told. Default: defaults.rules.'),
   notify: Recipients.optional().describe('Who is told: all, or names under notify. Default: defaults.notify.'),
   depends_on: z
     .union([z.string(), z.array(z.string()).max(100)], {
@@ -42,17 +56,40 @@ const ownKeys = {
     .describe(
       'Targets without which this one cannot be reached: while one of them is down, nobody is told of this one.',
     ),
-  labels: z
-    .record(
-      z.string().regex(/^(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,62}$/, {
-        error: 'a label is named by letters, digits and "_", and begins with a letter',
-      }),
-      z.string().max(200),
-    )
-    .refine((labels) => Object.keys(labels).length <= 16, { error: 'at most 16 labels' })
-    .default({})
-    .describe('Labels of your own for metrics and mails.'),
+  labels: Labels.default({}).describe('Labels of your own for metrics and mails.'),
 };
+
+/** What a target may have that is short for several. It is gone before targets are judged. */
+const shortKeys = {
+  hosts: z
+    .union([z.array(z.string()).min(1).max(10_000), z.record(z.string(), z.string())], {
+      error: 'expected a list of hosts, or a map of names to hosts',
+    })
+    .optional()
+    .describe('Instead of host: a target like this for each of these hosts, named by it or by the key of a map.'),
+};
+
+/** What holds for targets of a check type: any key of theirs but what they look at. */
+export function TypeDefaults({ Spec }: AnyCheck) {
+  const { type: _type, host: _host, ...options } = Spec.shape;
+  return z.strictObject({ ...options, ...ownKeys }).partial();
+}
+
+export const Defaults = z.strictObject({
+  every: Every.default(60_000).describe('How often a target is checked that has neither every nor cron.'),
+  timezone: TimeZone.default('UTC').describe('The time zone of cron patterns without a timezone.'),
+  nodes: NodesChoice.default('all').describe('The nodes that check a target without nodes of its own.'),
+  rules: Names('rules').default(['down']).describe('The rules of a target without rules of its own.'),
+  notify: Recipients.default('all').describe('Who hears of a target without notify of its own.'),
+  ...Object.fromEntries(
+    checkTypeNames.map((name) => [
+      name,
+      TypeDefaults(checkOf(name))
+        .optional()
+        .describe(`What holds for targets of the type ${name} that do not say otherwise.`),
+    ]),
+  ),
+});
 
 /** What a target has besides the options of its check type. */
 export const TargetKeys = z.object(ownKeys);
@@ -80,7 +117,7 @@ function formOf({ type, summary, Spec }: AnyCheck) {
   if (taken.length > 0)
     throw new RangeError(`option ${taken.join(', ')} of check type ${type} is a key of every target`);
   return z
-    .strictObject({ check: z.literal(type).describe(summary), ...options, ...ownKeys })
+    .strictObject({ check: z.literal(type).describe(summary), ...options, ...ownKeys, ...shortKeys })
     .superRefine(
       ({ every, cron, timezone }, context) => {
         const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });

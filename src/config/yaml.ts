@@ -110,6 +110,15 @@ class Walk {
         continue;
       }
       const name = key.source ?? String(key.value);
+      if (name === '__proto__') {
+        this.#fault(
+          spot,
+          spot,
+          [...path, name],
+          'is a word of the language that Watchpost is written in: take another',
+        );
+        continue;
+      }
       if (name === '<<' && key.type === 'PLAIN') {
         for (const [from, child] of this.#merge(value, spot, path)) if (!merged.has(from)) merged.set(from, child);
         continue;

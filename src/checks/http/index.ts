@@ -14,6 +14,7 @@ export const http = defineCheck({
   summary: 'Sends an HTTP request, takes the time of its parts and judges the answer.',
   Spec,
   Detail,
+  schemes: ['http', 'https'],
   phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
   facts: ['certificate_expires_at'],
   deadlineMs: (spec) => spec.timeout,

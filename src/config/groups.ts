@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { MaintenanceTimes } from './maintenance.ts';
+import { Labels, Names, Recipients } from './target.ts';
+
+const Group = z.strictObject({
+  match: Labels.refine((labels) => Object.keys(labels).length > 0, {
+    error: 'expected labels, such as { team: web }',
+  }).describe('The labels that a target has to have, all of them.'),
+  rules: Names('rules').optional().describe('The rules of its targets, of those that have none of their own.'),
+  notify: Recipients.optional().describe('Who hears of its targets, of those that do not say it themselves.'),
+  maintenance: MaintenanceTimes.optional().describe('When nobody is told of what begins at its targets.'),
+});
+
+/** What holds for targets with certain labels. It is spelt out into the targets before they are judged. */
+export const Groups = z
+  .record(z.string(), Group)
+  .default({})
+  .describe(
+    'What holds for targets with certain labels, by name. Where several fit a target, their lists hold together.',
+  );

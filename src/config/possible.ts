@@ -1,0 +1,55 @@
+import type { Rule } from '#monitor/judge/rule.ts';
+import { formatDuration } from '#kernel/units.ts';
+import type { JudgedTarget } from './config.ts';
+import { find, type Located, problemAt } from './located.ts';
+import type { Path, Problem } from './problem.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** What can never come true about the rules of these targets, told once for each rule. `nodes` is how many there are, or null. */
+export function impossibleRules(
+  targets: readonly JudgedTarget[],
+  file: ConfigFile,
+  root: Located,
+  nodes: number | null,
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  for (const [name, rule] of Object.entries(file.rules)) {
+    if (find(root, ['rules', name]) === null) continue;
+    problems.push(...tooLong(name, rule, file, root));
+    for (const { name: target, keys } of targets) {
+      if (!(keys.rules ?? file.defaults.rules).includes(name)) continue;
+      const found = tooMany(name, rule, target, countOf(keys.nodes ?? file.defaults.nodes, nodes), root);
+      problems.push(...found);
+      if (found.length > 0) break;
+    }
+  }
+  return problems;
+}
+
+function countOf(choice: ConfigFile['defaults']['nodes'], nodes: number | null): number | null {
+  if (choice === 'all') return nodes;
+  return typeof choice === 'number' ? choice : choice.length;
+}
+
+function tooMany(name: string, rule: Rule, target: string, nodes: number | null, root: Located): readonly Problem[] {
+  if (nodes === null) return [];
+  const are = nodes === 1 ? 'is one' : `are ${nodes}`;
+  const say = (key: string, count: number) => {
+    const message = `can never come true: it asks for ${count} nodes, but for ${target} there ${are}`;
+    return problemAt(root, ['rules', name, key], message);
+  };
+  const { threshold, quorum } = rule;
+  const key = find(root, ['rules', name, 'nodes']) === null ? rule.kind : 'nodes';
+  return [
+    ...(threshold.kind === 'count' && threshold.count > nodes ? [say(key, threshold.count)] : []),
+    ...(quorum !== undefined && quorum > nodes ? [say('quorum', quorum)] : []),
+  ];
+}
+
+// What a window looks back on has to be kept for as long.
+function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Located): readonly Problem[] {
+  const path: Path = ['rules', name, rule.kind, 'window'];
+  if (rule.kind !== 'latency' || rule.options.window <= retention.raw) return [];
+  const message = `looks back further than results are kept: retention.raw is ${formatDuration(retention.raw)}`;
+  return [problemAt(root, path, message)];
+}

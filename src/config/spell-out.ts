@@ -1,0 +1,207 @@
+import { checkOf, type CheckTypeName, checkTypeNames } from '#checks/index.ts';
+import { judge } from './explain.ts';
+import { container, find, leaf, type Located, problemAt } from './located.ts';
+import type { Problem } from './problem.ts';
+import { TypeDefaults } from './target.ts';
+
+export interface SpeltOut {
+  readonly root: Located;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The configuration without its short forms: a target with `hosts` is one target for each, the defaults of its check type and what
+ * its groups say stand in each target, and keys that begin with `x-` are gone. Every value still knows where it was written.
+ */
+export function spellOut(root: Located): SpeltOut {
+  const problems: Problem[] = [];
+  const sections = new Map([...root.children].filter(([name]) => !name.startsWith('x-')));
+  const targets = sections.get('targets');
+  if (targets === undefined || !isMap(targets)) return { root: withChildren(root, sections), problems };
+
+  const several = new Map<string, readonly string[]>();
+  const single = new Map<string, Located>();
+  for (const [name, target] of targets.children) {
+    const made = oneForEachHost(root, name, target, problems);
+    if (made.size !== 1 || !made.has(name)) several.set(name, [...made.keys()]);
+    for (const [one, each] of made) {
+      if (!single.has(one)) single.set(one, each);
+      else problems.push(problemAt(root, ['targets', name], `makes a target "${one}", which is there already`));
+    }
+  }
+  const typed = new Map([...single].map(([name, target]) => [name, withTypeDefaults(target, root)]));
+  const groups = groupsOf(root, typed, problems);
+  const complete = [...typed].map(
+    ([name, target]) => [name, withSeveral(withGroups(name, target, groups), several)] as const,
+  );
+  sections.set('targets', withChildren(targets, new Map(complete)));
+  const maintenance = maintenanceOf(sections.get('maintenance'), groups, several);
+  if (maintenance !== null) sections.set('maintenance', maintenance);
+  return { root: withChildren(root, sections), problems };
+}
+
+function oneForEachHost(
+  root: Located,
+  name: string,
+  target: Located,
+  problems: Problem[],
+): ReadonlyMap<string, Located> {
+  const hosts = target.children.get('hosts');
+  const path = ['targets', name, 'hosts'];
+  if (hosts === undefined) return new Map([[name, target]]);
+  const say = (message: string) => (problems.push(problemAt(root, path, message)), new Map<string, Located>());
+  if (target.children.has('host')) return say('is one too many: host is set');
+  if (hosts.children.size === 0) return say('expected a list of hosts, or a map of names to hosts');
+  const made = new Map<string, Located>();
+  for (const [key, host] of hosts.children) {
+    const own = `${name}-${Array.isArray(hosts.value) ? slugOf(host.value) : key}`;
+    const children = new Map([...target.children].filter(([one]) => one !== 'hosts'));
+    children.set('host', host);
+    if (own.length > 63)
+      say(`${String(host.value).slice(0, 60)} makes a name of more than 63 characters: name it in a map`);
+    else if (made.has(own)) say(`two of them are called "${own}": name them in a map`);
+    else made.set(own, withChildren(target, children));
+  }
+  return made;
+}
+
+// `https://shop.example.com/health` is `shop-example-com-health`.
+const slugOf = (host: unknown) =>
+  String(host)
+    .toLowerCase()
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+
+// Defaults that are wrong are told of where they stand, not at every target.
+function withTypeDefaults(target: Located, root: Located): Located {
+  const check = checkTypeNames.find((name) => name === target.children.get('check')?.value);
+  const defaults = check === undefined ? null : find(root, ['defaults', check]);
+  if (check === undefined || defaults === null || !isSound(check, defaults)) return target;
+  return joined(
+    target,
+    defaults,
+    ['every', 'cron'].some((key) => target.children.has(key)) ? ['every', 'cron', 'timezone'] : [],
+  );
+}
+
+const isSound = (check: CheckTypeName, defaults: Located) =>
+  isMap(defaults) && judge(TypeDefaults(checkOf(check)), defaults.value).output !== null;
+
+// Maps are joined key by key, anything else stays as the target has it.
+function joined(own: Located, defaults: Located, without: readonly string[] = []): Located {
+  const children = new Map(own.children);
+  for (const [key, child] of defaults.children) {
+    if (without.includes(key)) continue;
+    const mine = children.get(key);
+    if (mine === undefined) children.set(key, child);
+    else if (isMap(mine) && isMap(child)) children.set(key, joined(mine, child));
+  }
+  return withChildren(own, children);
+}
+
+interface Group {
+  readonly located: Located;
+  readonly members: readonly string[];
+}
+
+function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems: Problem[]): readonly Group[] {
+  return [...(root.children.get('groups')?.children ?? [])].flatMap(([name, located]) => {
+    const match = located.children.get('match');
+    if (match === undefined || match.children.size === 0) return [];
+    const members = [...targets].filter(([, target]) => hasLabels(target, match)).map(([one]) => one);
+    if (members.length === 0) problems.push(problemAt(root, ['groups', name, 'match'], 'no target has these labels'));
+    return [{ located, members }];
+  });
+}
+
+const hasLabels = (target: Located, match: Located) =>
+  [...match.children].every(([name, { value }]) => target.children.get('labels')?.children.get(name)?.value === value);
+
+// What a target says itself wins; what several groups say holds together.
+function withGroups(name: string, target: Located, groups: readonly Group[]): Located {
+  const children = new Map(target.children);
+  for (const key of ['rules', 'notify']) {
+    const said = groups.flatMap(({ located, members }) =>
+      members.includes(name) ? (located.children.get(key) ?? []) : [],
+    );
+    const [first, ...more] = said;
+    if (first === undefined || children.has(key)) continue;
+    children.set(
+      key,
+      more.length === 0 || said.some(({ value }) => value === 'all')
+        ? (said.find(({ value }) => value === 'all') ?? first)
+        : unionOf(said),
+    );
+  }
+  return withChildren(target, children);
+}
+
+function unionOf(lists: readonly Located[]): Located {
+  const entries = new Map(lists.flatMap(entriesOf).map((entry) => [entry.value, entry]));
+  return listOf(lists[0] ?? entries.values().next().value, [...entries.values()]);
+}
+
+const entriesOf = (list: Located): readonly Located[] =>
+  Array.isArray(list.value) ? [...list.children.values()] : [list];
+
+// Who names a target that is several means all of them.
+function withSeveral(target: Located, several: ReadonlyMap<string, readonly string[]>): Located {
+  const named = target.children.get('depends_on');
+  if (named === undefined || several.size === 0) return target;
+  return withChildren(target, new Map([...target.children, ['depends_on', allNamed(named, several)]]));
+}
+
+function allNamed(named: Located, several: ReadonlyMap<string, readonly string[]>): Located {
+  const entries = entriesOf(named);
+  if (!entries.some(({ value }) => several.has(String(value)))) return named;
+  return listOf(
+    named,
+    entries.flatMap(
+      (entry) => several.get(String(entry.value))?.map((name) => leaf(name, entry.spot, entry.key)) ?? [entry],
+    ),
+  );
+}
+
+function maintenanceOf(
+  written: Located | undefined,
+  groups: readonly Group[],
+  several: ReadonlyMap<string, readonly string[]>,
+): Located | null {
+  const own =
+    written === undefined
+      ? []
+      : entriesOf(written).map((entry) => withTargets(entry, (named) => allNamed(named, several)));
+  const grouped = groups.flatMap(({ located, members }) => {
+    const list = located.children.get('maintenance');
+    if (list === undefined || members.length === 0) return [];
+    const targets = (spot: Located) =>
+      listOf(
+        spot,
+        members.map((name) => leaf(name, spot.spot, null)),
+      );
+    return entriesOf(list).map((entry) =>
+      withChildren(entry, new Map([...entry.children, ['targets', targets(entry)]])),
+    );
+  });
+  if (grouped.length === 0 && several.size === 0) return null;
+  const [first = written] = [...own, ...grouped];
+  return first === undefined || (written !== undefined && !Array.isArray(written.value))
+    ? null
+    : listOf(written ?? first, [...own, ...grouped]);
+}
+
+function withTargets(entry: Located, change: (named: Located) => Located): Located {
+  const named = entry.children.get('targets');
+  return named === undefined ? entry : withChildren(entry, new Map([...entry.children, ['targets', change(named)]]));
+}
+
+function listOf(like: Located | undefined, entries: readonly Located[]): Located {
+  if (like === undefined) throw new RangeError('a list stands nowhere');
+  return container(like.spot, like.key, new Map(entries.map((entry, index) => [String(index), entry])), true);
+}
+
+const withChildren = (located: Located, children: ReadonlyMap<string, Located>): Located =>
+  isMap(located) || located.children.size > 0 ? container(located.spot, located.key, children, false) : located;
+
+const isMap = ({ value }: Located) => typeof value === 'object' && value !== null && !Array.isArray(value);
