@@ -12,8 +12,10 @@ import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
 import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
+import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
+import { pagesOf } from '#compose/pages.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
 // The compose files are the only ones that name adapters.
@@ -86,7 +88,8 @@ export async function startDaemon(
   };
   const controls = controlsOf(() => watching ?? notYet(), { clock, random, store });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
-  const plugins = serviceOf(config, { runs: checking.runs, store, clock, random, log, started });
+  const pages = pagesOf(config, { checking, assets: await loadAssets() });
+  const plugins = serviceOf(config, { runs: checking.runs, pages: pages.site, store, clock, random, log, started });
   const { trustProxy, admin } = config.http;
   const web = started.use(
     await startWebServer({
@@ -98,7 +101,8 @@ export async function startDaemon(
       // A page that strangers are let in to does not show them what is watched.
       metricsFor: config.ownService?.open === true ? 'this machine' : 'everybody',
       health,
-      plugins,
+      plugins: [pages.routes, ...plugins],
+      problemPage: (problem) => pages.site.problem(problem),
       adminPlugins: [controls, desk],
       trustProxy,
       limits: { closeMs },

@@ -26,6 +26,7 @@ export default defineConfig({
       project('contract', 60_000),
       project('integration', 120_000),
       project('e2e', 240_000, false),
+      project('browser', 240_000, false),
     ],
   },
 });

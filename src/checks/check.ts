@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
+import type { OutcomeTable } from './table.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
 /** What a node gives its check types when it starts them. */
@@ -98,6 +99,8 @@ export interface CheckType<
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
   /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
   lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];
+  /** How outcomes stand in a table for people; absent where state, time and address say it all. */
+  readonly table?: OutcomeTable<z.output<DetailSchema>>;
   /**
    * The outcome as those may hear it who may reach public addresses only: without what it tells of the node's own network.
    * Absent where a type tells of the target alone. What went wrong is made safe for all types.

@@ -5,6 +5,7 @@ import { dns } from './dns/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
+import type { OutcomeTable } from './table.ts';
 import { tcp } from './tcp/index.ts';
 import { udp } from './udp/index.ts';
 
@@ -14,7 +15,7 @@ export { parseEndpoint } from './endpoint.ts';
 export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
-export type { Outcome } from './outcome.ts';
+export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 
@@ -53,6 +54,7 @@ export interface AnyCheck {
   lines(outcome: Outcome): readonly string[];
   /** Without anything of the node's own network. */
   readonly forStrangers: (outcome: Outcome) => Outcome;
+  readonly table: OutcomeTable<unknown>;
   readonly row: RowForm<unknown> | null;
 }
 
@@ -73,6 +75,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       schemes: null,
       forStrangers: same,
       overApi: {},
+      table: { did: 'are up', columns: [], cells: () => [] },
       ...check,
       Outcome: outcomeOf(check.Detail),
     } as unknown as AnyCheck;

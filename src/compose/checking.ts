@@ -7,6 +7,7 @@ import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
 import type { Absence } from '#monitor/doubt/own-incidents.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
+import type { NodeStatus } from '#service/ports.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
 import { joinTransports } from '#transport/several.ts';
@@ -26,6 +27,8 @@ export interface Checking {
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
+  /** The same with everything that is known of them. */
+  statuses(): readonly NodeStatus[];
   /** To be called once the results of a run are committed. */
   readonly stored: (run: string) => void;
   close(): Promise<void>;
@@ -91,6 +94,7 @@ async function checkHere(
         up: online,
         eventLoopLagSeconds: online ? lagSeconds : null,
       })),
+    statuses: () => runs.nodes(),
     close: async () => transport.close(),
   };
 }
@@ -103,6 +107,16 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
     stored: () => {},
     runner: client,
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
+    statuses: () =>
+      client.nodes().map((info) => ({
+        info,
+        online: true,
+        reason: null,
+        capabilities: {},
+        running: 0,
+        queued: 0,
+        lagSeconds: 0,
+      })),
     close: async () => client.close(),
   };
 }

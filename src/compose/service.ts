@@ -6,6 +6,7 @@ import { forgetOld } from '#kernel/retention.ts';
 import { createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits } from '#service/limits.ts';
+import type { ServicePages } from '#service/ports.ts';
 import type { Runs } from '#service/runs.ts';
 import { createVictims, lookupOver } from '#service/victims.ts';
 import type { Store } from '#store/sqlite.ts';
@@ -14,10 +15,14 @@ export interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'lo
   readonly runs: Runs | null;
   readonly store: Store;
   readonly started: AsyncDisposableStack;
+  readonly pages: ServicePages;
 }
 
 /** The check service over HTTP, where the configuration asks for it. */
-export function serviceOf({ ownService, http, retention }: Config, { started, store, runs, ...parts }: ServiceParts) {
+export function serviceOf(
+  { ownService, http, retention }: Config,
+  { started, store, runs, pages, ...parts }: ServiceParts,
+) {
   if (ownService === null || runs === null) return [];
   const { open, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
   const { clock, log } = parts;
@@ -45,6 +50,7 @@ export function serviceOf({ ownService, http, retention }: Config, { started, st
       maxNodes: limits.max_nodes,
       publicUrl: http.publicUrl,
       compatible,
+      pages,
       clock,
       log,
     }),

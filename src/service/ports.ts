@@ -29,6 +29,9 @@ export interface NodeStatus {
   readonly lagSeconds: number;
   /** How far its clock is ahead of ours; null or absent where that is not known, or the clock is the same. */
   readonly clockOffsetSeconds?: number | null;
+  /** The version of the program that runs it, and how many results it could not hand in yet; null or absent in this process. */
+  readonly version?: string | null;
+  readonly spooled?: number | null;
 }
 
 /** How the service reaches nodes: threads of this process, or other machines. */
@@ -80,4 +83,18 @@ export interface ServiceStore {
   findRun(id: string): StoredRun | null;
   /** Deletes up to `limit` runs that were created before `before`, oldest first, and says how many it deleted. */
   pruneRuns(options: { readonly before: number; readonly limit: number }): number;
+}
+
+/** A page for a browser: its text with the headers that it needs. */
+export interface Page {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How the service speaks to people with a browser. */
+export interface ServicePages {
+  /** The report of a run so far. */
+  report(run: StoredRun): Page;
+  /** A call that failed. */
+  failure(problem: { readonly status: number; readonly code: string; readonly message: string }): Page;
 }

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { compressPages } from './compression.ts';
 import { admitConnections, type ConnectionLimits, createAdmission, cutSlowReaders, inRanges } from './connections.ts';
-import { answerErrors, frameworkErrors, refuseClient } from './errors.ts';
+import { answerErrors, frameworkErrors, type ProblemPage, refuseClient } from './errors.ts';
 
 /** How long the other side may take, in milliseconds, and how much it may send, in bytes. */
 export interface WebLimits extends ConnectionLimits {
@@ -40,6 +41,7 @@ export interface AppOptions {
   readonly limits: WebLimits;
   /** Addresses and ranges. */
   readonly trustProxy: readonly string[];
+  readonly problemPage?: ProblemPage | undefined;
 }
 
 /** An application without routes that cannot be worn out. */
@@ -49,7 +51,7 @@ export interface App {
   readonly cutQuiet: () => void;
 }
 
-export function createApp({ clock, log, limits, trustProxy }: AppOptions): App {
+export function createApp({ clock, log, limits, trustProxy, problemPage }: AppOptions): App {
   const app = Fastify({
     logger: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
@@ -74,7 +76,8 @@ export function createApp({ clock, log, limits, trustProxy }: AppOptions): App {
     done();
   });
   cutSlowReaders(app, clock, limits.answerMs);
-  answerErrors(app, log);
+  compressPages(app);
+  answerErrors(app, log, problemPage);
   app.addHook('onResponse', (request, reply, done) => {
     if (!log.isLevelEnabled('debug')) return done();
     const { method, url, ip } = request;

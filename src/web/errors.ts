@@ -1,23 +1,43 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
+import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
+import { singleLine } from '#kernel/text.ts';
+
+/** A page that tells a browser what went wrong. */
+export type ProblemPage = (problem: { readonly status: number; readonly code: string; readonly message: string }) => {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
 
 /** Answers what no route answers, and what a route throws. Faults of ours are logged, and the answer does not tell them. */
-export function answerErrors(app: FastifyInstance, log: Log): void {
+export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage): void {
+  function answer(request: FastifyRequest, reply: FastifyReply, status: number, code: ApiErrorCode, message: string) {
+    reply.code(status);
+    if (page === undefined) return reply.send(errorBody(code, message));
+    reply.header('vary', 'accept');
+    if (!takesPages(request)) return reply.send(errorBody(code, message));
+    const { headers, body } = page({ status, code, message: singleLine(message) });
+    return reply.headers(headers).send(body);
+  }
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.replace(/[?#].*$/s, '');
-    return reply.code(404).send(errorBody('not_found', `there is no ${request.method} ${path} here`));
+    return answer(request, reply, 404, 'not_found', `there is no ${request.method} ${path} here`);
   });
   app.setErrorHandler((error, request, reply) => {
     const status = statusOf(error);
     if (status >= 500 && status !== 503) {
       log.error({ method: request.method, url: request.url, err: error }, 'request failed');
-      return reply.code(500).send(errorBody('internal', 'something went wrong here; the log tells what'));
+      return answer(request, reply, 500, 'internal', 'something went wrong here; the log tells what');
     }
-    return reply.code(status).send(errorBody(codeOfStatus(status), messageOf(error)));
+    return answer(request, reply, status, codeOfStatus(status), messageOf(error));
   });
+}
+
+/** Whether the caller is a browser that shows what it gets. */
+function takesPages({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return /(?:^|,)\s*text\/html\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept) && !/[/+]json\b/i.test(accept);
 }
 
 /** Answers what fails before any route or hook is asked, such as a path that cannot be decoded. */

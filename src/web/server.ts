@@ -5,6 +5,7 @@ import { deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type App, createApp, type WebLimits, webLimits } from './app.ts';
+import type { ProblemPage } from './errors.ts';
 import { addHealth, type Health } from './health.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
@@ -34,6 +35,8 @@ export interface WebOptions {
   /** The same, for operators. */
   readonly adminPlugins?: readonly FastifyPluginAsync[];
   readonly limits?: Partial<WebLimits>;
+  /** What a browser gets where a call failed, and that plugins have the first page; without it, JSON as everybody else. */
+  readonly problemPage?: ProblemPage;
   /** Proxies whose X-Forwarded-* headers are believed: addresses and ranges. Default: none. */
   readonly trustProxy?: readonly string[];
 }
@@ -120,14 +123,14 @@ const forOperators: Routes = ({ metrics, health, log, adminPlugins = [] }) => [
   ...adminPlugins,
 ];
 
-const forOthers: Routes = ({ plugins = [], health, log }) => [
-  frontPage('Watchpost\n'),
+const forOthers: Routes = ({ plugins = [], health, log, problemPage }) => [
+  ...(problemPage === undefined ? [frontPage('Watchpost\n')] : []),
   ...plugins,
   local(healthRoutes(health, log)),
 ];
 
-const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], adminPlugins = [] }) => [
-  frontPage(operatorsPage),
+const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], adminPlugins = [], problemPage }) => [
+  ...(problemPage === undefined ? [frontPage(operatorsPage)] : []),
   metricsFor === 'this machine' ? local(metricsRoute(metrics), metricsWayOut) : metricsRoute(metrics),
   healthRoutes(health, log),
   ...plugins,
@@ -135,8 +138,8 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
 ];
 
 function appOf(options: WebOptions, routes: Routes): App {
-  const { clock, log, trustProxy = [], limits } = options;
-  const made = createApp({ clock, log, limits: { ...webLimits, ...limits }, trustProxy });
+  const { clock, log, trustProxy = [], limits, problemPage } = options;
+  const made = createApp({ clock, log, limits: { ...webLimits, ...limits }, trustProxy, problemPage });
   const refuseOthers = otherMethods(made.app);
   for (const plugin of [...routes(options), refuseOthers]) made.app.register(plugin);
   return made;

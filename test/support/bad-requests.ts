@@ -107,7 +107,7 @@ export function badRequest(random: Random): BadRequest {
   };
 }
 
-/** Sends it, and gives what is wrong with the answer, or null: no 5xx, and every failure a JSON body of the table. */
+/** Sends it, and gives what is wrong with the answer, or null: no 5xx, and every failure a JSON body of the table, or a page for a browser. */
 export async function complaintOf(base: string, one: BadRequest, agent: Agent): Promise<string | null> {
   const { port, hostname } = new URL(base);
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -124,6 +124,8 @@ export async function complaintOf(base: string, one: BadRequest, agent: Agent): 
   if (status >= 500) return told;
   if (headers['x-injected'] !== undefined) return `${told}: injected header`;
   if (status < 400 || one.method === 'HEAD') return null;
+  if (headers['content-type'] === 'text/html; charset=utf-8' && one.headers['accept']?.startsWith('text/html') === true)
+    return /<main\b/.test(body) && !/<script>|<img src=x/i.test(body) ? null : told;
   if (headers['content-type'] !== 'application/json; charset=utf-8')
     return `${told}: ${headers['content-type'] ?? 'no type'}`;
   const read = ErrorBody.safeParse(JSON.parse(body));

@@ -11,6 +11,9 @@ import { createRuns } from '#service/runs.ts';
 import { createVictims, type Lookup } from '#service/victims.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
+import { type Assets, loadAssets } from '#web/assets/assets.ts';
+import { pageRoutes } from '#web/pages/routes.ts';
+import { createSite } from '#web/pages/site.ts';
 import { startWebServer, type WebOptions } from '#web/server.ts';
 import { openAt, quiet, tempFolder } from './store.ts';
 import { nodeInfo } from './votes.ts';
@@ -39,6 +42,10 @@ export interface TestServiceOptions {
   readonly path?: string;
 }
 
+let loading: Promise<Assets> | null = null;
+// Half the tests of the service start one each.
+const loadedOnce = async (): Promise<Assets> => (loading ??= loadAssets());
+
 const plenty = { count: 1_000_000, perMs: 1_000 };
 export const domain = 'watchpost.internal';
 
@@ -58,7 +65,10 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
     ...(openLimit === undefined ? {} : { openLimit }),
   });
   started.defer(async () => checks.close());
+  const assets = await loadedOnce();
+  const site = createSite({ assets, places: ['check', 'nodes'] });
   const plugin = checkService({
+    pages: site,
     checks,
     limits: createLimits(
       { per_client: plenty, per_target: plenty, per_node: plenty, overall: plenty, ...options.rates },
@@ -80,7 +90,16 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       log: quiet,
       metrics: { contentType: 'text/plain', text: async () => '' },
       health: { pulses: [], notReady: () => [] },
-      plugins: [plugin],
+      plugins: [
+        plugin,
+        pageRoutes({
+          site,
+          assets,
+          service: { nodes: () => checks.nodes().flatMap(({ online, info }) => (online ? [info] : [])), maxNodes: 50 },
+          nodes: () => checks.nodes().map((node) => ({ ...node, awayMs: null, targets: null, disagreement: null })),
+        }),
+      ],
+      problemPage: (problem) => site.problem(problem),
       trustProxy: options.trustProxy ?? [],
       ...(options.web === undefined ? {} : { limits: options.web }),
     }),

@@ -58,7 +58,12 @@ const table: Record<string, readonly string[]> = {
     'monitor/doubt/silence.ts',
     'monitor/tell/delivery-store.ts',
     'service/ports.ts',
+    'web/pages',
+    'web/assets',
   ],
+  'web/assets': ['protocol', 'web/browser'],
+  'web/pages': ['kernel', 'checks/index.ts', 'service/ports.ts', 'web/assets'],
+  'web/browser': [],
 };
 
 interface Import {

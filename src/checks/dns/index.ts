@@ -5,6 +5,7 @@ import { lines } from './lines.ts';
 import { Spec } from './spec.ts';
 import { longestMs, probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
+import { table } from './table.ts';
 
 export const dns = defineCheck({
   type: 'dns',
@@ -21,4 +22,5 @@ export const dns = defineCheck({
   lines,
   forStrangers,
   row: { shape, toRow, fromRow },
+  table,
 });

@@ -4,6 +4,7 @@ import { lines } from './lines.ts';
 import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
+import { table } from './table.ts';
 
 /**
  * Sends one HTTP request. `seconds` is the whole request from the start of connecting to the end of the body, redirects
@@ -24,4 +25,5 @@ export const http = defineCheck({
   start: startPlain(probe),
   lines,
   row: { shape, toRow, fromRow },
+  table,
 });

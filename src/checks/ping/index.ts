@@ -4,6 +4,7 @@ import { lines } from './lines.ts';
 import { startPing } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
+import { table } from './table.ts';
 
 /**
  * ICMP echo from inside the process. A round trip is the time from the request's handover to the network device (the kernel
@@ -24,4 +25,5 @@ export const ping = defineCheck({
   lines,
   forStrangers,
   row: { shape, toRow, fromRow },
+  table,
 });

@@ -5,6 +5,7 @@ import { lines } from './lines.ts';
 import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
+import { table } from './table.ts';
 
 export const tcp = defineCheck({
   type: 'tcp',
@@ -19,4 +20,5 @@ export const tcp = defineCheck({
   start: startPlain(probe),
   lines,
   row: { shape, toRow, fromRow },
+  table,
 });

@@ -2,6 +2,7 @@ import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
+import { table } from './table.ts';
 import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
@@ -19,4 +20,5 @@ export const udp = defineCheck({
   start: startPlain(probe),
   lines,
   row: { shape, toRow, fromRow },
+  table,
 });

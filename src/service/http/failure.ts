@@ -1,7 +1,9 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type ApiErrorCode, apiErrors, codeOfStatus, errorBody } from '#protocol/errors.ts';
+import type { ServicePages } from '../ports.ts';
+import { wantsPage } from './negotiate.ts';
 
 /** A call that fails by a code of the table. */
 export class ApiFailure extends Error {
@@ -22,23 +24,35 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Every call that fails answers with a body of the table. What is a fault of ours is logged, and the answer does not tell it. */
-export function answerFailures(app: FastifyInstance, log: Log): void {
+/**
+ * Every call that fails answers with a body of the table; a browser gets a page that says the same. What is a fault of ours is logged,
+ * and the answer does not tell it.
+ */
+export function answerFailures(app: FastifyInstance, pages: ServicePages, log: Log): void {
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error);
     if (failure === null) {
       log.error({ method: request.method, url: request.url, err: error }, 'request failed');
-      return answer(reply, new ApiFailure('internal', 'something went wrong here; the log tells what'));
+      return answer(request, reply, new ApiFailure('internal', 'something went wrong here; the log tells what'), pages);
     }
     if (failure.status === 503) log.warn({ url: request.url, err: error }, failure.message);
-    return answer(reply, failure);
+    return answer(request, reply, failure, pages);
   });
 }
 
-function answer(reply: FastifyReply, { code, status, message, headers }: ApiFailure) {
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { code, status, message, headers }: ApiFailure,
+  pages: ServicePages,
+) {
+  reply.code(status).headers({ ...headers, vary: 'accept' });
+  if (wantsPage(request)) {
+    const page = pages.failure({ status, code, message });
+    return reply.headers(page.headers).send(page.body);
+  }
   return reply
-    .code(status)
-    .headers({ ...headers, 'cache-control': 'no-store' })
+    .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(code, message)));
 }

@@ -5,7 +5,6 @@ import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
 import { answerFailures, ApiFailure } from './failure.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { acceptAnyBody, parametersOf } from './parameters.ts';
-import { reportHeaders, reportPage } from './report.ts';
 import { createTexts, runOf, sendEvents, sendVersion } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
 import { startCheck } from './start.ts';
@@ -20,12 +19,12 @@ const json = 'application/json; charset=utf-8';
 
 /** The check service over HTTP: the interface, and `/api/v1/` with everything that is known besides. */
 export function checkService(options: ServiceOptions): FastifyPluginAsync {
-  const { checks, nodeDomain, compatible, clock, log, publicUrl } = options;
+  const { checks, nodeDomain, compatible, clock, log, publicUrl, pages } = options;
   const texts = createTexts(options);
 
   return async (app) => {
     acceptAnyBody(app);
-    answerFailures(app, log);
+    answerFailures(app, pages, log);
     app.addHook('preClose', async () => checks.close());
 
     app.route<{ Params: { type: string } }>({
@@ -84,7 +83,10 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
       async handler(request, reply) {
         const run = await runOf(request.params.id, request, reply, options);
         reply.header('vary', 'accept');
-        if (wantsPage(request)) return reply.headers(reportHeaders).send(reportPage(run, nodeDomain));
+        if (wantsPage(request)) {
+          const { headers, body } = pages.report(run);
+          return reply.headers(headers).send(body);
+        }
         return sendVersion(request, reply, run, () => texts.extended(run));
       },
     });

@@ -3,6 +3,7 @@ import type { Log } from '#kernel/log.ts';
 import type { AccessRules } from '../access.ts';
 import type { Checks } from '../checks.ts';
 import type { Limits } from '../limits.ts';
+import type { ServicePages } from '../ports.ts';
 import type { Victims } from '../victims.ts';
 
 /** What the routes of the check service work with. */
@@ -19,6 +20,7 @@ export interface ServiceOptions {
   readonly publicUrl: string | null;
   /** Whether to answer as the public service does where that differs from the interface. */
   readonly compatible: boolean;
+  readonly pages: ServicePages;
   readonly clock: Clock;
   readonly log: Log;
 }

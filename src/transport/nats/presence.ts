@@ -52,6 +52,8 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
         queued: sum(told, ({ queued }) => queued),
         lagSeconds: Math.max(0, ...told.map(({ lagSeconds }) => lagSeconds)),
         clockOffsetSeconds: toSeconds(newest()?.clockOffsetMs ?? null),
+        version: newest()?.version ?? null,
+        spooled: sum(told, ({ spooled }) => spooled),
       };
     },
     get summary() {

@@ -11,7 +11,7 @@ import { notUp } from '../../support/votes.ts';
 
 const busy = (): Outcome => notUp('busy', 'node');
 
-test('whatever is asked, the answer is good or a JSON error of the table, and nothing is left behind', async () => {
+test('whatever is asked, the answer is good, a JSON error of the table or a page, and nothing is left behind', async () => {
   await using service = await startService({ transport: fakeNodes(places.slice(0, 1), busy) });
   const random = seededRandom(4);
   using agent = disposable(new Agent({ keepAlive: true, maxSockets: 8 }));

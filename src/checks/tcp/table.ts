@@ -1,0 +1,4 @@
+import type { OutcomeTable } from '../table.ts';
+import type { Detail } from './detail.ts';
+
+export const table: OutcomeTable<Detail> = { did: 'connected', columns: [], cells: () => [] };

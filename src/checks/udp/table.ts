@@ -1,0 +1,11 @@
+import type { OutcomeTable } from '../table.ts';
+import type { Detail } from './detail.ts';
+
+export const table: OutcomeTable<Detail> = {
+  did: 'were not refused',
+  columns: ['Port'],
+  cells({ status, detail }) {
+    if (status !== 'up' || detail === null) return [''];
+    return [detail.replied ? 'open: it answered' : 'open or filtered: nothing came back'];
+  },
+};

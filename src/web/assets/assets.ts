@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { gzip } from 'node:zlib';
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { errorBody } from '#protocol/errors.ts';
+import { drawWorld, type World } from './world.ts';
+
+/** A file that browsers load for a page. */
+export interface Asset {
+  readonly type: string;
+  readonly body: Buffer;
+  readonly compressed: Buffer;
+}
+
+/** What pages are made with besides markup: a style sheet, scripts, the map. */
+export interface Assets {
+  /** Where browsers find the asset of this name; another place as soon as its content is another. */
+  url(name: string): string;
+  find(file: string): Asset | null;
+  readonly world: World;
+}
+
+/** Reads, strips and packs everything once. Rejects where a file is not there. */
+export async function loadAssets(): Promise<Assets> {
+  const [world, scripts, style, uplotScript, uplotStyle] = await Promise.all([
+    drawWorld(),
+    loadScripts(),
+    readFile(new URL('style.css', import.meta.url), 'utf8'),
+    readFile(packaged.resolve('uplot/dist/uPlot.iife.min.js'), 'utf8'),
+    readFile(packaged.resolve('uplot/dist/uPlot.min.css'), 'utf8'),
+  ]);
+  const texts = new Map([
+    ...Object.entries(scripts).map(([name, text]) => [name.replace(/ts$/, 'js'), text] as const),
+    ['style.css', style],
+    ['uplot.js', uplotScript],
+    ['uplot.css', uplotStyle],
+    ['world.svg', world.image],
+    ['icon.svg', icon],
+  ]);
+  const urls = new Map<string, string>();
+  const files = new Map<string, Asset>();
+  for (const [name, text] of texts) {
+    const body = Buffer.from(text);
+    const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
+    const file = name.replace('.', `.${hash}.`);
+    const type = types[name.slice(name.indexOf('.') + 1)] ?? 'application/octet-stream';
+    files.set(file, { type, body, compressed: await compress(body, { level: 9 }) });
+    urls.set(name, `/assets/${file}`);
+  }
+  return {
+    world,
+    find: (file) => files.get(file) ?? null,
+    url(name) {
+      const url = urls.get(name);
+      if (url === undefined) throw new RangeError(`no asset "${name}"`);
+      return url;
+    },
+  };
+}
+
+/** `/assets/`: everything may be kept for ever, because its name changes with its content. */
+export function assetRoutes(assets: Assets): FastifyPluginAsync {
+  return async (app) => {
+    app.get<{ Params: { file: string } }>('/assets/:file', (request, reply) => {
+      const asset = assets.find(request.params.file);
+      if (asset === null) return reply.code(404).send(errorBody('not_found', 'there is no such file here'));
+      reply
+        .type(asset.type)
+        .header('cache-control', 'public, max-age=31536000, immutable')
+        .header('vary', 'accept-encoding');
+      if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(asset.body);
+      return reply.header('content-encoding', 'gzip').send(asset.compressed);
+    });
+  };
+}
+
+const packaged = createRequire(import.meta.url);
+const compress = promisify(gzip);
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b6e6e"/>' +
+  '<path d="M6 19h5l3-9 5 14 3-7h4" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>';
+
+async function loadScripts(): Promise<Readonly<Record<string, string>>> {
+  const folder = new URL('../browser/', import.meta.url);
+  const names = (await readdir(folder)).filter((name) => /\.[jt]s$/.test(name));
+  const texts = await Promise.all(
+    names.map(async (name) => [name, await readFile(new URL(name, folder), 'utf8')] as const),
+  );
+  const sources = texts.filter(([name]) => name.endsWith('.ts'));
+  // The program as plain JavaScript has them stripped already.
+  if (sources.length === 0) return Object.fromEntries(texts);
+  const worker = new Worker(new URL('./strip.ts', import.meta.url), {
+    workerData: Object.fromEntries(sources),
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (message) => resolve(z.record(z.string(), z.string()).parse(message)));
+    worker.once('error', reject);
+  });
+}

@@ -1,0 +1,92 @@
+import { type CheckTypeName, checks, type NodeInfo } from '#checks/index.ts';
+import { html, type Markup, nothing } from './markup.ts';
+import { texts } from './texts.ts';
+
+export interface CheckFormValue {
+  /** What to begin with. */
+  readonly type: CheckTypeName;
+  readonly host: string;
+  readonly nodes: readonly NodeInfo[];
+  readonly maxNodes: number;
+}
+
+/** The form that starts a check of any type. */
+export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Markup {
+  const words = texts.check;
+  const counts = [3, 10, 25].filter((count) => count < Math.min(nodes.length, maxNodes));
+  // Each button sends the form to the call of its own type, so that it works without scripts; the return key takes the first.
+  const ordered = checks.toSorted((one, other) => Number(other.type === type) - Number(one.type === type));
+  const buttons = ordered.map(
+    (one) =>
+      html`<button
+        formaction="/check-${one.type}"
+        ${one.type === type ? nothing : html` class="quiet"`}
+        title="${one.summary}"
+      >
+        ${one.type}
+      </button>`,
+  );
+  return html`<h1>${words.title}</h1>
+    <p class="lead">${words.lead(nodes.length)}</p>
+    <form class="ask paper" method="post" action="/check-${type}">
+      <div>
+        <label for="host">${words.host}</label>
+        <input
+          type="text"
+          id="host"
+          name="host"
+          value="${host}"
+          placeholder="${words.example}"
+          required
+          maxlength="2048"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck="false"
+          inputmode="url"
+          aria-describedby="host-hint"
+          ${host === '' ? html` autofocus` : nothing}
+        />
+        <p class="hint" id="host-hint">${words.hostHint}</p>
+      </div>
+      ${
+        counts.length === 0
+          ? nothing
+          : html`<div>
+              <label for="max">${words.from}</label
+              ><select id="max" name="max_nodes">
+                <option value="">${words.all}</option>
+                ${counts.map((count) => html`<option>${count}</option>`)}
+              </select>
+            </div>`
+      }${
+        nodes.length < 2
+          ? nothing
+          : html`<details>
+              <summary>${words.named}</summary>
+              <fieldset class="choices">
+                <legend class="hint">${texts.nodes.title}</legend>
+                ${nodes.map(
+                  ({ name, city, country }) =>
+                    html`<label class="choice"
+                      ><input type="checkbox" name="node" value="${name}" />${name}
+                      <span class="soft">${city || country}</span></label
+                    >`,
+                )}
+              </fieldset>
+            </details>`
+      }
+      <div>
+        <span class="label" id="what">${words.what}</span>
+        <div class="choices" role="group" aria-labelledby="what">${buttons}</div>
+      </div>
+    </form>
+    <dl class="facts">
+      ${checks.map(
+        (one) =>
+          html`<div>
+            <dt>${one.type}</dt>
+            <dd class="small">${one.summary}</dd>
+          </div>`,
+      )}
+    </dl>`;
+}

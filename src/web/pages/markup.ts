@@ -1,0 +1,23 @@
+import { html, type SafeHtml } from '@remix-run/html-template';
+
+export { html };
+
+/** A piece of a page. Whatever is put into it as text is escaped. */
+export type Markup = SafeHtml;
+
+export const nothing: Markup = html``;
+
+/** Words that somebody else wrote, such as a host or a reason: their direction stays among themselves. */
+export const foreign = (text: string): Markup => html`<bdi>${text}</bdi>`;
+
+/** A moment: in UTC, and in the viewer's own zone where scripts run. */
+export function moment(at: number, form: 'time' | 'day' = 'time'): Markup {
+  const iso = new Date(at).toISOString();
+  const shown = form === 'day' ? iso.slice(0, 10) : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+  return html`<time datetime="${iso}" data-form="${form}">${shown}</time>`;
+}
+
+export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting';
+
+/** A state with its shape and its word. */
+export const state = (name: StateName, word: string): Markup => html`<span class="state ${name}">${word}</span>`;

@@ -1,0 +1,118 @@
+import type { NodeStatus } from '#service/ports.ts';
+import { formatSeconds } from '#kernel/units.ts';
+import type { Assets } from '../assets/assets.ts';
+import { worldMap } from './map.ts';
+import { html, type Markup, nothing, state } from './markup.ts';
+import { texts } from './texts.ts';
+
+/** A node, and what is known of it besides. */
+export interface NodeValue extends Omit<NodeStatus, 'capabilities'> {
+  readonly capabilities: Readonly<
+    Partial<Record<string, NodeStatus['capabilities'][keyof NodeStatus['capabilities']]>>
+  >;
+  /** Since when it has been away, in milliseconds; null where it is there, or that is not known. */
+  readonly awayMs: number | null;
+  /** How many targets it votes on; null where there is no monitor. */
+  readonly targets: number | null;
+  /** The share of its votes that others did not agree with; null where there is nothing to compare. */
+  readonly disagreement: number | null;
+}
+
+export const nodesTitle = (nodes: readonly NodeValue[]): string =>
+  texts.nodes.sentence(
+    nodes.filter(({ online }) => online).length,
+    nodes.filter(({ online }) => !online).map(({ info, awayMs }) => ({ name: info.name, forMs: awayMs })),
+  );
+
+export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Markup {
+  const words = texts.nodes;
+  const columns = columnsOf(nodes);
+  const worst = nodes.every(({ online }) => online) ? 'up' : nodes.some(({ online }) => online) ? 'partial' : 'down';
+  const rows = nodes.map((node) => {
+    const health = node.online ? state('up', words.online) : state('unknown', words.away);
+    return html`<tr id="${node.info.name}">
+      <th scope="row">${node.info.name}</th>
+      <td>${health}${node.reason === null ? nothing : html`<div class="small soft wrap">${node.reason}</div>`}</td>
+      ${columns.map(({ cell, kind }) => html`<td class="${kind}">${cell(node)}</td>`)}
+    </tr>`;
+  });
+  return html`<div data-part="head">
+      <h1>${state(nodes.length === 0 ? 'unknown' : worst, '')} ${nodesTitle(nodes)}</h1>
+      <p class="lead">${words.lead}</p>
+    </div>
+    <div data-part="map">
+      ${worldMap(
+        nodes.map(({ info, online }) => ({ node: info, state: online ? 'up' : 'unknown' })),
+        assets,
+      )}
+    </div>
+    <div class="scroll" tabindex="0" role="region" aria-label="${words.title}" data-part="nodes">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.node}</th>
+            <th scope="col">${words.health}</th>
+            ${columns.map(({ name, kind }) => html`<th scope="col" class="${kind}">${name}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+    <p class="small soft">${words.explained}</p>`;
+}
+
+interface Column {
+  readonly name: string;
+  readonly kind: string;
+  readonly cell: (node: NodeValue) => Markup | string;
+}
+
+// What no node has to say anything about is left out.
+function columnsOf(nodes: readonly NodeValue[]): readonly Column[] {
+  const words = texts.nodes;
+  const figure = (name: string, read: (node: NodeValue) => string | null): readonly Column[] =>
+    nodes.every((node) => read(node) === null) ? [] : [{ name, kind: 'num', cell: (node) => read(node) ?? '' }];
+  return [
+    { name: words.place, kind: '', cell: ({ info }) => placeOf(info) },
+    {
+      name: words.network,
+      kind: 'small',
+      cell: ({ info }) => [info.asn, info.ip].filter((part) => part !== '').join(' '),
+    },
+    { name: words.capabilities, kind: '', cell: capabilitiesOf },
+    ...figure(words.targets, ({ targets }) => (targets === null ? null : String(targets))),
+    { name: words.load, kind: 'num', cell: ({ running, queued }) => words.queued(running, queued) },
+    { name: words.lag, kind: 'num', cell: ({ lagSeconds, online }) => (online ? formatSeconds(lagSeconds) : '') },
+    ...figure(words.clock, ({ clockOffsetSeconds: offset = null }) =>
+      offset === null ? null : `${offset < 0 ? '−' : '+'}${formatSeconds(Math.abs(offset))}`,
+    ),
+    ...figure(words.disagreement, ({ disagreement }) =>
+      disagreement === null ? null : `${Number((disagreement * 100).toPrecision(3))} %`,
+    ),
+    ...figure(words.spool, ({ spooled = null }) => (spooled === null ? null : String(spooled))),
+    ...figure(words.version, ({ version = null }) => version),
+  ];
+}
+
+function placeOf({ city, country }: NodeValue['info']): Markup | string {
+  const place = [city, country].filter((part) => part !== '').join(', ');
+  return place === '' ? html`<span class="soft">${texts.report.unknownPlace}</span>` : place;
+}
+
+function capabilitiesOf({ capabilities }: NodeValue): Markup {
+  const types = Object.entries(capabilities).flatMap(([type, capability]) =>
+    capability === undefined ? [] : [{ type, capability }],
+  );
+  return html`${types.map(({ type, capability }, index) => {
+    const space = index === 0 ? '' : ' ';
+    return capability.able
+      ? html`${space}${type}`
+      : html`${space}
+          <details>
+            <summary>${type} ✕</summary>
+            <span class="small">${capability.reason}</span>
+          </details>`;
+  })}`;
+}

@@ -1,0 +1,32 @@
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { checkTypeNames } from '#checks/index.ts';
+import type { Page } from '#service/ports.ts';
+import { assetRoutes, type Assets } from '../assets/assets.ts';
+import type { NodeValue } from './nodes.ts';
+import type { ServiceReader, Site } from './site.ts';
+
+export interface PageRoutes {
+  readonly site: Site;
+  readonly assets: Assets;
+  /** Null where there is no check service. */
+  readonly service: ServiceReader | null;
+  readonly nodes: () => readonly NodeValue[];
+}
+
+const sendPage = (reply: FastifyReply, { headers, body }: Page) => reply.headers(headers).send(body);
+
+/** The pages that need no monitor, and what all pages load. */
+export function pageRoutes({ site, assets, service, nodes }: PageRoutes): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(assetRoutes(assets));
+    app.get('/favicon.ico', (_, reply) => reply.redirect(assets.url('icon.svg')));
+    app.get('/', (_, reply) => reply.redirect(service === null ? '/nodes' : '/check'));
+    app.get('/nodes', (_, reply) => sendPage(reply, site.nodes(nodes(), null)));
+    if (service === null) return;
+    app.get<{ Querystring: Record<string, unknown> }>('/check', ({ query }, reply) => {
+      const type = checkTypeNames.find((name) => name === query['type']) ?? 'http';
+      const host = typeof query['host'] === 'string' ? query['host'].slice(0, 2_048) : '';
+      return sendPage(reply, site.checkForm({ type, host }, service));
+    });
+  };
+}

@@ -1,0 +1,128 @@
+import { describeDuration } from '#kernel/units.ts';
+
+const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
+
+/** Every word that pages say by themselves. */
+export const texts = {
+  name: 'Watchpost',
+  skip: 'Skip to the content',
+  navigation: 'Main',
+  times: 'Times are in',
+  logout: 'Sign out',
+  places: { overview: 'Overview', incidents: 'Incidents', check: 'Check', nodes: 'Nodes', status: 'Status' },
+  states: {
+    up: 'up',
+    partial: 'partial',
+    down: 'down',
+    unknown: 'unknown',
+    maintenance: 'maintenance',
+    waiting: 'waiting',
+  },
+  phases: { resolve: 'resolve', connect: 'connect', tls: 'TLS', first_byte: 'first byte', transfer: 'transfer' },
+  sources: {
+    target: 'by the target',
+    resolver: 'by name resolution: nothing is known of the target',
+    node: 'by our node: nothing is known of the target',
+    service: 'by the service: nothing is known of the target',
+  },
+  map: {
+    label: 'World map of the nodes',
+    caption: 'A mark stands in the middle of a country for all nodes in it.',
+  },
+  check: {
+    title: 'Check from other places',
+    lead: (nodes: number) =>
+      nodes === 0
+        ? 'No node is there at the moment, so nothing can be checked.'
+        : `Is it down, or is it just you? Ask ${count(nodes, 'node')}.`,
+    what: 'What to check',
+    host: 'Host or address',
+    hostHint: 'A name, an address, name:port or a whole URL.',
+    example: 'https://example.com',
+    from: 'From how many nodes',
+    all: 'all',
+    named: 'Or from these nodes only',
+    start: 'Check',
+    unable: 'This node cannot run every type: ',
+    closed: 'Checks are started from this machine, or with a token.',
+  },
+  report: {
+    waiting: (host: string, done: number, all: number) => `${host}: ${done} of ${count(all, 'node')} have answered`,
+    outcome(host: string, did: string, counts: { up: number; down: number; unknown: number; all: number }) {
+      const { up, down, unknown, all } = counts;
+      const rest = [down > 0 ? `${down} did not` : '', unknown > 0 ? `${unknown} could not say` : ''].filter(Boolean);
+      const whom = up === all && all > 1 ? `all ${all} nodes` : `${up} of ${count(all, 'node')}`;
+      return `${host}: ${whom} ${did}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;
+    },
+    started: 'Started',
+    node: 'Node',
+    place: 'Place',
+    result: 'Result',
+    time: 'Time',
+    address: 'Address',
+    phases: 'Where the time went',
+    details: 'Details',
+    stillWorking: 'still working',
+    again: 'Check again',
+    other: 'Check something else',
+    json: 'As JSON',
+    share: 'Copy the link',
+    shared: 'Copied',
+    unknownPlace: 'unknown place',
+    by: (whose: string) => `Caused ${whose}.`,
+    kept: 'Anybody with the link can see this report.',
+  },
+  nodes: {
+    title: 'Nodes',
+    sentence(online: number, away: readonly { name: string; forMs: number | null }[]) {
+      if (online === 0 && away.length === 0) return 'There are no nodes.';
+      const watching = `${count(online, 'node is', 'nodes are')} watching`;
+      if (away.length === 0) return `${watching}.`;
+      const gone = away
+        .slice(0, 3)
+        .map(({ name, forMs }) => `${name} has been away${forMs === null ? '' : ` for ${describeDuration(forMs)}`}`);
+      const others = away.length > 3 ? [`${away.length - 3} more are away`] : [];
+      return `${watching}; ${[...gone, ...others].join(', ')}.`;
+    },
+    lead: 'What you see is what these nodes saw. A node that is away or fails votes unknown, never down.',
+    node: 'Node',
+    health: 'Health',
+    online: 'online',
+    away: 'away',
+    place: 'Place',
+    network: 'Network',
+    version: 'Version',
+    capabilities: 'Can check',
+    clock: 'Clock offset',
+    lag: 'Lateness',
+    load: 'Running',
+    spool: 'Unsent results',
+    targets: 'Targets',
+    disagreement: 'Disagreement',
+    here: 'in this process',
+    queued: (running: number, queued: number) => (queued === 0 ? String(running) : `${running} (${queued} wait)`),
+    explained:
+      'Clock offset: how far the clock of the node is ahead of this one. Lateness: by how much its own event loop was held up at the worst in the last second. ' +
+      'Unsent results: what the node has measured and could not hand in yet.',
+  },
+  problems: {
+    title: (status: number) => titles[status] ?? (status >= 500 ? 'Something went wrong here' : 'That did not work'),
+    home: 'To the first page',
+    check: 'Check something',
+    code: 'Code',
+  },
+} as const;
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'That cannot be read',
+  401: 'Please sign in',
+  403: 'That is not for you',
+  404: 'There is nothing here',
+  405: 'Not this way',
+  413: 'That is too much',
+  414: 'That is too long',
+  422: 'That cannot be done',
+  429: 'Too many checks',
+  500: 'Something went wrong here',
+  503: 'Not now',
+};

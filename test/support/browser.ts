@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect, type TestContext } from 'vitest';
+import { needsProgram } from './programs.ts';
+
+const executablePath = '/usr/bin/chromium';
+const switches = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Debian's Chromium with a fresh profile. Skips the test where it is not installed; fails it in CI. */
+export async function openBrowser(context: TestContext): Promise<Browser & AsyncDisposable> {
+  needsProgram(context, executablePath, 'chromium');
+  const browser = await chromium.launch({ executablePath, args: switches });
+  return Object.assign(browser, { [Symbol.asyncDispose]: async () => browser.close() });
+}
+
+export const devices = {
+  desktop: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
+  wall: { viewport: { width: 2560, height: 1440 } },
+} as const satisfies Record<string, BrowserContextOptions>;
+
+/** A tab, and what went wrong in it. */
+export interface Tab extends AsyncDisposable {
+  readonly page: Page;
+  /** What a browser complained about, and requests that went anywhere but to `url`. */
+  readonly complaints: string[];
+}
+
+/** A tab of a browser that knows no other. */
+export async function openTab(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Tab> {
+  const context = await browser.newContext({
+    ...devices.desktop,
+    timezoneId: 'Europe/Berlin',
+    baseURL: url,
+    ...options,
+  });
+  const complaints: string[] = [];
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`console: ${message.text()}`);
+  });
+  context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));
+  context.on('request', (request) => {
+    const asked = new URL(request.url());
+    if (asked.origin !== new URL(url).origin && asked.protocol !== 'data:') complaints.push(`foreign: ${asked.href}`);
+  });
+  const page = await context.newPage();
+  return { page, complaints, [Symbol.asyncDispose]: async () => context.close() };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe-core finds fault with in the page as it is. */
+async function violationsOf(page: Page): Promise<readonly string[]> {
+  // The page's own policy forbids scripts that are not its files: the debugger may run some all the same.
+  const session = await page.context().newCDPSession(page);
+  const run = `${axe}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.map(({ id, help, nodes }) => id + ': ' + help + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 200) + ' ' + failureSummary).join(' | ')))`;
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: run,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  return result.value as readonly string[];
+}
+
+/** A page is good: axe-core finds nothing, nothing sticks out to the side, the browser has no complaint. */
+export async function expectGood({ page, complaints }: Tab): Promise<void> {
+  const name = `${page.url()} ${JSON.stringify(page.viewportSize())}`;
+  expect([name, await violationsOf(page)]).toEqual([name, []]);
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  expect([name, 'sideways', Math.max(0, Number(overflow))]).toEqual([name, 'sideways', 0]);
+  expect([name, complaints]).toEqual([name, []]);
+}
