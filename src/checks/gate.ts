@@ -62,10 +62,13 @@ export interface GatesOptions {
   readonly ownAddresses: () => readonly string[];
 }
 
-/** The gates of a node: one for each command, under the command's own policy. */
-export function createGates(options: GatesOptions): (policy: Policy) => Gate {
+/**
+ * The gates of a node: one for each command, under a policy. `asked` is the policy of whoever sent it, which the node may have made
+ * stricter: `private` is the operator's own.
+ */
+export function createGates(options: GatesOptions): (policy: Policy, asked?: Policy) => Gate {
   const rules = addressRules(options.allow, options.deny);
-  return (policy) => gateOf(policy, rules, options);
+  return (policy, asked = policy) => gateOf(policy, asked, rules, options);
 }
 
 /** One gate, for whoever needs no more. */
@@ -73,7 +76,12 @@ export function createGate({ policy, ...options }: GatesOptions & { readonly pol
   return createGates(options)(policy);
 }
 
-function gateOf(policy: Policy, rules: AddressRules, { resolver, clock, ownAddresses }: GatesOptions): Gate {
+function gateOf(
+  policy: Policy,
+  asked: Policy,
+  rules: AddressRules,
+  { resolver, clock, ownAddresses }: GatesOptions,
+): Gate {
   return {
     async pin(host, { family, signal }) {
       const start = clock.elapsed();
@@ -89,7 +97,9 @@ function gateOf(policy: Policy, rules: AddressRules, { resolver, clock, ownAddre
       const own = policy === 'public' ? ownAddresses() : [];
       for (const address of addresses) {
         const objection = objectionTo(address, policy, rules, own);
-        if (objection !== null) return { ok: false, failure: forbidden(host, policy, objection), seconds };
+        if (objection === null) continue;
+        const ownFault = objection === 'never' && asked === 'private' && !literal;
+        return { ok: false, failure: ownFault ? nowhere(host, address) : forbidden(host, policy, objection), seconds };
       }
       const choice = choose(addresses, families);
       if (choice === null) return { ok: false, failure: otherFamily(host, families), seconds };
@@ -112,6 +122,11 @@ function choose(addresses: readonly string[], families: readonly Family[]): Pick
     if (address !== undefined) return { address, family };
   }
   return null;
+}
+
+// What a domain looks like that has expired, or whose owner has given it up: the name is the target's own.
+function nowhere(host: string, address: string): Failure {
+  return failure('target', 'name_without_address', `${host} resolves to ${address}, which is no address of a host`);
 }
 
 // Under `public` strangers ask: they learn that it is refused, not what the name means in this network.

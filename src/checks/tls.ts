@@ -47,7 +47,7 @@ export interface TlsOptions {
 
 /**
  * Options for `tls.connect` on a connected socket. The handshake itself accepts every certificate, so that a bad one can be
- * described: `judgeCertificate` afterwards is what verifies. No session is ever resumed.
+ * described: `verifyCertificate` afterwards is what verifies. No session is ever resumed.
  */
 function tlsOptions(socket: Socket, options: TlsOptions): ConnectionOptions {
   return {
@@ -85,20 +85,21 @@ export async function startTls(socket: Socket, options: TlsOptions, signal: Abor
   }
 }
 
-export interface Judgement {
+export interface Verified {
   readonly failure: Failure | null;
   readonly certificate: Certificate | null;
 }
 
 /** Verifies the peer's certificate after the handshake: its chain, its time at `now` (milliseconds), and the name. */
-export function judgeCertificate(socket: TLSSocket, serverName: string, now: number): Judgement {
+export function verifyCertificate(socket: TLSSocket, serverName: string, now: number): Verified {
   // Asked for once: a second way of asking gets an empty answer from Node.
   const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
   if (peer === null || !('raw' in peer)) {
     return { failure: failure('target', 'tls', 'the server sent no certificate'), certificate: null };
   }
   const leaf = new X509Certificate(peer.raw);
-  return { failure: judge(problemOf(socket), leaf, serverName, now), certificate: summarise(leaf, chainOf(peer)) };
+  const chain = chainOf(peer);
+  return { failure: verify(problemOf(socket), leaf, chain, serverName, now), certificate: summarise(leaf, chain) };
 }
 
 /** When a certificate ends, in seconds since the epoch: the fact `certificate_expires_at`. */
@@ -128,7 +129,13 @@ export function handshakeFailure(error: unknown): Failure {
   return failure('target', 'tls', `TLS handshake failed: ${tlsReasonOf(error)}`);
 }
 
-function judge(problem: string | null, leaf: X509Certificate, serverName: string, now: number): Failure | null {
+function verify(
+  problem: string | null,
+  leaf: X509Certificate,
+  chain: readonly X509Certificate[],
+  serverName: string,
+  now: number,
+): Failure | null {
   if (leaf.validToDate.getTime() < now) {
     return failure('target', 'certificate_expired', `the certificate expired on ${leaf.validToDate.toISOString()}`);
   }
@@ -137,10 +144,14 @@ function judge(problem: string | null, leaf: X509Certificate, serverName: string
   }
   if (leaf.validFromDate.getTime() > now) {
     const from = leaf.validFromDate.toISOString();
-    return failure('target', 'certificate_untrusted', `the certificate is not valid before ${from}`);
+    return failure('target', 'certificate_expired', `the certificate is not valid before ${from}`);
   }
   if (problem !== null && problem !== 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return failure('target', 'certificate_untrusted', `the certificate is not trusted: ${explain(problem)}`);
+    return failure(
+      'target',
+      'certificate_untrusted',
+      `the certificate is not trusted: ${explain(problem, leaf, chain)}`,
+    );
   }
   const mismatch = checkServerIdentity(serverName, leaf.toLegacyObject());
   if (mismatch === undefined) return null;
@@ -164,11 +175,25 @@ const explanations: ReadonlyMap<string, string> = new Map([
   ['SELF_SIGNED_CERT_IN_CHAIN', 'its authority is not known here'],
   ['UNABLE_TO_GET_ISSUER_CERT', 'its issuer is not known here'],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'its issuer is not known here'],
+  ['CERT_SIGNATURE_FAILURE', 'its signature is wrong'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'the server does not send the certificates of its issuer'],
 ]);
 
-function explain(problem: string): string {
-  return explanations.get(problem) ?? problem.toLowerCase().replaceAll('_', ' ');
+function explain(problem: string, leaf: X509Certificate, chain: readonly X509Certificate[]): string {
+  const known = explanations.get(problem);
+  if (known !== undefined) return known;
+  // Node has no name for what OpenSSL thinks of weak keys.
+  const bits = [leaf, ...chain].map(bitsOf);
+  const weak = bits.findIndex((count) => count !== null && count < fewestBits);
+  if (weak !== -1) return `${weak === 0 ? 'its key' : "an authority's key"} is too weak (${bits[weak]} bits)`;
+  return problem === 'UNSPECIFIED' ? 'it breaks a rule of OpenSSL' : problem.toLowerCase().replaceAll('_', ' ');
+}
+
+// What OpenSSL asks of RSA and DSA at its default security level.
+const fewestBits = 2_048;
+
+function bitsOf({ publicKey }: X509Certificate): number | null {
+  return publicKey.asymmetricKeyDetails?.modulusLength ?? null;
 }
 
 // The certificates above the server's, up to a self-signed one, which Node gives as its own issuer.

@@ -16,6 +16,7 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { createPool } from '#kernel/concurrency.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
+import { excuseLateness } from './excuse.ts';
 import { watchLag } from './lag.ts';
 import type { Agent, AgentOptions, Capabilities, Command } from './ports.ts';
 
@@ -44,9 +45,10 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
       return failed(failure('node', 'unsupported', `this node does not know ${command.spec.type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
-    const gate = gateFor(stricter(command.policy, options.policy));
+    const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
-      return await lag.observe(async () => prober.probe(command.spec, { gate, signal: limit.signal }));
+      const outcome = await lag.observe(async () => prober.probe(command.spec, { gate, signal: limit.signal }));
+      return excuseLateness(outcome, command.deadlineMs);
     } catch (error) {
       signal.throwIfAborted();
       if (limit.expired)

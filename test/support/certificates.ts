@@ -13,10 +13,18 @@ export interface IssueOptions {
   /** Days from now that it is valid from and to. */
   readonly days?: readonly [from: number, to: number];
   readonly ca?: Issued;
+  /** RSA of 1024 bits. */
+  readonly weakKey?: boolean;
 }
 
 /** A certificate for these names and addresses: self-signed, or by the authority. */
-export async function issue({ names = [], ips = [], days = [-1, 30], ca }: IssueOptions = {}): Promise<Issued> {
+export async function issue({
+  names = [],
+  ips = [],
+  days = [-1, 30],
+  ca,
+  weakKey = false,
+}: IssueOptions = {}): Promise<Issued> {
   const altNames = [
     ...names.map((value) => ({ type: 2 as const, value })),
     ...ips.map((ip) => ({ type: 7 as const, ip })),
@@ -25,6 +33,7 @@ export async function issue({ names = [], ips = [], days = [-1, 30], ca }: Issue
     name: 'Test server',
     days,
     ca,
+    weakKey,
     extensions: [
       { name: 'basicConstraints' as const, cA: false },
       ...(altNames.length > 0 ? [{ name: 'subjectAltName' as const, altNames }] : []),
@@ -48,12 +57,13 @@ interface Making {
   readonly name: string;
   readonly days: readonly [number, number];
   readonly ca?: Issued | undefined;
+  readonly weakKey?: boolean;
   readonly extensions: NonNullable<NonNullable<Parameters<typeof generate>[1]>['extensions']>;
 }
 
-async function make({ name, days, ca, extensions }: Making): Promise<Issued> {
+async function make({ name, days, ca, weakKey = false, extensions }: Making): Promise<Issued> {
   const made = await generate([{ name: 'commonName', value: name }], {
-    keyType: 'ec',
+    ...(weakKey ? { keyType: 'rsa' as const, keySize: 1_024 } : { keyType: 'ec' as const }),
     algorithm: 'sha256',
     notBeforeDate: new Date(Date.now() + days[0] * dayMs),
     notAfterDate: new Date(Date.now() + days[1] * dayMs),

@@ -47,6 +47,11 @@ export class FakeClock implements Clock {
     this.#wall += ms;
   }
 
+  /** Time passes and no timer fires: the process is held up. What is due by then fires with the next `advance`. */
+  hold(ms: number): void {
+    this.#pass(this.#elapsed + ms);
+  }
+
   async advance(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
     await settle();

@@ -41,9 +41,16 @@ function matches(
   }
 }
 
-// Names compare without regard to case and the final dot (RFC 4343); text and CAA values as they are.
+// `0 issue "ca.example"`, as zone files write it (RFC 8659, section 4.1.1), is the same without its quotes. Tags have no case.
+function comparableCaa(data: string): string {
+  const [, flags, tag = '', quoted, bare] = /^(\d+) (\S+) (?:"(.*)"|(.*))$/.exec(data) ?? [];
+  return flags === undefined ? data : `${flags} ${tag.toLowerCase()} ${quoted?.replaceAll('\\"', '"') ?? bare ?? ''}`;
+}
+
+// Names compare without regard to case and the final dot (RFC 4343); text as it is.
 function comparable(type: RecordType, data: string): string {
-  if (type === 'TXT' || type === 'CAA') return singleLine(data, 2_000);
+  if (type === 'TXT') return singleLine(data, 2_000);
+  if (type === 'CAA') return comparableCaa(singleLine(data, 2_000));
   if (isIP(data) !== 0) return ipaddr.parse(data).toString();
   const words = singleLine(data, 2_000).toLowerCase().split(' ');
   return words.map((word) => word.replace(/(?<=.)\.$/, '')).join(' ');

@@ -17,11 +17,12 @@ export type OwnServers = () => readonly string[];
 const systemServers: OwnServers = () => new Resolver().getServers();
 
 /**
- * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name, or
+ * Milliseconds that a probe may take: the questions' time, and before it as much to resolve the name server's name if it has one, or
  * after it up to two seconds for the control question.
  */
 export function longestMs({ timeout, resolver }: Spec): number {
-  return timeout + (resolver === undefined ? controlMs(timeout) : timeout);
+  if (resolver === undefined) return timeout + controlMs(timeout);
+  return isIP(endpointOf(resolver).name) === 0 ? 2 * timeout : timeout;
 }
 
 function controlMs(timeout: number): number {

@@ -14,7 +14,7 @@ import { describeRanges, inRanges } from './status-ranges.ts';
 
 /** A whole answer as expectations see it. */
 export interface Answer {
-  readonly head: Pick<Head, 'status' | 'reason' | 'headers'>;
+  readonly head: Pick<Head, 'status' | 'reason' | 'headers' | 'valuesOf'>;
   readonly body: Body;
   readonly certificate: Certificate | null;
   readonly seconds: number;
@@ -50,20 +50,21 @@ function statusFailure(ranges: Expectation['status'], { status, reason }: Answer
   return problem('status', `${status} ${reason}`.trim() + wanted);
 }
 
-function headerFailure(expected: Expectation['headers'], { headers }: Answer['head']): Failure | null {
+function headerFailure(expected: Expectation['headers'], { valuesOf }: Answer['head']): Failure | null {
   for (const [name, wanted] of Object.entries(expected)) {
-    const value = headers[name.toLowerCase()];
-    const values = Array.isArray(value) ? value : [value ?? ''];
-    if (value === undefined) return problem('header', `header "${name}" is missing`);
+    const values = valuesOf(name.toLowerCase());
+    // Equal headers are one list (RFC 9110, section 5.3): each of its members may be meant, or all of it.
+    const whole = values.join(', ');
+    if (values.length === 0) return problem('header', `header "${name}" is missing`);
     if (typeof wanted === 'string') {
-      if (!values.includes(wanted.trim())) {
-        return problem('header', `header "${name}" is ${quote(values.join(', '))}, expected ${quote(wanted)}`);
+      if (![whole, ...values].includes(wanted.trim())) {
+        return problem('header', `header "${name}" is ${quote(whole)}, expected ${quote(wanted)}`);
       }
       continue;
     }
     const pattern = compilePattern(wanted.regex);
-    if (!values.some((one) => pattern.test(one))) {
-      return problem('header', `header "${name}" is ${quote(values.join(', '))}, expected it to match ${wanted.regex}`);
+    if (![whole, ...values].some((one) => pattern.test(one))) {
+      return problem('header', `header "${name}" is ${quote(whole)}, expected it to match ${wanted.regex}`);
     }
   }
   return null;

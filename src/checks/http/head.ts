@@ -13,6 +13,8 @@ export interface Head {
   readonly reason: string;
   readonly version: NonNullable<Detail['version']>;
   readonly headers: Readonly<IncomingHttpHeaders>;
+  /** The values of a header by its lowercase name, in the order they came; none where it is missing. */
+  readonly valuesOf: (name: string) => readonly string[];
   /** The body, or null where there cannot be one. */
   readonly stream: Readable | null;
   /** Once the stream has ended: whether the message ended as well, not only the connection. */

@@ -8,7 +8,7 @@ import { closeSocket, type Connection } from '../connection.ts';
 import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Site } from '../reach.ts';
-import { type Certificate, handshakeFailure, judgeCertificate, startTls, type TlsOptions } from '../tls.ts';
+import { type Certificate, handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls.ts';
 import { type Body, isKnownCoding, noBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';
@@ -91,9 +91,9 @@ async function exchangeSecurely(
   }
   watch.end();
   try {
-    const judgement = judgeCertificate(secured, security.serverName, environment.clock.now());
-    result.certificate = judgement.certificate;
-    if (spec.tls.verify) result.failure = judgement.failure;
+    const verified = verifyCertificate(secured, security.serverName, environment.clock.now());
+    result.certificate = verified.certificate;
+    if (spec.tls.verify) result.failure = verified.failure;
     if (result.failure === null) await exchange(secured, request, options, result);
   } finally {
     await closeSocket(secured);

@@ -36,6 +36,7 @@ function headOf(message: IncomingMessage): Head {
     reason: reasonOf(status, message.statusMessage),
     version: message.httpVersionMinor === 0 ? '1.0' : '1.1',
     headers: message.headers,
+    valuesOf: (name) => message.headersDistinct[name] ?? [],
     stream: message,
     isWhole: () => message.complete,
   };

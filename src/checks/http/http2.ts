@@ -32,19 +32,35 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
     );
     stream.on('error', fail);
     stream.once('headers', onFirstByte);
-    stream.once('response', (answer: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
-      answered = true;
-      onFirstByte();
-      if (sizeOf(answer) > maxHeaderBytes) return fail(new HeadersTooLarge());
-      const status = answer[':status'] ?? 0;
-      const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
-      resolve({ status, reason: reasonOf(status, ''), version: '2', headers: answer, stream, isWhole });
-    });
+    stream.once(
+      'response',
+      (answer: IncomingHttpHeaders & IncomingHttpStatusHeader, _flags: number, raw: readonly string[]) => {
+        answered = true;
+        onFirstByte();
+        if (sizeOf(answer) > maxHeaderBytes) return fail(new HeadersTooLarge());
+        const status = answer[':status'] ?? 0;
+        const isWhole = () => stream.rstCode === constants.NGHTTP2_NO_ERROR;
+        resolve({
+          status,
+          reason: reasonOf(status, ''),
+          version: '2',
+          headers: answer,
+          valuesOf: valuesIn(raw),
+          stream,
+          isWhole,
+        });
+      },
+    );
     stream.once('close', () => {
       if (!answered) fail(new EndedEarly());
     });
     if (body !== null) stream.end(body);
   });
+}
+
+// Names and values take turns.
+function valuesIn(raw: readonly string[]): Head['valuesOf'] {
+  return (name) => raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === name);
 }
 
 // RFC 9113, section 6.5.2. The setting of the same meaning is advice until the server has acknowledged it.

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Duration, Size } from '#kernel/units.ts';
 import { Host } from '../endpoint.ts';
@@ -22,7 +23,7 @@ export const Spec = z.strictObject({
 });
 export type Spec = z.output<typeof Spec>;
 
-/** Name resolution, the last request's turn, and its wait. */
-export function deadlineMs({ count, interval, timeout }: Spec): number {
-  return nameTimeoutMs + (count - 1) * interval + timeout;
+/** Name resolution where there is a name, the last request's turn, and its wait. */
+export function deadlineMs({ host, count, interval, timeout }: Spec): number {
+  return (isIP(host) === 0 ? nameTimeoutMs : 0) + (count - 1) * interval + timeout;
 }

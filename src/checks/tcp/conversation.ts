@@ -6,7 +6,7 @@ import { closeSocket } from '../connection.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { bytesOf, matcherOf, type Expectation } from '../payload.ts';
-import { expiresAt, handshakeFailure, judgeCertificate, startTls } from '../tls.ts';
+import { expiresAt, handshakeFailure, verifyCertificate, startTls } from '../tls.ts';
 import { answerLimit, gatherAnswer } from './answer.ts';
 import type { Detail } from './detail.ts';
 import type { Spec } from './spec.ts';
@@ -50,11 +50,11 @@ export async function converse(
   }
   try {
     findings.phases.tls = toSeconds(clock.elapsed() - start);
-    const judged = judgeCertificate(secured, serverName, clock.now());
+    const verified = verifyCertificate(secured, serverName, clock.now());
     const cipher = secured.getCipher().standardName;
-    findings.detail.tls = { protocol: secured.getProtocol() ?? '', cipher, certificate: judged.certificate };
-    if (judged.certificate !== null) findings.facts.certificate_expires_at = expiresAt(judged.certificate);
-    if (judged.failure !== null && wishes.verify) return judged.failure;
+    findings.detail.tls = { protocol: secured.getProtocol() ?? '', cipher, certificate: verified.certificate };
+    if (verified.certificate !== null) findings.facts.certificate_expires_at = expiresAt(verified.certificate);
+    if (verified.failure !== null && wishes.verify) return verified.failure;
     return await exchange(spec, secured, options);
   } finally {
     await closeSocket(secured);

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
@@ -14,8 +15,8 @@ export const udp = defineCheck({
   Detail,
   phases: ['resolve'],
   facts: [],
-  // The timeout counts once for the name and once for the reply.
-  deadlineMs: ({ timeout }) => 2 * timeout,
+  // The timeout counts once for the name, where there is one, and once for the reply.
+  deadlineMs: ({ host, timeout }) => (isIP(endpointOf(host).name) === 0 ? 2 : 1) * timeout,
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   lines,

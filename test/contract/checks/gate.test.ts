@@ -106,7 +106,7 @@ test('private opens private names, loopback, and the search list, but not multic
   await using at = await gateAt(zone(records), 'private');
   expect(await at.gate.pin('a', { signal })).toMatchObject({ ok: true, address: '10.0.0.1' });
   expect(await at.gate.pin('localhost', { signal })).toMatchObject({ ok: true, address: '127.0.0.1' });
-  expect(await at.gate.pin('m.example', { signal })).toMatchObject(forbidden);
+  expect(await at.gate.pin('m.example', { signal })).toMatchObject({ ok: false, failure: { source: 'target' } });
   await using strangers = await gateAt(zone(records), 'public');
   expect(await strangers.gate.pin('a', { signal })).toMatchObject({ failure: { code: 'name_not_found' } });
   expect(await strangers.gate.pin('localhost', { signal })).toMatchObject(forbidden);
@@ -133,6 +133,28 @@ test('rejects when it is aborted', async () => {
   const pinning = at.gate.pin('a.example', { signal: controller.signal });
   controller.abort(new Error('enough'));
   await expect(pinning).rejects.toThrow('enough');
+});
+
+test.each(['0.0.0.0', '0.1.2.3', '224.0.0.1', '240.0.0.1', '255.255.255.255', '::', 'ff02::1'])(
+  'a name of the operator that resolves to %s is the target itself: so an expired domain looks',
+  async (address) => {
+    await using at = await gateAt(zone({ 'gone.example': [address] }), 'private');
+    expect(await at.gate.pin('gone.example', { signal })).toMatchObject({
+      ok: false,
+      failure: { source: 'target', code: 'name_without_address', message: expect.stringContaining(address) },
+    });
+    // The operator wrote the address itself: that is no news of any target.
+    expect(await at.gate.pin(address, { signal })).toMatchObject(forbidden);
+  },
+);
+
+test('it is so on a node that reaches public addresses only, and not for strangers', async () => {
+  const resolver: Resolver = { resolve: async () => ({ ok: true, addresses: ['0.0.0.0'] }) };
+  const gates = createGates({ resolver, clock: systemClock, allow: [], deny: [], ownAddresses: () => [] });
+  expect(await gates('public', 'private').pin('gone.example', { signal })).toMatchObject({
+    failure: { source: 'target', code: 'name_without_address' },
+  });
+  expect(await gates('public').pin('gone.example', { signal })).toMatchObject(forbidden);
 });
 
 const noResolver: Resolver = { resolve: async () => ({ ok: true, addresses: [] }) };

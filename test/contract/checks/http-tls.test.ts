@@ -62,7 +62,7 @@ test.each([
     'certificate_expired',
     'the certificate expired on',
   ],
-  ['not valid yet', { names: ['a.example'], days: [2, 9] as const }, true, 'certificate_untrusted', 'not valid before'],
+  ['not valid yet', { names: ['a.example'], days: [2, 9] as const }, true, 'certificate_expired', 'not valid before'],
   ['self-signed', { names: ['a.example'] }, false, 'certificate_untrusted', 'self-signed'],
 ])('a certificate that is %s is down, unless nothing is verified', async (_, wishes, signed, code, words) => {
   const issued = await issue({ ...wishes, ...(signed && { ca: authority }) });
@@ -259,4 +259,15 @@ test('HTTP/2: an endless body is read up to the cap', async () => {
   const outcome = await checkHttp(at(server), { tls, max_body: '64KiB' });
   expect(outcome).toMatchObject({ status: 'up', detail: { body_bytes: 65_536, body_complete: false } });
   await server.drained();
+});
+
+test('over HTTP/2 too one of several equal headers can be expected', async () => {
+  const made = await issue({ names: ['a.example'] });
+  await using server = await serveHttp2(made, (_, response) => {
+    response.setHeader('x-part', ['one', 'two']);
+    response.end('x');
+  });
+  const expected = { tls: { verify: false }, expect: { headers: { 'x-part': 'two' } } };
+  const outcome = await checkHttp(at(server), expected);
+  expect(outcome).toMatchObject({ status: 'up', detail: { version: '2' } });
 });

@@ -217,6 +217,15 @@ test.each([
   ['another status', { status: [204, '301-308'] }, 'down status', '200 OK, expected 204 or 301-308'],
   ['a header', { headers: { 'X-One': 'yes' } }, 'up 200', null],
   ['one of several headers', { headers: { 'set-cookie': 'b=2' } }, 'up 200', null],
+  ['one of several equal headers', { headers: { 'x-part': 'two' } }, 'up 200', null],
+  ['all of several equal headers', { headers: { 'x-part': 'one, two' } }, 'up 200', null],
+  ['one of several equal headers by pattern', { headers: { 'x-part': { regex: '^tw' } } }, 'up 200', null],
+  [
+    'another one of several',
+    { headers: { 'x-part': 'three' } },
+    'down header',
+    'header "x-part" is "one, two", expected "three"',
+  ],
   ['a header by pattern', { headers: { 'x-one': { regex: '^y' } } }, 'up 200', null],
   ['another header', { headers: { 'x-one': 'no' } }, 'down header', 'header "x-one" is "yes", expected "no"'],
   [
@@ -253,7 +262,7 @@ test.each([
   ['time enough', { latency: '30s' }, 'up 200', null],
 ])('expects %s', async (_, wishes, expected, message) => {
   await using server = await serveHttp((_request, response) => {
-    response.writeHead(200, { 'x-one': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end(json);
+    response.writeHead(200, { 'x-one': 'yes', 'set-cookie': ['a=1', 'b=2'], 'x-part': ['one', 'two'] }).end(json);
   });
   const outcome = await checkHttp(at(server), { expect: wishes });
   expect(inShort(outcome)).toBe(expected);

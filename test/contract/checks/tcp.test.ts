@@ -248,7 +248,7 @@ test('TLS with a certificate that is good', async () => {
 test.each([
   ['self-signed', {}, 'certificate_untrusted', 'self-signed'],
   ['expired', { days: [-9, -1] as const, names: ['a.example'] }, 'certificate_expired', 'expired on'],
-  ['not yet valid', { days: [1, 9] as const, names: ['a.example'] }, 'certificate_untrusted', 'not valid before'],
+  ['not yet valid', { days: [1, 9] as const, names: ['a.example'] }, 'certificate_expired', 'not valid before'],
 ])('a %s certificate is named', async (_, wishes, code, words) => {
   const made = await issue(wishes);
   await using listening = await tlsServer(made, (socket) => socket.end('secret'));
@@ -297,6 +297,18 @@ test('a server that is too old for the wish is a TLS failure', async () => {
   await using listening = await tlsServer({ ...made, maxVersion: 'TLSv1.2' }, () => {});
   expect(await check({ host: listening.host, tls: { min_version: 'TLSv1.3' } })).toMatchObject({
     failure: { code: 'tls' },
+  });
+});
+
+test('a weak key has words', async () => {
+  const made = await issue({ names: ['a.example'], weakKey: true });
+  await using listening = await tlsServer({ ...made, ciphers: 'DEFAULT@SECLEVEL=0' }, () => {});
+  const tls = { ca: made.cert, server_name: 'a.example' };
+  expect(await check({ host: listening.host, tls })).toMatchObject({
+    failure: {
+      code: 'certificate_untrusted',
+      message: 'the certificate is not trusted: its key is too weak (1024 bits)',
+    },
   });
 });
 

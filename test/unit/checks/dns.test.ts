@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { checkOf } from '#checks/index.ts';
 import { outcomeOf } from '#checks/outcome.ts';
 import { Detail } from '#checks/dns/detail.ts';
+import { mismatch } from '#checks/dns/expectation.ts';
 import { fromRow, toRow } from '#checks/dns/row.ts';
 import { frameFault } from '#checks/dns/frame.ts';
 import { encodeQuery, readMessage } from '#checks/dns/message.ts';
@@ -164,4 +165,16 @@ test('what a captured report page shows is no row, and its addresses are read fr
     ];
     expect(toRow(Outcome.parse(fromRow(row)))).toEqual(row);
   }
+});
+
+test.each([
+  ['0 issue "ca.example"', '0 issue ca.example', true],
+  ['0 ISSUE "ca.example"', '0 issue ca.example', true],
+  ['0 issue ca.example', '0 issue ca.example', true],
+  ['0 iodef "mailto:a@b.example"', '0 iodef mailto:a@b.example', true],
+  ['0 issue "ca.example"', '0 issue CA.example', false],
+  ['128 issue "ca.example"', '0 issue ca.example', false],
+])('a CAA record expected as %s: %s fits: %s', (expected, data, fits) => {
+  const found = mismatch({ match: 'exact', CAA: [expected] }, [{ type: 'CAA', data }]);
+  expect(found === null).toBe(fits);
 });

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkOf, CheckSpec } from '#checks/index.ts';
 import { z } from 'zod';
 import { ping } from '#checks/ping/index.ts';
 
@@ -63,4 +64,17 @@ test('the deadline leaves room for the name, the last request and its wait', () 
 
 test('no port is recorded', () => {
   expect(ping.port(Spec.parse({ type: 'ping', host: 'example.com:22' }))).toBeNull();
+});
+
+test.each([
+  [{ type: 'ping', host: 'a.example', count: 1, timeout: '500ms' }, 5_500],
+  [{ type: 'ping', host: '192.0.2.1', count: 1, timeout: '500ms' }, 500],
+  [{ type: 'ping', host: '[2001:db8::1]', count: 2, interval: '100ms', timeout: '500ms' }, 600],
+  [{ type: 'udp', host: 'a.example:53', timeout: '500ms' }, 1_000],
+  [{ type: 'udp', host: '192.0.2.1:53', timeout: '500ms' }, 500],
+  [{ type: 'dns', host: 'a.example', resolver: 'ns.example', timeout: '500ms' }, 1_000],
+  [{ type: 'dns', host: 'a.example', resolver: '[2001:db8::1]:53', timeout: '500ms' }, 500],
+])('%j takes no time for a name that is none', (written, ms) => {
+  const spec = CheckSpec.parse(written);
+  expect(checkOf(spec.type).deadlineMs(spec)).toBe(ms);
 });
