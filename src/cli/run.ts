@@ -12,9 +12,14 @@ export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   world: World,
 ): Promise<number> {
+  let watched: readonly string[] = [];
   const source = {
-    load: async () => loadConfig({ path: options.config, env: world.env }),
-    fingerprint: async () => fingerprintOf(options.config),
+    async load() {
+      const loaded = await loadConfig({ path: options.config, env: world.env });
+      ({ watched } = loaded);
+      return loaded;
+    },
+    fingerprint: async () => fingerprintOf(options.config, watched),
   };
   const config = await source.load();
   const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });

@@ -1,10 +1,16 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#kernel/clock.ts';
-import { isConfigFile } from './source.ts';
+import { filesLike, isConfigFile } from './source.ts';
 
 /** What tells a configuration that was written from one that was not, without reading it: names, sizes and times of its files. */
-export async function fingerprintOf(path: string): Promise<string> {
+export async function fingerprintOf(path: string, watched: readonly string[] = []): Promise<string> {
+  const others = (await Promise.all(watched.map(filesLike))).flat();
+  const prints = await Promise.all(others.map(async (name) => print(name, await stat(name))));
+  return [await fingerprintOfConfig(path), ...prints].join('\n');
+}
+
+async function fingerprintOfConfig(path: string): Promise<string> {
   const own = await stat(path);
   if (!own.isDirectory()) return print(path, own);
   const names = (await readdir(path)).filter(isConfigFile).toSorted();

@@ -24,6 +24,8 @@ import type { TargetKeys } from './target.ts';
 
 /** What the program does, with every default and reference resolved. Times are milliseconds, paths absolute. */
 export interface Config {
+  /** Patterns of files besides the configuration that targets come from. */
+  readonly watched: readonly string[];
   /** The database file. */
   readonly data: string;
   /** `publicUrl` has no slash at its end. */
@@ -88,7 +90,7 @@ export function resolveConfig(
   targets: readonly JudgedTarget[],
   files: ReadFiles,
   folder: string,
-): Config {
+): Omit<Config, 'watched'> {
   const contacts = resolveContacts(file, files);
   const notify = Object.entries(file.notify).map(([name, entry]) => resolveNotify(name, entry, contacts, file));
   return {

@@ -82,7 +82,7 @@ function serviceIssues(root: Located): readonly Issue[] {
 
 function nothingToDo(root: Located): readonly Problem[] {
   const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
-  if (has('targets') || has('service')) return [];
+  if (has('targets') || has('targets_from') || has('service')) return [];
   return [
     problemAt(root, ['targets'], 'is missing: expected a map of targets, such as "shop: { check: ..., host: ... }"'),
   ];

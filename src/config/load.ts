@@ -6,6 +6,7 @@ import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig } from './config.ts';
 import { type ReadFiles, resolveContacts } from './delivery.ts';
+import { discoverTargets } from './discover.ts';
 import type { Environment } from './environment.ts';
 import { readEnrolled } from './enrolled.ts';
 import { judgeConfig } from './judge.ts';
@@ -37,12 +38,14 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
 
   const merged = merge(read.map(({ root }) => root));
   const enrolled = await enrolledNames(merged.root, folder, problems);
-  const judged = judgeConfig(merged.root, enrolled);
+  const discovered = await discoverTargets(merged.root, folder);
+  problems.push(...discovered.problems);
+  const judged = judgeConfig(discovered.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems);
   if (judged.file !== null) problems.push(...contactProblems(merged.root, judged.file, files));
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
-  return resolveConfig(judged.file, judged.targets, files, folder);
+  return { ...resolveConfig(judged.file, judged.targets, files, folder), watched: discovered.watched };
 }
 
 /** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */

@@ -7,9 +7,22 @@ import { MaintenanceList } from './maintenance.ts';
 import { Heartbeat, Notify, Summary } from './notify.ts';
 import { OwnService } from './own-service.ts';
 import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
-import { Defaults, Target } from './target.ts';
+import { Defaults, Names, Target } from './target.ts';
 
 const channelSections: object = Object.assign({}, ...channelTypes.map(({ sections }) => sections));
+
+const TargetsFrom = z
+  .record(
+    Name,
+    z.looseObject({
+      files: Names('files')
+        .refine((files) => files.length > 0, { error: 'expected a file, or a list of files' })
+        .describe("Files in the form of Prometheus' file_sd, JSON or YAML; a name may hold *."),
+      at_most: z.int().min(1).max(100_000).default(1_000).describe('How many targets there may be in them.'),
+    }),
+  )
+  .default({})
+  .describe('Targets that stand in files of their own, by name: with the keys of a target, but without host.');
 
 /** Everything that a configuration may say, with every default. */
 export const ConfigFile = z
@@ -38,6 +51,7 @@ export const ConfigFile = z
       .describe(
         'What is watched, by name. The name is the identity of a target: its history and metrics stay with it.',
       ),
+    targets_from: TargetsFrom,
     groups: Groups,
     rules: z
       .record(Name, Rule)

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { glob, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 
@@ -26,6 +26,14 @@ export async function readSources(path: string): Promise<Sources> {
   }
   const sources = await Promise.all(names.map(async (name) => readSource(join(path, name))));
   return { folder: resolve(path), sources };
+}
+
+/** The files of a pattern with `*`, in the order of their names; a path without one is itself. */
+export async function filesLike(pattern: string): Promise<readonly string[]> {
+  if (!pattern.includes('*')) return [pattern];
+  const found: string[] = [];
+  for await (const path of glob(pattern)) found.push(path);
+  return found.toSorted();
 }
 
 /** Whether a file of a folder belongs to the configuration. */

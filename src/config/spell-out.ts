@@ -65,8 +65,8 @@ function oneForEachHost(
   return made;
 }
 
-// `https://shop.example.com/health` is `shop-example-com-health`.
-const slugOf = (host: unknown) =>
+/** `https://shop.example.com/health` is `shop-example-com-health`. */
+export const slugOf = (host: unknown) =>
   String(host)
     .toLowerCase()
     .replace(/^[a-z][a-z0-9+.-]*:\/\//, '')
@@ -88,8 +88,8 @@ function withTypeDefaults(target: Located, root: Located): Located {
 const isSound = (check: CheckTypeName, defaults: Located) =>
   isMap(defaults) && judge(TypeDefaults(checkOf(check)), defaults.value).output !== null;
 
-// Maps are joined key by key, anything else stays as the target has it.
-function joined(own: Located, defaults: Located, without: readonly string[] = []): Located {
+/** Maps are joined key by key, anything else stays as the first has it. */
+export function joined(own: Located, defaults: Located, without: readonly string[] = []): Located {
   const children = new Map(own.children);
   for (const [key, child] of defaults.children) {
     if (without.includes(key)) continue;
@@ -110,7 +110,9 @@ function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems
     const match = located.children.get('match');
     if (match === undefined || match.children.size === 0) return [];
     const members = [...targets].filter(([, target]) => hasLabels(target, match)).map(([one]) => one);
-    if (members.length === 0) problems.push(problemAt(root, ['groups', name, 'match'], 'no target has these labels'));
+    // What is found in files may come later.
+    if (members.length === 0 && !root.children.has('targets_from'))
+      problems.push(problemAt(root, ['groups', name, 'match'], 'no target has these labels'));
     return [{ located, members }];
   });
 }

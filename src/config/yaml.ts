@@ -58,7 +58,8 @@ function read(source: Source, order: number, env: Environment | null): Read {
 
   const walk = new Walk(text, env);
   const root = walk.node(document.contents, top, []);
-  if (isPlainMap(root)) return { root, problems: walk.problems, wellFormed: true };
+  if (isPlainMap(root) || (env === null && Array.isArray(root.value)))
+    return { root, problems: walk.problems, wellFormed: true };
   const problem = {
     place: placeOf(root.spot),
     path: [],

@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import { find, type Located } from '#config/located.ts';
-import { readSources } from '#config/source.ts';
+import { filesLike, readSources } from '#config/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { durationWithin } from '../convert.ts';
 import { Draft, labelsOf } from '../draft.ts';
 import { joinDeep, placeAt, readForeign } from '../source.ts';
 import { type Alert, picks, readAlerts } from './alerts.ts';
-import { matchingFiles, type Probed, probedBy } from './jobs.ts';
+import { type Probed, probedBy } from './jobs.ts';
 import { checkOfModule, isLeftOut, Module } from './module.ts';
 import { type Routing, readRouting } from './routes.ts';
 
@@ -72,7 +72,7 @@ async function sortFiles(paths: readonly string[]): Promise<Files> {
     else if (find(root, ['scrape_configs']) !== null) {
       files.prometheus.push({ root, path });
       const patterns = [...(find(root, ['rule_files'])?.children.values() ?? [])].map(({ value }) => String(value));
-      for (const pattern of patterns) queue.push(...(await matchingFiles(resolve(dirname(path), pattern))));
+      for (const pattern of patterns) queue.push(...(await filesLike(resolve(dirname(path), pattern))));
     } else if (find(root, ['groups']) !== null || find(root, ['spec', 'groups']) !== null) files.rules.push(root);
     else if (find(root, ['route']) !== null) alertmanager = root;
     else throw new WatchpostError('usage', `${path} has neither modules, scrape_configs, groups of rules nor a route`);

@@ -1,9 +1,9 @@
-import { glob, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { find, type Located } from '#config/located.ts';
-import { explainSystemError } from '#config/source.ts';
+import { explainSystemError, filesLike } from '#config/source.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft } from '../draft.ts';
 import { placeAt } from '../source.ts';
@@ -112,7 +112,7 @@ function labelled(job: Job, target: string, { labels }: Group, place: string, dr
 async function groupsInFiles(job: Job, file: string, place: string, draft: Draft): Promise<readonly Group[]> {
   const groups: Group[] = [];
   for (const name of job.file_sd_configs.flatMap(({ files }) => files)) {
-    for (const path of await matchingFiles(resolve(dirname(file), name))) {
+    for (const path of await filesLike(resolve(dirname(file), name))) {
       const read = z.array(Group).safeParse(await parsedFile(path, place, draft));
       if (read.success) groups.push(...read.data);
       else draft.note('left out', place, `job ${job.job_name}: ${path} holds no targets`);
@@ -120,14 +120,6 @@ async function groupsInFiles(job: Job, file: string, place: string, draft: Draft
     draft.note('differs', place, `job ${job.job_name}: the targets in ${name} are copied as they are now`);
   }
   return groups;
-}
-
-/** The files of a pattern with `*` in its last part, as Prometheus has them. */
-export async function matchingFiles(pattern: string): Promise<readonly string[]> {
-  if (!pattern.includes('*')) return [pattern];
-  const found: string[] = [];
-  for await (const path of glob(pattern)) found.push(path);
-  return found.toSorted();
 }
 
 async function parsedFile(path: string, place: string, draft: Draft): Promise<unknown> {
