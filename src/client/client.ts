@@ -122,6 +122,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
   }
 
   return {
+    url,
     nodes: () => directory.nodes(),
     keepNodes: () => list.keep(),
     close() {

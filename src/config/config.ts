@@ -2,9 +2,10 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo, NodeSelection } from '#checks/index.ts';
 import type { Secret } from '#kernel/secret.ts';
+import { formatDuration } from '#kernel/units.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
 import { defaultRules, Rule } from '#monitor/judge/rule.ts';
-import type { Target } from '#monitor/judge/target.ts';
+import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import {
   type ConfiguredNotify,
   type ConfiguredSummary,
@@ -51,6 +52,8 @@ export interface Config {
   readonly contacts: Contacts;
   readonly heartbeat: { readonly url: Secret; readonly everyMs: number } | null;
   readonly summary: ConfiguredSummary | null;
+  /** After how long a target that cannot be judged is told, and a check service that is away; null for never. */
+  readonly unknownAfterMs: number | null;
   /** In the order in which they were written. */
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
@@ -109,6 +112,7 @@ export function resolveConfig(
     contacts,
     heartbeat: file.heartbeat === undefined ? null : { url: file.heartbeat.url, everyMs: file.heartbeat.every },
     summary: resolveSummary(file),
+    unknownAfterMs: file.defaults.unknown_after === 'never' ? null : file.defaults.unknown_after,
     targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
@@ -162,10 +166,13 @@ function resolveTarget(
         ? { kind: 'every', everyMs: keys.every ?? defaults.every }
         : { kind: 'cron', pattern: keys.cron, timezone: keys.timezone ?? defaults.timezone },
     nodes: resolveNodes(keys.nodes ?? defaults.nodes),
-    rules: (keys.rules ?? defaults.rules).flatMap((ruleName) => {
-      const rule = rules.get(ruleName);
-      return rule === undefined ? [] : [{ name: ruleName, rule }];
-    }),
+    rules: withUnknown(
+      (keys.rules ?? defaults.rules).flatMap((ruleName) => {
+        const rule = rules.get(ruleName);
+        return rule === undefined ? [] : [{ name: ruleName, rule }];
+      }),
+      defaults.unknown_after,
+    ),
     recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
     dependsOn: [keys.depends_on ?? []].flat(),
@@ -181,6 +188,12 @@ function resolveMaintenance(
     return [{ targets, time }];
   }
   return from === undefined || to === undefined ? [] : [{ targets, time: { kind: 'once', from, to } }];
+}
+
+// A target that cannot be judged is told of even where nobody wrote a rule about it.
+function withUnknown(rules: readonly NamedRule[], after: 'never' | number): readonly NamedRule[] {
+  if (after === 'never' || rules.some(({ name, rule }) => rule.kind === 'unknown' || name === 'unknown')) return rules;
+  return [...rules, { name: 'unknown', rule: Rule.parse({ unknown: formatDuration(after) }) }];
 }
 
 const implicitRules = () =>

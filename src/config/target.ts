@@ -81,6 +81,14 @@ export const Defaults = z.strictObject({
   nodes: NodesChoice.default('all').describe('The nodes that check a target without nodes of its own.'),
   rules: Names('rules').default(['down']).describe('The rules of a target without rules of its own.'),
   notify: Recipients.default('all').describe('Who hears of a target without notify of its own.'),
+  unknown_after: z
+    .union([z.literal('never'), Duration({ min: '1m', max: '30d' })], {
+      error: 'expected a duration such as 15m, or never',
+    })
+    .default(900_000)
+    .describe(
+      'After how long a target that no node can judge is told once as UNKNOWN, as a warning; never for not at all.',
+    ),
   ...Object.fromEntries(
     checkTypeNames.map((name) => [
       name,

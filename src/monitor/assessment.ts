@@ -3,9 +3,10 @@ import { type Connectivity, createConnectivity } from './doubt/connectivity.ts';
 import { createHoldbacks, type Holdbacks, isFailing } from './doubt/holdbacks.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
 import { createOwnIncidents, type OwnIncidents, suspectedNodeOf } from './doubt/own-incidents.ts';
+import { createServiceAway } from './doubt/service-away.ts';
 import { createQuarantine, type Quarantine } from './doubt/quarantine.ts';
 import { type Decision, decide, type Memory, type Round } from './judge/decide.ts';
-import { type Incident, ownConnectivity } from './judge/incident.ts';
+import { type Incident, ownConnectivity, ownService } from './judge/incident.ts';
 import { createRecentTimes, type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import { mergeRecipients, type Recipient } from './judge/recipient.ts';
@@ -31,6 +32,7 @@ export interface Assessor {
     targets: readonly Target[],
     memoryOf: (target: string) => Memory,
     maintenance: readonly Maintenance[],
+    unknownAfterMs: number | null,
   ): void;
   /** What was seen of a target counts no more: it is another one now. */
   forget(target: string): void;
@@ -41,12 +43,17 @@ export interface Assessor {
   dropNodesBut(nodes: readonly NodeInfo[], now: number): void;
 }
 
-/** `open` are the incidents of our own that are open. */
-export function createAssessor(open: readonly Incident[]): Assessor {
+/** `open` are the incidents of our own that are open; `serviceUrl` is where checks run, if that is somebody else's service. */
+export function createAssessor(open: readonly Incident[], serviceUrl = ''): Assessor {
   const recentTimes = createRecentTimes();
   const quarantine: Quarantine = createQuarantine();
   const connectivity: Connectivity = createConnectivity();
   const holdbacks = createHoldbacks(connectivity);
+  const service = createServiceAway(
+    () => unknownAfterMs,
+    open.some(({ target }) => target === ownService),
+  );
+  let unknownAfterMs: number | null = null;
   const known = new Set<string>();
   let everybody: readonly Recipient[] = [];
   const own = createOwnIncidents({ open, recipients: () => everybody, heldBy: (now) => holdbacks.heldForAll(now) });
@@ -69,6 +76,8 @@ export function createAssessor(open: readonly Incident[]): Assessor {
     const observed = { target: name, host: hostOf(spec.host), dueAt, votes };
     for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
     own.nodesAnswered(votes, now);
+    const away = service.observe(votes, now);
+    if (away !== null) own.serviceAway({ url: serviceUrl, ...away }, now);
     const change = connectivity.observe(observed, now);
     if (change !== null) own.connectivityChanged(change, now);
   }
@@ -77,7 +86,8 @@ export function createAssessor(open: readonly Incident[]): Assessor {
     recentTimes,
     own,
     holdbacks,
-    setTargets(targets, memoryOf, maintenance) {
+    setTargets(targets, memoryOf, maintenance, afterMs) {
+      unknownAfterMs = afterMs;
       holdbacks.setTargets(targets, memoryOf, maintenance);
       everybody = mergeRecipients(targets.flatMap(({ recipients }) => recipients));
       for (const target of targets) recentTimes.keep(target.name, windowMsOf(target));
@@ -99,6 +109,8 @@ export function createAssessor(open: readonly Incident[]): Assessor {
       const decision = decide(target, memory, round, {
         suspected: quarantine.suspected,
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
+        blindBy:
+          service.reason === null ? null : { by: 'service', why: `the check service is away: ${service.reason}` },
         heldBy: (startedAt) => holdbacks.heldBy(name, startedAt, now),
         heldAt: (moment) => holdbacks.heldAt(name, moment),
       });

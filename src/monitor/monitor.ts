@@ -23,6 +23,8 @@ import { type MonitorEvents, type SeenRound, startWatch, type Watch } from './wa
 export interface Plan {
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
+  /** After how many milliseconds a service that runs the checks and is away is told; null for never. Default: 15 minutes. */
+  readonly unknownAfterMs?: number | null;
 }
 
 export interface MonitorPorts {
@@ -71,7 +73,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const work = new AbortController();
   const overdue = createOverdue(clock);
   const stored = store.load();
-  const assessor = createAssessor(ownOf(stored));
+  const assessor = createAssessor(ownOf(stored), runner.url);
   const memories = memoriesOf(stored);
   const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
@@ -88,13 +90,13 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.set(silence.id, silence);
   apply(plan);
 
-  function apply({ targets, maintenance }: Plan): Applied {
+  function apply({ targets, maintenance, unknownAfterMs = 900_000 }: Plan): Applied {
     const { applied, changed } = inForce.want(targets);
     const anew = changed.filter(
       ({ before, target }) => before !== null && !isDeepStrictEqual(before.spec, target.spec),
     );
     for (const { target } of anew) assessor.forget(target.name);
-    assessor.setTargets(targets, (name) => memories.get(name) ?? nothingRemembered, maintenance);
+    assessor.setTargets(targets, (name) => memories.get(name) ?? nothingRemembered, maintenance, unknownAfterMs);
     const looksBack = changed.filter(
       (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
     );

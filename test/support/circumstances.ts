@@ -6,4 +6,5 @@ export const ordinary: Circumstances = {
   recentTimesOf: () => [],
   heldBy: () => null,
   heldAt: () => null,
+  blindBy: null,
 };

@@ -51,6 +51,8 @@ export interface ScenarioOptions {
   readonly maintenance?: readonly Maintenance[];
   /** The wall time at the start. */
   readonly start?: string;
+  /** The URL of the service that runs the checks, where that is somebody else's. */
+  readonly service?: string;
   /** How long a check takes that finds its target down, in milliseconds. Default: no time. */
   readonly downTakesMs?: number;
   readonly outbox?: Partial<OutboxOptions>;
@@ -131,7 +133,11 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   let running = launch();
 
   function launch(): { monitor: Monitor; outbox: Outbox } {
-    const runner: Runner = { nodes: () => nodes, run };
+    const runner: Runner = {
+      nodes: () => nodes,
+      run,
+      ...(options.service === undefined ? {} : { url: options.service }),
+    };
     const outbox = createOutbox({
       store,
       channels: [channel],

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '#checks/index.ts';
 import { singleLine } from '#kernel/text.ts';
 import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
-import { type Held, type Incident, ownAbsentNode, ownConnectivity, ownNode } from '../judge/incident.ts';
+import { type Held, type Incident, ownAbsentNode, ownConnectivity, ownNode, ownService } from '../judge/incident.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
 import type { Wording } from '../judge/rules/kind.ts';
@@ -27,6 +27,11 @@ export interface OwnIncidents {
   /** Ends what is told of the absence of nodes that have an answer again. */
   nodesAnswered(votes: readonly Vote[], now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
+  /** The service that runs the checks has been away since `since`, or (without a reason) is back. */
+  serviceAway(
+    away: { readonly url: string; readonly since: number; readonly reason: string | null },
+    now: number,
+  ): void;
   connectivityChanged(change: ConnectivityChange, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
@@ -106,6 +111,10 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       if (change.kind === 'suspected') unreported.set(name, { change, at: now });
       else if (!unreported.delete(name)) end(ownNode + name, change.since, now);
     },
+    serviceAway({ url, since, reason }, now) {
+      if (reason === null) end(ownService, now, now);
+      else if (!incidents.has(ownService)) begin(serviceIncident(url, since, reason, now), now);
+    },
     connectivityChanged(change, now) {
       if (change.kind === 'lost') begin(connectivityIncident(change, now), now);
       else end(ownConnectivity, change.at, now);
@@ -169,6 +178,22 @@ function absenceIncident(node: NodeInfo, since: number, reason: string, now: num
     wording: loss,
     subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
     condition: 'has not been heard of for long; its votes are unknown until it is back',
+    startedAt: since,
+    openedAt: now,
+    cause: singleLine(reason),
+  };
+}
+
+function serviceIncident(url: string, since: number, reason: string, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(ownService, 'away', now),
+    target: ownService,
+    rule: 'away',
+    severity: 'warning',
+    wording: loss,
+    subject: `the check service ${singleLine(url, 200)}`,
+    condition: 'no check could be run there for long; its targets are unknown until it is back',
     startedAt: since,
     openedAt: now,
     cause: singleLine(reason),

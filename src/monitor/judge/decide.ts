@@ -39,6 +39,8 @@ export interface Round {
 export interface Circumstances extends Evidence {
   /** Why an incident of this target that began at `startedAt` is not to be told of for now, or null. */
   heldBy(startedAt: number): Held | null;
+  /** Why nobody can see anything for now, whatever the target, or null: nothing is told of single targets that cannot be judged. */
+  readonly blindBy: Held | null;
   /** The reason that held at a moment in the past, so that what was seen then is not to be told by itself; or null. */
   heldAt(moment: number): Held | null;
 }
@@ -63,7 +65,9 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
       states.set(named.name, state);
       changed.push(state);
     }
-    const heldBy = (startedAt: number) => (isOut && !isOutage(named.rule) ? outage : around.heldBy(startedAt));
+    const isAboutNodes = kindOf(named.rule.kind).isAboutNodes === true;
+    const explained = isOut && !isOutage(named.rule) ? outage : isAboutNodes ? around.blindBy : null;
+    const heldBy = (startedAt: number) => explained ?? around.heldBy(startedAt);
     const known = before.incidentId === null ? undefined : open.get(before.incidentId);
     const after = follow({
       target,

@@ -8,10 +8,16 @@ import type { Vote } from './vote.ts';
 export const ownConnectivity = 'own connectivity';
 export const ownNode = 'node ';
 export const ownAbsentNode = 'absent node ';
+export const ownService = 'own check service';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
-  return target === ownConnectivity || target.startsWith(ownNode) || target.startsWith(ownAbsentNode);
+  return (
+    target === ownService ||
+    target === ownConnectivity ||
+    target.startsWith(ownNode) ||
+    target.startsWith(ownAbsentNode)
+  );
 }
 
 /** A line of the vote table that an incident and its mails carry. */

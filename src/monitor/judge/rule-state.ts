@@ -1,4 +1,5 @@
 import type { Rounds, Rule } from './rule.ts';
+import { kindOf } from './rules/index.ts';
 import type { Verdict } from './verdict.ts';
 
 interface SeenRound {
@@ -77,10 +78,18 @@ export function incidentIdOf(target: string, rule: string, dueAt: number): strin
 }
 
 function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
-  const window = failing || state.window.length > 0 ? trim([...state.window, { at: dueAt, failing }], rule.rounds) : [];
+  const kind = kindOf(rule.kind);
+  const holdMs = kind.holdMs?.(rule.options) ?? 0;
+  // While a condition has to hold on, its first rounds are all that has to be remembered.
+  const isHolding = failing && holdMs > 0 && state.window.length >= rule.rounds.bad;
+  const seen = isHolding && dueAt - (state.window[0]?.at ?? dueAt) < holdMs ? [] : [{ at: dueAt, failing }];
+  if (seen.length === 0) return { state, transition: null, reason: 'failing' };
+  const kept = isHolding ? [...state.window, ...seen] : trim([...state.window, ...seen], rule.rounds);
+  const window = failing || state.window.length > 0 ? kept : [];
   const bad = window.filter((round) => round.failing);
   const first = bad[0];
-  if (failing && first !== undefined && bad.length >= rule.rounds.bad) {
+  const isComplete = failing && first !== undefined && bad.length >= rule.rounds.bad;
+  if (isComplete && dueAt - first.at >= holdMs) {
     const incidentId = incidentIdOf(state.target, state.rule, dueAt);
     return {
       state: { ...state, window: [], incidentId, good: 0, goodSince: null },

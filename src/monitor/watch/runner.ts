@@ -17,6 +17,8 @@ export interface RunResult {
 
 /** Runs checks on nodes: the service in this process, or another one over HTTP. The monitor cannot tell which. */
 export interface Runner {
+  /** Where the checks run, if that is somebody else's service: its URL. */
+  readonly url?: string;
   /** The nodes there are now, whether they answer or not. */
   nodes(): readonly NodeInfo[];
   /** Rejects with `no_nodes` where the selection is empty, or with the signal's reason. */

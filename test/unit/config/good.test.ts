@@ -106,7 +106,19 @@ test('targets keep the order of the file and may bear any permitted name', async
 
 test('a rule named down that is written down replaces the one that is always there', async () => {
   const config = await load(`rules: { down: { rounds: 5 } }\n${target}`);
-  expect(config.targets[0]?.rules).toMatchObject([{ name: 'down', rule: { rounds: { bad: 5, of: 5 } } }]);
+  expect(config.targets[0]?.rules).toMatchObject([
+    { name: 'down', rule: { rounds: { bad: 5, of: 5 } } },
+    { name: 'unknown' },
+  ]);
+});
+
+test('a target that cannot be judged is told of unless it has a rule for that, or never is asked for', async () => {
+  const rulesOf = async (text: string) =>
+    (await load(text)).targets[0]?.rules.map(({ name, rule }) => [name, rule.options]);
+  expect((await rulesOf(`defaults: { unknown_after: 1h }\n${target}`))?.[1]).toEqual(['unknown', 3_600_000]);
+  expect(await rulesOf(`defaults: { unknown_after: never }\n${target}`)).toHaveLength(1);
+  const own = `defaults: { rules: [down, blind] }\nrules: { blind: { unknown: 2h, severity: critical } }\n${target}`;
+  expect((await rulesOf(own))?.slice(1)).toEqual([['blind', 7_200_000]]);
 });
 
 test('a runner can take the nodes of a target as they are', async () => {

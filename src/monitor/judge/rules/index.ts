@@ -7,9 +7,10 @@ import { failing } from './failing.ts';
 import type { Judgement, NodeView, severities, Wording } from './kind.ts';
 import { latency } from './latency.ts';
 import { loss } from './loss.ts';
+import { unknown } from './unknown.ts';
 
 /** THE list of the kinds of rules: the configuration, the verdicts and the words of mails come from it. */
-export const ruleKinds = [failing, latency, loss, certificate, answers] as const;
+export const ruleKinds = [failing, latency, loss, certificate, answers, unknown] as const;
 
 type Kinds = (typeof ruleKinds)[number];
 export type RuleKindName = Kinds['key'];
@@ -32,6 +33,8 @@ export interface AnyRuleKind {
   readonly isThreshold: boolean;
   readonly isOutage: boolean;
   readonly canBeConfirmed: boolean;
+  readonly isAboutNodes?: boolean;
+  holdMs?(options: RuleCondition['options']): number;
   windowMs(options: RuleCondition['options']): number;
   refuses(check: AnyCheck, options: RuleCondition['options'], everyMs: number | null): string | null;
   judge(options: RuleCondition['options'], view: NodeView): Judgement;

@@ -73,6 +73,10 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   readonly isOutage: boolean;
   /** Whether another round at once tells more about it than the next one that is due. */
   readonly canBeConfirmed: boolean;
+  /** True where it is about the nodes that look, not about the target: what makes them blind explains it. */
+  readonly isAboutNodes?: boolean;
+  /** For how long the condition must hold, in milliseconds, before an incident opens; nothing for no time. */
+  holdMs?(options: z.output<OptionsSchema>): number;
   /** How far back its recentTimes reach; 0 where it needs none. */
   windowMs(options: z.output<OptionsSchema>): number;
   /** Why targets of this check type, checked every so often (null by a pattern), cannot have such a rule, or null. */

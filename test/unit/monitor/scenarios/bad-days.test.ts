@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { failed, failure } from '#checks/index.ts';
+import { Rule } from '#monitor/judge/rule.ts';
 import { rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
 import { up } from '../../../support/votes.ts';
 
@@ -127,3 +129,47 @@ test.each([1, 3])(
     expect([...scenario.store.incidents.values()].filter(({ endedAt }) => endedAt === null)).toEqual([]);
   },
 );
+
+const blind: Rule = Rule.parse({ unknown: '15m' });
+const withUnknown = (name: string) => target(name, { rules: [rule('down'), { name: 'unknown', rule: blind }] });
+const noRight = failed(failure('node', 'unsupported', 'this node may not send pings'));
+const serviceAway = failed(failure('service', 'service_unreachable', 'connect ECONNREFUSED 192.0.2.7:443'));
+
+test('a target that no node can judge is told once as unknown, as a warning, and told to be seen again', async () => {
+  await using scenario = await startScenario({ targets: [withUnknown('gateway'), withUnknown('blog')] });
+  await scenario.clock.advance(60_000);
+  scenario.see('gateway', noRight);
+  await scenario.clock.advance(14 * 60_000);
+  expect(toldOf(scenario)).toEqual([]);
+  await scenario.clock.advance(3 * 60_000);
+  expect(toldOf(scenario)).toEqual(['opened gateway']);
+  const [incident] = scenario.store.incidents.values();
+  expect(incident).toMatchObject({ rule: 'unknown', severity: 'warning', cause: 'this node may not send pings' });
+  const written = scenario.store.records.filter(({ target: name, states }) => name === 'gateway' && states.length > 0);
+  expect(written.length).toBeLessThanOrEqual(4);
+  await scenario.clock.advance(86_400_000);
+  expect(toldOf(scenario)).toEqual(['opened gateway']);
+  scenario.see('gateway', 'u');
+  await scenario.clock.advance(300_000);
+  expect(toldOf(scenario)).toEqual(['opened gateway', 'resolved gateway']);
+});
+
+test('a check service that is away is told once, by its URL and its reason, instead of each target', async () => {
+  await using scenario = await startScenario({
+    service: 'https://checks.example.com',
+    targets: sixty.slice(0, 10).map(withUnknown),
+  });
+  await scenario.clock.advance(60_000);
+  for (const name of ['*', ...sixty]) scenario.see(name, serviceAway);
+  await scenario.clock.advance(3_600_000);
+  expect(toldOf(scenario)).toEqual(['opened own check service']);
+  const told = [...scenario.store.incidents.values()].find((one) => one.target === 'own check service');
+  expect(told?.subject).toBe('the check service https://checks.example.com');
+  expect(told?.cause).toContain('ECONNREFUSED');
+  await scenario.restart();
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual(['opened own check service']);
+  for (const name of ['*', ...sixty]) scenario.see(name, 'u');
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual(['opened own check service', 'resolved own check service']);
+});

@@ -1,0 +1,40 @@
+import type { Vote } from '../judge/vote.ts';
+
+/** Whether the service that runs the checks is away: every vote of every round is its own failure. */
+export interface ServiceAway {
+  /** Takes a round; gives since when it is away and why once that has lasted, with a null reason once it is back, else null. */
+  observe(votes: readonly Vote[], now: number): { readonly since: number; readonly reason: string | null } | null;
+  /** Why nobody can judge anything now, or null. */
+  readonly reason: string | null;
+}
+
+/** Told after `afterMs` milliseconds; null for never. `wasAway` says that it was told before the program was started. */
+export function createServiceAway(afterMs: () => number | null, wasAway: boolean): ServiceAway {
+  let since: number | null = null;
+  let reason: string | null = null;
+  let isTold = wasAway;
+
+  return {
+    observe(votes, now) {
+      const failures = votes.map(({ outcome }) => (outcome.status === 'unknown' ? outcome.failure : null));
+      if (failures.length === 0) return null;
+      const trouble = failures.every((failure) => failure?.source === 'service') ? failures[0] : null;
+      if (trouble === null || trouble === undefined) {
+        since = null;
+        reason = null;
+        if (!isTold) return null;
+        isTold = false;
+        return { since: now, reason: null };
+      }
+      since ??= now;
+      reason = trouble.message;
+      const limit = afterMs();
+      if (isTold || limit === null || now - since < limit) return null;
+      isTold = true;
+      return { since, reason };
+    },
+    get reason() {
+      return reason;
+    },
+  };
+}

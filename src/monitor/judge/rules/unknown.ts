@@ -1,0 +1,35 @@
+import { describeDuration, Duration } from '#kernel/units.ts';
+import { defineRuleKind } from './kind.ts';
+
+/** Nobody can say whether the target is up, for long: its nodes lack a right, an address family, a resolver, or are away. */
+export const unknown = defineRuleKind({
+  key: 'unknown',
+  summary: 'For how long most nodes must have been unable to say whether the target is up or down.',
+  Options: Duration({ min: '1m', max: '30d' }),
+  wording: {
+    word: 'UNKNOWN',
+    noun: 'Unknown',
+    is: 'cannot be judged',
+    was: 'could not be judged',
+    again: 'seen again',
+    began: 'could not be seen any more',
+    ended: 'could be seen again',
+  },
+  severity: 'warning',
+  nodes: { kind: 'majority' },
+  isThreshold: false,
+  isOutage: false,
+  canBeConfirmed: false,
+  isAboutNodes: true,
+  holdMs: (ms) => ms,
+  windowMs: () => 0,
+  refuses: () => null,
+  judge(_, { outcome }) {
+    if (outcome.status !== 'unknown') return { status: 'up', reason: 'seen', message: null };
+    const { code, message } = outcome.failure;
+    // It sees the target, but is not believed: others say what they see.
+    if (code === 'suspected') return { status: 'unknown', reason: code, message };
+    return { status: 'down', reason: code, message };
+  },
+  describe: (ms) => `no verdict for ${describeDuration(ms)}`,
+});
