@@ -97,7 +97,7 @@ groups:
 `);
   const said = targets.map(({ name, rules, recipients }) => [
     name,
-    rules.map((rule) => rule.name).join(' '),
+    rules.flatMap(({ name, rule }) => (rule.kind === 'unknown' ? [] : [name])).join(' '),
     recipients.map(({ recipient }) => recipient).join(' '),
   ]);
   expect(said).toEqual([
@@ -118,7 +118,7 @@ maintenance: [{ targets: shop, cron: "0 3 * * *", duration: 1h }]
     {
       schedule: { everyMs: 10_000 },
       nodes: { kind: 'named', names: ['zz1'] },
-      rules: [{ name: 'down' }],
+      rules: [{ name: 'down' }, { name: 'unknown' }],
       recipients: [{ recipient: 'dev@example.com' }],
     },
   ]);
