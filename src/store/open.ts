@@ -21,6 +21,8 @@ export interface OpenDatabase extends Disposable {
   readonly path: string;
   readonly raw: Database.Database;
   readonly drizzle: BetterSQLite3Database;
+  /** Whether commits wait for the disk from now on. */
+  readonly waitForDisk: (waits: boolean) => void;
 }
 
 // Marks the file as ours, for `file` and for the next start: "WPst".
@@ -53,10 +55,17 @@ export function openDatabase({ path, pid, log }: OpenOptions): OpenDatabase {
 }
 
 function release(path: string, raw: Database.Database, lock: Disposable): OpenDatabase {
+  let waiting = false;
   return {
     path,
     raw,
     drizzle: drizzle({ client: raw }),
+    waitForDisk(waits) {
+      // Said again at each commit it costs as much as a row.
+      if (waits === waiting) return;
+      raw.pragma(`synchronous = ${waits ? 'FULL' : 'NORMAL'}`);
+      waiting = waits;
+    },
     [Symbol.dispose]() {
       raw.close();
       lock[Symbol.dispose]();

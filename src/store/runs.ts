@@ -42,7 +42,11 @@ const longestQueue = 50_000;
  * Group commit for runs. Starts that come in one turn of the event loop share a transaction, and take waiting results along;
  * results alone wait a moment for company. Where the database refuses, starts fail at once and results wait.
  */
-export function createRunStore({ file: { raw, drizzle: database }, clock, log }: RunStoreOptions): RunStore {
+export function createRunStore({
+  file: { raw, drizzle: database, waitForDisk },
+  clock,
+  log,
+}: RunStoreOptions): RunStore {
   const statements = prepare(database);
   let starts: Start[] = [];
   let results: NewResult[] = [];
@@ -67,7 +71,7 @@ export function createRunStore({ file: { raw, drizzle: database }, clock, log }:
     results = [];
     if (newRuns.length + newResults.length === 0) return;
     try {
-      raw.pragma('synchronous = NORMAL');
+      waitForDisk(false);
       commit.immediate(newRuns, newResults);
       for (const start of newRuns) start.resolve();
     } catch (error) {

@@ -73,7 +73,7 @@ export function openStore(options: StoreOptions): Store {
   let closed = false;
 
   function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {
-    raw.pragma(`synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
+    file.waitForDisk(durable);
     try {
       return raw.transaction(() => work.map(write)).immediate();
     } catch (error) {
@@ -151,7 +151,7 @@ export function openStore(options: StoreOptions): Store {
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>
       guard(() => {
-        raw.pragma('synchronous = FULL');
+        file.waitForDisk(true);
         writeSilence(database, silence);
       }),
     fact: (name, make) =>

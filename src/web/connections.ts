@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
@@ -5,12 +6,31 @@ import { isLoopback, networkOf } from '#kernel/network.ts';
 
 /** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
 export function cutSlowReaders(app: FastifyInstance, clock: Clock, answerMs: number): void {
-  // The idle timeout of a socket starts again with every byte, so a reader of one byte a second would stay for hours.
-  app.addHook('onRequest', (request, reply, done) => {
-    const timer = clock.after(answerMs, () => request.raw.socket.destroy());
-    reply.raw.once('close', () => timer[Symbol.dispose]());
+  // The idle timeout of a socket starts again with every byte, so a reader of one byte a second would stay for hours. Those that
+  // wait stand in the order of their limits, so one timer does for all.
+  const waiting = new Map<ServerResponse, number>();
+  let timer: Disposable | null = null;
+
+  function cut(): void {
+    timer = null;
+    const now = clock.elapsed();
+    for (const [response, until] of waiting) {
+      if (until > now) {
+        timer = clock.after(until - now, cut);
+        return;
+      }
+      waiting.delete(response);
+      response.socket?.destroy();
+    }
+  }
+
+  app.addHook('onRequest', (_, { raw }, done) => {
+    waiting.set(raw, clock.elapsed() + answerMs);
+    timer ??= clock.after(answerMs, cut);
+    raw.once('close', () => waiting.delete(raw));
     done();
   });
+  app.addHook('onClose', async () => timer?.[Symbol.dispose]());
 }
 
 export interface ConnectionLimits {

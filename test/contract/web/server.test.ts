@@ -271,11 +271,36 @@ test('cuts a client that does not read its answer', async () => {
   expect(await failed).toMatchObject([{ code: 'ECONNRESET' }]);
 });
 
-test('leaves no timer behind for requests that were answered', async () => {
+test('one timer watches all requests, and none is left behind', async () => {
   const clock = new FakeClock();
-  await using server = await start({ clock });
+  const server = await start({ clock });
+  for (let count = 0; count < 3; count += 1) await ask(server, '/metrics');
+  expect(clock.pending).toBe(1);
+  await clock.advance(60_000);
+  expect(clock.pending).toBe(0);
   await ask(server, '/metrics');
-  await expect.poll(() => clock.pending).toBe(0);
+  await server.close();
+  expect(clock.pending).toBe(0);
+});
+
+test('each slow reader has its own time', async () => {
+  const clock = new FakeClock();
+  const answers: PromiseWithResolvers<string>[] = [];
+  const text = async () => {
+    const answer = Promise.withResolvers<string>();
+    answers.push(answer);
+    return answer.promise;
+  };
+  await using server = await start({ clock, metrics: { ...options.metrics, text } });
+  const first = ask(server, '/metrics').catch((error: unknown) => error);
+  await expect.poll(() => answers.length).toBe(1);
+  await clock.advance(40_000);
+  const second = ask(server, '/metrics');
+  await expect.poll(() => answers.length).toBe(2);
+  await clock.advance(20_000);
+  expect(await first).toMatchObject({ code: 'ECONNRESET' });
+  answers[1]?.resolve('late, but in time\n');
+  expect((await second).body).toBe('late, but in time\n');
 });
 
 test('lets a running request end before it closes', async () => {
