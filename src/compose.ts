@@ -1,13 +1,14 @@
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
 import { openChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
+import { openReader, startUpkeep } from '#compose/history.ts';
 import { controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { serviceOf } from '#compose/service.ts';
 import type { Config } from '#config/config.ts';
+import type { HistoryReader } from '#history/reader.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
-import { forgetOld } from '#kernel/retention.ts';
 import { createMetrics, type MetricsSources } from '#metrics/metrics.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
 import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
@@ -23,6 +24,7 @@ import { startWebServer, type WebServer } from '#web/server.ts';
 /** The running program. */
 export interface Daemon {
   readonly web: WebServer;
+  readonly history: HistoryReader;
   /** Rejects when the program cannot go on by a defect of ours. */
   readonly ended: Promise<void>;
   /** Loads the configuration anew and applies it; an invalid one changes nothing. */
@@ -48,14 +50,14 @@ export async function startDaemon(
   const { clock, random, log, version, pid } = environment;
   for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
-  const store = started.use(openStore({ path: config.data, clock, log, pid }));
-  const prune = (before: number) => store.prune({ before, limit: 2_000 });
-  started.use(forgetOld({ what: 'results', prune, keepMs: config.retention.rawMs, clock, log }));
+  const store = started.use(openStore({ path: config.data, clock, log, pid, retention: config.retention }));
+  started.use(startUpkeep(store, { clock, log }));
   let watching: Watching | null = null;
   const checking = await openChecking(config, environment, store, (absence) => watching?.monitor.nodeAbsent(absence));
   started.defer(async () => checking.close());
 
   const inForce = () => watching?.reloader.inForce ?? config;
+  const history = openReader(store.history, inForce, clock);
   const channels = openChannels(config, inForce, { clock, log });
   for (const channel of channels) started.defer(async () => channel.close());
   const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
@@ -117,7 +119,7 @@ export async function startDaemon(
   started.defer(
     startRegulars(config, { clock, random, log, identity, store, outbox, channels, pulses: health.pulses }),
   );
-  return handleOf({ ...watching, web, outbox, clock, rest: started.move() });
+  return handleOf({ ...watching, web, history, outbox, clock, rest: started.move() });
 }
 
 function notYet(): never {
@@ -126,15 +128,17 @@ function notYet(): never {
 
 interface Parts extends Watching {
   readonly web: WebServer;
+  readonly history: HistoryReader;
   readonly outbox: Outbox;
   readonly clock: Clock;
   /** Everything that was started, the last first. */
   readonly rest: AsyncDisposableStack;
 }
 
-function handleOf({ web, monitor, reloader, outbox, clock, rest }: Parts): Daemon {
+function handleOf({ web, history, monitor, reloader, outbox, clock, rest }: Parts): Daemon {
   return {
     web,
+    history,
     ended: monitor.ended,
     reload: async (cause) => reloader.reload(cause),
     async stop() {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createResolver } from '#checks/index.ts';
 import type { Environment } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
-import { forgetOld } from '#kernel/retention.ts';
+import { startChore } from '#kernel/chore.ts';
 import { createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits } from '#service/limits.ts';
@@ -34,8 +34,8 @@ export function serviceOf(
     limitMs: 1_000,
   });
   started.defer(async () => checks.close());
-  const prune = (before: number) => store.checks.pruneRuns({ before, limit: 200 });
-  started.use(forgetOld({ what: 'checks', prune, keepMs: retention.checksMs, clock, log }));
+  const step = () => store.checks.pruneRuns({ before: clock.now() - retention.checksMs, limit: 200 }) > 0;
+  started.use(startChore({ step, trouble: 'old checks were not deleted', clock, log }));
   return [
     checkService({
       checks,

@@ -59,7 +59,14 @@ export interface Config {
   readonly maintenance: readonly Maintenance[];
   /** Files with a secret that every user of the machine may read. */
   readonly exposedFiles: readonly string[];
-  readonly retention: { readonly rawMs: number; readonly checksMs: number };
+  /** Null is for ever. */
+  readonly retention: {
+    readonly rawMs: number;
+    readonly hoursMs: number;
+    readonly daysMs: number | null;
+    readonly incidentsMs: number | null;
+    readonly checksMs: number;
+  };
 }
 
 export interface ConfiguredNode {
@@ -116,7 +123,14 @@ export function resolveConfig(
     targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
-    retention: { rawMs: file.retention.raw, checksMs: file.retention.checks },
+    retention: {
+      rawMs: file.retention.raw,
+      // An hour is kept for as long as its results are.
+      hoursMs: Math.max(file.retention.hours, file.retention.raw),
+      daysMs: file.retention.days,
+      incidentsMs: file.retention.incidents,
+      checksMs: file.retention.checks,
+    },
   };
 }
 

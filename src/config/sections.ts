@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, NodeInfo } from '#checks/index.ts';
-import { Duration } from '#kernel/units.ts';
+import { Duration, formatDuration } from '#kernel/units.ts';
 import { isUrl, webProtocols } from '#kernel/url.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
@@ -144,10 +144,30 @@ export const Nats = z.strictObject({
     .describe('How long a node may be away before the log says so as an error.'),
 });
 
+const foreverHint = 'expected a duration with its unit, such as "730d", or forever';
+
+const Forever = z.codec(z.string({ error: foreverHint }), z.number().nullable(), {
+  decode(text, context): number | null {
+    if (text === 'forever') return null;
+    const { data, error } = Duration({ min: '1d', max: '36500d' }).safeParse(text);
+    if (error === undefined) return data;
+    context.issues.push({ code: 'custom', input: text, message: error.issues[0]?.message ?? foreverHint });
+    return z.NEVER;
+  },
+  encode: (ms) => (ms === null ? 'forever' : formatDuration(ms)),
+});
+
 export const Retention = z.strictObject({
   raw: Duration({ min: '1h', max: '3650d' })
-    .default(1_209_600_000)
-    .describe('How long the results of targets are kept, one for each node and round.'),
+    .default(7_776_000_000)
+    .describe('How long the results of targets are kept one by one.'),
+  hours: Duration({ min: '1d', max: '36500d' })
+    .default(63_072_000_000)
+    .describe('How long the sums and percentiles of each hour are kept; at least as long as raw.'),
+  days: Forever.default(null).describe('How long those of each day are kept: a duration, or forever.'),
+  incidents: Forever.default(157_680_000_000).describe(
+    'How long incidents are kept after their end, with what was told of them: a duration, or forever.',
+  ),
   checks: Duration({ min: '1h', max: '3650d' })
     .default(2_592_000_000)
     .describe('How long checks that were started over the API are kept, and their reports can be read.'),

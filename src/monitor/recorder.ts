@@ -23,8 +23,9 @@ export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderP
   const onTheWay = new Set<Promise<void>>();
 
   async function write(record: RoundRecord): Promise<void> {
-    const { target, dueAt, votes, states, incidents, deliveries } = record;
-    if (votes.length + states.length + incidents.length + deliveries.length === 0) return;
+    const { target, dueAt, votes, verdict, states, incidents, deliveries } = record;
+    const isEmpty = votes.length + states.length + incidents.length + deliveries.length === 0;
+    if (isEmpty && verdict === undefined) return;
     try {
       if ((await store.record(record)) === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
       logIncidents(record, log);

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { longestInterval } from '#schedule/schedule.ts';
 import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Target } from './judge/target.ts';
@@ -29,11 +30,23 @@ export interface RoundsOptions {
 
 // How long nodes may take to show up after a start.
 const patienceMs = 600_000;
+// One round may fail to come without its time being lost: what was seen last holds for so many intervals.
+const intervalsHeld = 2;
+const longestGapMs = 86_400_000;
 
 export function createRounds(options: RoundsOptions): Rounds {
   const { assessor, memories, recorder, extraRounds, runner, events, clock } = options;
   const startedAt = clock.now();
   const last = new Map<string, readonly Vote[]>();
+  const holds = new WeakMap<Target, number>();
+
+  function holdsMsOf(target: Target, now: number): number {
+    const ms =
+      holds.get(target) ?? intervalsHeld * (longestInterval(target.schedule, target.name, now) ?? longestGapMs);
+    holds.set(target, ms);
+    return ms;
+  }
+
   return {
     lastVotes: (target) => last.get(target) ?? null,
     async take(target, { dueAt, startedAt: begun, votes }) {
@@ -49,7 +62,8 @@ export function createRounds(options: RoundsOptions): Rounds {
       extraRounds.askAgain(target.name);
       const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
       events.roundDone(target, done);
-      const recorded = recorder.keep(decision.record);
+      const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
+      const recorded = recorder.keep({ ...decision.record, verdict });
       if (decision.record.incidents.length > 0) await recorded;
       return decision.wantsConfirmation;
     },

@@ -15,6 +15,6 @@ const migrator = load('drizzle-orm/better-sqlite3/migrator') as typeof Migrator;
 
 export type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 export const { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, min, or, sql } = common;
-export const { alias, index, integer, primaryKey, real, sqliteTable, sqliteView, text, uniqueIndex } = core;
+export const { alias, blob, index, integer, primaryKey, real, sqliteTable, sqliteView, text, uniqueIndex } = core;
 export const { drizzle } = driver;
 export const { migrate } = migrator;

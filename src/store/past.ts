@@ -1,15 +1,21 @@
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
+import { tally } from '#monitor/judge/verdict.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
+import { openHistoryParts } from './sealing/parts.ts';
+import { keptByDefault } from './sealing/forget.ts';
 import { createWriter } from './write.ts';
 
 const atOnce = 5_000;
+// How long what a round saw counts where none follows: nobody says how often they came.
+const holdsMs = 600_000;
 
 /** Writes rounds of the past into a database that nobody uses, those that it has already left as they are. Returns how many. */
 export function writePast(options: OpenOptions, rounds: Iterable<RoundRecord>): number {
   using file = openDatabase(options);
-  const writer = createWriter(file.drizzle);
+  const parts = openHistoryParts(file.raw, keptByDefault);
+  const writer = createWriter(file.drizzle, parts);
   const write = file.raw.transaction((batch: readonly RoundRecord[]) =>
-    batch.filter((round) => writer.writeRound(round) === 'stored'),
+    batch.filter((round) => writer.writeRound(judged(round)) === 'stored'),
   );
   let stored = 0;
   let batch: RoundRecord[] = [];
@@ -19,5 +25,14 @@ export function writePast(options: OpenOptions, rounds: Iterable<RoundRecord>): 
     stored += write.immediate(batch).length;
     batch = [];
   }
-  return stored + write.immediate(batch).length;
+  stored += write.immediate(batch).length;
+  parts.spells.settle('committed');
+  parts.spells.flush();
+  return stored;
+}
+
+// Nobody judged them: the target was as most of the nodes saw it.
+function judged(round: RoundRecord): RoundRecord {
+  const { status } = tally(round.votes, { kind: 'majority' });
+  return { verdict: { status, inMaintenance: false, holdsMs }, ...round };
 }

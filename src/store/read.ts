@@ -1,14 +1,6 @@
 import type { StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import { and, asc, type BetterSQLite3Database, eq, gte, isNotNull, isNull } from './drizzle.ts';
-import {
-  type Incident,
-  incidentOf,
-  resultOf,
-  type RuleState,
-  stateOf,
-  statusNumber,
-  type StoredResult,
-} from './rows.ts';
+import { type Incident, incidentOf, type RuleState, stateOf, statusNumber } from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 /** What every target left behind: its rule states and the incidents that are open. */
@@ -35,25 +27,7 @@ export function readTargets(database: BetterSQLite3Database): readonly StoredTar
   return [...found.values()];
 }
 
-/** The results of a target that were due at `since` or later, in order. */
-export function readResults(database: BetterSQLite3Database, target: string, since: number): readonly StoredResult[] {
-  const rows = database
-    .select({
-      dueAt: results.dueAt,
-      node: nodes.name,
-      status: results.status,
-      durationUs: results.durationUs,
-      failure: results.failure,
-    })
-    .from(results)
-    .innerJoin(targets, eq(targets.id, results.targetId))
-    .innerJoin(nodes, eq(nodes.id, results.nodeId))
-    .where(and(eq(targets.name, target), gte(results.dueAt, since)))
-    .orderBy(asc(results.dueAt), asc(nodes.name));
-  return rows.all().map(resultOf);
-}
-
-/** The good results of these targets that were due at `since` or later, in order: one scan, however many targets there are. */
+/** The good results of these targets that are not sealed and were due at `since` or later, in order: one scan for all targets. */
 export function readSuccesses(
   database: BetterSQLite3Database,
   since: number,

@@ -4,7 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { ListedDelivery, SentMessage } from '#monitor/judge/delivery.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
-import type { deliveries, incidents, results, ruleStates } from './schema.ts';
+import type { deliveries, incidents, ruleStates } from './schema.ts';
 
 export type RuleState = RoundRecord['states'][number];
 export type Incident = RoundRecord['incidents'][number];
@@ -27,7 +27,7 @@ export interface StoredResult {
   readonly failure: StoredFailure | null;
 }
 
-const StoredFailure = z.object({ ...Failure.shape, address: z.string().nullable().default(null) });
+export const StoredFailure = z.object({ ...Failure.shape, address: z.string().nullable().default(null) });
 export type StoredFailure = z.output<typeof StoredFailure>;
 
 const State = z.object({
@@ -132,6 +132,10 @@ export function statusNumber(status: Outcome['status']): number {
   return statuses.indexOf(status);
 }
 
+export function statusOf(number: number): Outcome['status'] {
+  return statuses[number] ?? 'unknown';
+}
+
 /** Whole microseconds: shorter in the file than a float, and as exact as the measurement. */
 export function toMicroseconds(seconds: number | null): number | null {
   return seconds === null ? null : Math.round(seconds * 1e6);
@@ -141,20 +145,6 @@ export function failureText(outcome: Outcome): string | null {
   if (outcome.status === 'up') return null;
   const { failure, address } = outcome;
   return JSON.stringify(address === null ? failure : { ...failure, address });
-}
-
-export function resultOf(
-  row: Omit<typeof results.$inferSelect, 'targetId' | 'nodeId' | 'lateAt'> & { node: string },
-): StoredResult {
-  const { dueAt, node, durationUs } = row;
-  const place = `the result of ${new Date(dueAt).toISOString()} at ${node}`;
-  return {
-    dueAt,
-    node,
-    status: statuses[row.status] ?? 'unknown',
-    seconds: durationUs === null ? null : durationUs / 1e6,
-    failure: row.failure === null ? null : parseJson(StoredFailure, row.failure, place),
-  };
 }
 
 export function stateText({ target: _target, rule: _rule, ...state }: RuleState): string {

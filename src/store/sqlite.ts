@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { LateVote } from '#monitor/judge/round-record.ts';
+import type { LateVote, StoredSuccess } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
+import type { HistorySource, PastResult } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
 import {
   readChannels,
@@ -14,14 +15,18 @@ import {
   readToldAndOpen,
   retryDeliveries,
 } from './deliveries.ts';
-import { asc, eq, lt } from './drizzle.ts';
+import { eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
-import { readResults, readSuccesses, readTargets } from './read.ts';
-import type { StoredResult } from './rows.ts';
+import { readSuccesses, readTargets } from './read.ts';
+import { createHistorySource } from './history.ts';
 import { createRunStore } from './runs.ts';
-import { facts, results } from './schema.ts';
+import type { StoredResult } from './rows.ts';
+import { facts } from './schema.ts';
+import { keptByDefault, type Retention } from './sealing/forget.ts';
+import { openHistoryParts } from './sealing/parts.ts';
+import type { UpkeepProgress } from './sealing/upkeep.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readSummary } from './summary.ts';
 import { createWriter } from './write.ts';
@@ -30,6 +35,8 @@ export interface StoreOptions extends OpenOptions {
   readonly clock: Clock;
   /** How many rounds may wait in memory while the database refuses. */
   readonly queueLimit?: number;
+  /** How long history is kept. Default: results 90 days, hours two years, days and incidents for ever. */
+  readonly retention?: Retention;
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
@@ -46,27 +53,33 @@ export interface Store extends MonitorStore, AsyncDisposable {
    */
   recordLate(late: LateVote): Promise<'stored' | 'duplicate'>;
   /**
-   * Deletes the results that were due before `before`, oldest first, in one short transaction of about `limit` rows, and gives
-   * space back to the filesystem where much of the file is free. Returns how many it deleted; 0 says there is nothing left.
+   * Does one short piece of what keeps the file small: seals hours and days, forgets what is older than it is kept, gives space back to
+   * the filesystem where much of the file is free. False says that nothing is left to do for now. It may be cut off at any moment.
    */
-  prune(options: { readonly before: number; readonly limit: number }): number;
+  upkeep(): boolean;
+  /** How far sealing has come. */
+  upkeepProgress(): UpkeepProgress;
   /** What the database takes on disk, its log included. */
   bytes(): number;
+  /** What there is of the past, for a reader. */
+  readonly history: HistorySource;
   health(): QueueHealth;
   /** Writes what waits, then lets go of the file. Rejects with `store_failed` where rounds were lost. */
   close(): Promise<void>;
 }
 
 const defaultQueueLimit = 20_000;
-const freeShareKept = 1 / 8;
-const pagesFreedAtOnce = 512;
+const farFuture = Number.MAX_SAFE_INTEGER;
 
 /** Opens or creates the database. Throws `store_unwritable`, `store_newer` or `store_corrupt` with the way out. */
 export function openStore(options: StoreOptions): Store {
   const { clock, log } = options;
   const file = openDatabase(options);
   const { raw, drizzle: database } = file;
-  const writer = createWriter(database);
+  const parts = openHistoryParts(raw, options.retention ?? keptByDefault);
+  const { spells, marks, upkeep } = parts;
+  const history = createHistorySource({ ...parts, database: raw, newest: () => spells.newest() });
+  const writer = createWriter(database, parts);
   const channels = new Set(readChannels(database));
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
   const checks = createRunStore({ file, clock, log });
@@ -75,8 +88,11 @@ export function openStore(options: StoreOptions): Store {
   function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {
     file.waitForDisk(durable);
     try {
-      return raw.transaction(() => work.map(write)).immediate();
+      const done = raw.transaction(() => work.map(write)).immediate();
+      spells.settle('committed');
+      return done;
     } catch (error) {
+      spells.settle('rolled back');
       writer.forgetNames();
       throw error;
     }
@@ -95,24 +111,18 @@ export function openStore(options: StoreOptions): Store {
     if (closed) return;
     closed = true;
     const lost = queue.close();
+    if (lost === 0) spells.flush();
     checks.close();
     file[Symbol.dispose]();
     if (lost > 0) throw new WatchpostError('store_failed', `${file.path}: ${lost} rounds could not be written`);
   }
 
-  function prune(before: number, limit: number): number {
-    const dueAfter = (rows: number) => {
-      const old = database.select({ at: results.dueAt }).from(results).where(lt(results.dueAt, before));
-      return old.orderBy(asc(results.dueAt)).limit(1).offset(rows).get()?.at;
-    };
-    const first = dueAfter(0);
-    if (first === undefined) return 0;
-    // Cut between rounds: one that is half gone would look like a round of fewer nodes.
-    const end = Math.max(dueAfter(limit) ?? before, first + 1);
-    const { changes } = database.delete(results).where(lt(results.dueAt, end)).run();
-    const free = Math.ceil(number('freelist_count') - number('page_count') * freeShareKept);
-    if (free > 0) raw.pragma(`incremental_vacuum(${Math.min(free, pagesFreedAtOnce)})`);
-    return changes;
+  function successesOf(target: string, from: number, to: number): readonly StoredSuccess[] {
+    return history
+      .results(target, null, { from, to })
+      .flatMap(({ node, dueAt, status, durationUs }) =>
+        status === 'up' && durationUs !== null ? [{ target, node, dueAt, seconds: durationUs / 1e6 }] : [],
+      );
   }
 
   function guard<Result>(action: () => Result): Result {
@@ -125,6 +135,7 @@ export function openStore(options: StoreOptions): Store {
 
   return {
     checks,
+    history,
     load: () => guard(() => readTargets(database)),
 
     async record(round) {
@@ -147,7 +158,13 @@ export function openStore(options: StoreOptions): Store {
     summarise: (from, to) => guard(() => readSummary(database, from, to)),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),
     retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
-    recentSuccesses: (since, wanted) => guard(() => readSuccesses(database, since, wanted)),
+    recentSuccesses: (since, wanted) =>
+      guard(() => {
+        const sealedUntil = marks.get('hours_until');
+        const sealed =
+          since < sealedUntil ? [...wanted].flatMap((target) => successesOf(target, since, sealedUntil)) : [];
+        return [...sealed, ...readSuccesses(database, Math.max(since, sealedUntil), wanted)];
+      }),
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>
       guard(() => {
@@ -165,8 +182,14 @@ export function openStore(options: StoreOptions): Store {
           .run();
         return known() ?? '';
       }),
-    recentResults: (target, since) => guard(() => readResults(database, target, since)),
-    prune: ({ before, limit }) => guard(() => prune(before, limit)),
+    recentResults: (target, since) =>
+      guard(() => history.results(target, null, { from: since, to: farFuture }).map(storedOf)),
+    upkeep: () =>
+      guard(() => {
+        raw.pragma('synchronous = NORMAL');
+        return upkeep.step(clock.now());
+      }),
+    upkeepProgress: () => guard(() => upkeep.progress()),
 
     bytes() {
       const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
@@ -177,4 +200,8 @@ export function openStore(options: StoreOptions): Store {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function storedOf({ dueAt, node, status, durationUs, failure }: PastResult): StoredResult {
+  return { dueAt, node, status, seconds: durationUs === null ? null : durationUs / 1e6, failure };
 }

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Outcome } from '#checks/index.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
+import { remindOthers, writeReminder } from './reminders.ts';
 import {
   type Delivery,
   failureText,
@@ -10,9 +12,11 @@ import {
   type Settlement,
   stateText,
   statusNumber,
+  statusOf,
   toMicroseconds,
 } from './rows.ts';
 import { deliveries, incidents, nodes, results, ruleStates, targets } from './schema.ts';
+import type { HistoryParts } from './sealing/parts.ts';
 
 export interface Writer {
   /**
@@ -28,15 +32,12 @@ export interface Writer {
   forgetNames(): void;
 }
 
-interface ResultRow {
-  readonly nodeId: number;
-  readonly status: number;
-  readonly durationUs: number | null;
-  readonly failure: string | null;
-}
+type VoteRow = ReturnType<typeof resultOf> & { readonly nodeId: number };
+
+export type WriterParts = Pick<HistoryParts, 'spells' | 'late' | 'upkeep' | 'recent'>;
 
 /** Everything that writes, inside the transaction of its caller. */
-export function createWriter(database: BetterSQLite3Database): Writer {
+export function createWriter(database: BetterSQLite3Database, { spells, late, upkeep, recent }: WriterParts): Writer {
   const statements = prepare(database);
   const targetIds = new Map<string, number>();
   const nodeIds = new Map<string, number>();
@@ -52,12 +53,19 @@ export function createWriter(database: BetterSQLite3Database): Writer {
   }
 
   // The first free name for these results, or null where they are there.
-  function nameOf(targetId: number, dueAt: number, rows: readonly ResultRow[]): number | null {
+  function nameOf(targetId: number, dueAt: number, rows: readonly VoteRow[]): number | null {
     for (let name = dueAt; ; name += 1) {
-      const there = rows.length === 0 ? [] : statements.selectRound.all({ dueAt: name, targetId });
+      const there = rows.length === 0 ? [] : votesOf(targetId, name);
       if (there.length === 0) return name;
       if (rows.every((row) => there.some((one) => isDeepStrictEqual(one, row)))) return null;
     }
+  }
+
+  function votesOf(targetId: number, dueAt: number): readonly VoteRow[] {
+    if (late.isSealed(dueAt)) return late.round(targetId, dueAt);
+    return statements.selectRound
+      .all({ dueAt, targetId })
+      .map(({ status, ...row }) => ({ ...row, status: statusOf(status) }));
   }
 
   function writeState(state: RuleState): void {
@@ -85,54 +93,27 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       .run();
   }
 
-  // The reminder that follows a delivery, if its incident is open by now.
-  function writeReminder(after: number, at: number): void {
-    database.run(sql`
-      INSERT INTO deliveries
-        (incident_id, kind, number, channel, recipient, state, created_at, next_attempt_at, attempts)
-      SELECT incident_id, 'reminder', CASE kind WHEN 'reminder' THEN number + 1 ELSE 1 END,
-        channel, recipient, 'pending', ${at}, ${at}, 0
-      FROM deliveries JOIN incidents ON incidents.id = incident_id
-      WHERE deliveries.id = ${after} AND ended_at IS NULL
-      ON CONFLICT DO NOTHING`);
-  }
-
-  // Those who were told of the incident hear at once of the recipient that cannot be.
-  function remindOthers(unreached: number, at: number): void {
-    const others = sql`
-      FROM deliveries AS told JOIN deliveries AS lost ON lost.incident_id = told.incident_id
-        JOIN incidents ON incidents.id = told.incident_id
-      WHERE lost.id = ${unreached} AND told.kind = 'opened' AND told.state = 'sent' AND incidents.ended_at IS NULL
-        AND (told.channel, told.recipient) <> (lost.channel, lost.recipient)`;
-    database.run(sql`
-      UPDATE deliveries SET created_at = min(created_at, ${at}), next_attempt_at = min(next_attempt_at, ${at})
-      WHERE kind = 'reminder' AND state = 'pending'
-        AND (incident_id, channel, recipient) IN (SELECT told.incident_id, told.channel, told.recipient ${others})`);
-    database.run(sql`
-      INSERT INTO deliveries
-        (incident_id, kind, number, channel, recipient, state, created_at, next_attempt_at, attempts)
-      SELECT told.incident_id, 'reminder',
-        1 + coalesce((SELECT max(number) FROM deliveries AS earlier WHERE earlier.incident_id = told.incident_id
-          AND earlier.kind = 'reminder' AND earlier.channel = told.channel AND earlier.recipient = told.recipient), 0),
-        told.channel, told.recipient, 'pending', ${at}, ${at}, 0
-      ${others}
-        AND NOT EXISTS (SELECT 1 FROM deliveries AS waiting WHERE waiting.incident_id = told.incident_id
-          AND waiting.kind = 'reminder' AND waiting.state = 'pending'
-          AND waiting.channel = told.channel AND waiting.recipient = told.recipient)
-      ON CONFLICT DO NOTHING`);
+  function writeResult(targetId: number, dueAt: number, { nodeId, ...result }: VoteRow): void {
+    const pair = { targetId, nodeId };
+    if (late.isSealed(dueAt)) {
+      late.add(pair, { dueAt, ...result, lateAt: null });
+      return;
+    }
+    upkeep.written(pair, dueAt);
+    recent.add(targetId, dueAt);
+    statements.insertResult.run({ dueAt, ...pair, ...result, status: statusNumber(result.status) });
   }
 
   return {
-    writeRound({ target, dueAt, votes, states, incidents, deliveries }) {
+    writeRound({ target, dueAt, votes, verdict, states, incidents, deliveries }) {
       const targetId = idOf(targetIds, target, 'target');
       const rows = votes.map(({ node, outcome }) => ({
         nodeId: idOf(nodeIds, node.name, 'node'),
-        status: statusNumber(outcome.status),
-        durationUs: toMicroseconds(outcome.seconds),
-        failure: failureText(outcome),
+        ...resultOf(outcome),
       }));
       const name = nameOf(targetId, dueAt, rows);
-      if (name !== null) for (const row of rows) statements.insertResult.run({ ...row, dueAt: name, targetId });
+      if (name !== null) for (const row of rows) writeResult(targetId, name, row);
+      if (verdict !== undefined && name !== null) spells.note(targetId, name, verdict);
       states.forEach(writeState);
       incidents.forEach(writeIncident);
       deliveries.forEach(writeDelivery);
@@ -140,6 +121,12 @@ export function createWriter(database: BetterSQLite3Database): Writer {
     },
 
     writeLate({ target, dueAt, vote: { node, outcome }, at }) {
+      const pair = { targetId: idOf(targetIds, target, 'target'), nodeId: idOf(nodeIds, node.name, 'node') };
+      if (late.isSealed(dueAt)) {
+        return late.add(pair, { dueAt, ...resultOf(outcome), lateAt: at }) ? 'stored' : 'duplicate';
+      }
+      upkeep.written(pair, dueAt);
+      recent.add(pair.targetId, dueAt);
       const change = {
         status: statusNumber(outcome.status),
         durationUs: toMicroseconds(outcome.seconds),
@@ -148,12 +135,7 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       };
       const { changes } = database
         .insert(results)
-        .values({
-          dueAt,
-          targetId: idOf(targetIds, target, 'target'),
-          nodeId: idOf(nodeIds, node.name, 'node'),
-          ...change,
-        })
+        .values({ dueAt, ...pair, ...change })
         .onConflictDoUpdate({
           target: [results.dueAt, results.targetId, results.nodeId],
           set: change,
@@ -171,9 +153,9 @@ export function createWriter(database: BetterSQLite3Database): Writer {
         .run();
       if (changes === 0) return;
       if (settlement.state === 'sent' && settlement.remindAt !== null)
-        writeReminder(settlement.id, settlement.remindAt);
+        writeReminder(database, settlement.id, settlement.remindAt);
       const { tellOthersAt = null } = settlement.state === 'pending' ? settlement : {};
-      if (tellOthersAt !== null) remindOthers(settlement.id, tellOthersAt);
+      if (tellOthersAt !== null) remindOthers(database, settlement.id, tellOthersAt);
     },
 
     forgetNames() {
@@ -181,6 +163,10 @@ export function createWriter(database: BetterSQLite3Database): Writer {
       nodeIds.clear();
     },
   };
+}
+
+function resultOf(outcome: Outcome) {
+  return { status: outcome.status, durationUs: toMicroseconds(outcome.seconds), failure: failureText(outcome) };
 }
 
 function changeOf(settlement: Settlement) {

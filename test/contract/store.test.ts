@@ -30,13 +30,14 @@ const implementations: readonly Implementation[] = [
 ];
 
 describe.each(implementations)('the store on $name', ({ open }) => {
-  async function withStore(action: (store: Store, clock: FakeClock, reopen: () => Promise<Store>) => Promise<void>) {
+  type Reopen = (more?: Partial<StoreOptions>) => Promise<Store>;
+  async function withStore(action: (store: Store, clock: FakeClock, reopen: Reopen) => Promise<void>) {
     using folder = tempFolder();
     const clock = new FakeClock();
     let store = open(folder.path, clock);
-    const reopen = async () => {
+    const reopen: Reopen = async (more) => {
       await store.close();
-      store = open(folder.path, clock);
+      store = open(folder.path, clock, more);
       return store;
     };
     try {
@@ -421,19 +422,52 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect((await reopen()).load()).toEqual([{ target: 'shop', states: [kept], openIncidents: [told] }]);
     }));
 
-  test('prunes old results in bounded pieces of whole rounds', () =>
-    withStore(async (store, _clock, reopen) => {
-      const votes = [vote('de1'), vote('us1')];
-      const recorded = Array.from({ length: 50 }, (_, index) => store.record(round('shop', start + index, { votes })));
-      const after = await reopen();
-      await Promise.all(recorded);
-      const before = start + 40;
-      expect(after.prune({ before, limit: 15 })).toBe(14);
-      expect(after.prune({ before, limit: 1 })).toBe(2);
-      for (let left = 64; left > 0; left -= after.prune({ before, limit: 16 })) expect(left % 16).toBe(0);
-      expect(after.prune({ before, limit: 16 })).toBe(0);
-      expect(after.recentResults('shop', 0).map(({ dueAt }) => dueAt)).toEqual(
-        Array.from({ length: 10 }, (_, index) => [before + index, before + index]).flat(),
-      );
+  test('forgets results, then hours, then days, each after its own time', () =>
+    withStore(async (store, clock, reopen) => {
+      const day = 86_400_000;
+      const retention = { rawMs: 2 * day, hoursMs: 5 * day, daysMs: 9 * day, incidentsMs: null };
+      void store.record(round('shop', start, { votes: [vote('de1'), vote('us1')] }));
+      const again = await reopen({ retention });
+      const looked: unknown[] = [];
+      for (let days = 1; days <= 11; days += 1) {
+        await clock.advance(day);
+        for (let left = 1_000; again.upkeep() && left > 0; left -= 1);
+        const { history } = again;
+        const span = { from: start - day, to: start + day };
+        const lengths = [
+          history.results('shop', null, span).length,
+          history.sealed('hours', 'shop', null, span).length,
+          history.sealed('days', 'shop', null, span).length,
+        ];
+        if (lengths.join(' ') !== looked.at(-1)) looked.push(lengths.join(' '));
+      }
+      expect(looked).toEqual(['2 2 0', '2 2 2', '0 2 2', '0 0 2', '0 0 0']);
+    }));
+
+  test('rests once everything that is over is sealed', () =>
+    withStore(async (store, clock) => {
+      for (let index = 0; index < 3; index += 1) void store.record(round('shop', start + index * 1_800_000));
+      await clock.advance(3 * 3_600_000);
+      let pieces = 0;
+      while (store.upkeep()) pieces += 1;
+      expect(pieces).toBeGreaterThan(3);
+      expect(store.upkeep()).toBe(false);
+      expect(store.recentResults('shop', 0)).toHaveLength(3);
+      await clock.advance(600_000);
+      expect(store.upkeep()).toBe(false);
+    }));
+
+  test('forgets incidents and their deliveries after their own time, never one that is open', () =>
+    withStore(async (store, clock, reopen) => {
+      void store.record(opening('shop', start));
+      void store.record(closing('shop', start, start + 1));
+      void store.record(opening('mail', start));
+      const day = 86_400_000;
+      const again = await reopen({ retention: { rawMs: day, hoursMs: day, daysMs: null, incidentsMs: day } });
+      await clock.advance(2 * day);
+      for (let left = 1_000; again.upkeep() && left > 0; left -= 1);
+      const query = { from: 0, to: clock.now(), target: null, isOpen: null, after: null, limit: 10 };
+      expect(again.history.incidents(query).map(({ target }) => target)).toEqual(['mail']);
+      expect(again.listDeliveries({ limit: 10 }).map(({ target }) => target)).toEqual(['mail']);
     }));
 });

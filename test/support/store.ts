@@ -48,6 +48,11 @@ export function down(message = 'connection refused'): Outcome {
   return failed(failure('target', 'refused', message), { seconds: 0.0005, address: '192.0.2.80' });
 }
 
+/** No answer from the node. */
+export function unanswered(): Outcome {
+  return failed(failure('node', 'no_answer', 'the node did not answer'));
+}
+
 export function vote(name = 'de1', outcome: Outcome = up()): Vote {
   return { node: node(name), outcome };
 }

@@ -10,6 +10,7 @@ const table: Record<string, readonly string[]> = {
   kernel: [],
   checks: ['kernel'],
   schedule: ['kernel'],
+  history: ['kernel', 'checks/index.ts'],
   protocol: ['kernel', 'checks/index.ts'],
   service: ['kernel', 'protocol', 'checks/index.ts'],
   node: ['kernel', 'protocol', 'schedule', 'checks/index.ts'],
@@ -17,7 +18,7 @@ const table: Record<string, readonly string[]> = {
   'monitor/doubt': ['kernel', 'checks/index.ts', 'monitor/judge'],
   'monitor/watch': ['kernel', 'schedule', 'checks/index.ts', 'monitor/judge'],
   'monitor/tell': ['kernel', 'schedule', 'monitor/judge'],
-  monitor: ['kernel', 'checks/index.ts', 'monitor/judge', 'monitor/doubt', 'monitor/watch', 'monitor/tell'],
+  monitor: ['kernel', 'schedule', 'checks/index.ts', 'monitor/judge', 'monitor/doubt', 'monitor/watch', 'monitor/tell'],
   config: [
     'kernel',
     'schedule',
@@ -42,6 +43,7 @@ const table: Record<string, readonly string[]> = {
   ],
   store: [
     'kernel',
+    'history',
     'checks/index.ts',
     'monitor/judge',
     'monitor/doubt/silence.ts',
@@ -50,9 +52,10 @@ const table: Record<string, readonly string[]> = {
     'monitor/store.ts',
     'service/ports.ts',
   ],
-  metrics: ['kernel', 'monitor/judge', 'service/ports.ts'],
+  metrics: ['kernel', 'history', 'monitor/judge', 'service/ports.ts'],
   web: [
     'kernel',
+    'history',
     'protocol',
     'monitor/judge',
     'monitor/doubt/silence.ts',

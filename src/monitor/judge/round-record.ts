@@ -1,7 +1,16 @@
 import type { Delivery } from './delivery.ts';
 import type { Incident } from './incident.ts';
 import type { RuleState } from './rule-state.ts';
+import type { VerdictStatus } from './verdict.ts';
 import type { Vote } from './vote.ts';
+
+/** What a round says about its target, until the next one. */
+export interface ShownVerdict {
+  readonly status: VerdictStatus;
+  readonly inMaintenance: boolean;
+  /** For how long it holds where no round follows. */
+  readonly holdsMs: number;
+}
 
 /** Everything a round leaves behind, or a change without one; it is stored whole or not at all. */
 export interface RoundRecord {
@@ -9,6 +18,8 @@ export interface RoundRecord {
   /** Wall time the round was due at: with the target, its name. */
   readonly dueAt: number;
   readonly votes: readonly Vote[];
+  /** What the votes say together, as it is shown; absent where the record is no round. */
+  readonly verdict?: ShownVerdict;
   /** The rule states that this round changed. */
   readonly states: readonly RuleState[];
   /** Incidents that this round opened, changed or closed, as they are after it. */

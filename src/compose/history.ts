@@ -1,0 +1,52 @@
+import type { Config } from '#config/config.ts';
+import { createReader } from '#history/create-reader.ts';
+import type { HistoryReader, KnownTarget } from '#history/reader.ts';
+import type { HistorySource } from '#history/source.ts';
+import { startChore } from '#kernel/chore.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Store } from '#store/sqlite.ts';
+
+/** What pages, commands, mails and metrics read history through; the targets are those of the configuration in force. */
+export function openReader(source: HistorySource, inForce: () => Pick<Config, 'targets'>, clock: Clock): HistoryReader {
+  return createReader({ source, targets: () => inForce().targets.map(knownOf), clock });
+}
+
+const pauseMs = 20;
+const behindMs = 3 * 3_600_000;
+const tellEveryMs = 30_000;
+
+/** Seals and forgets in short pieces while everything else goes on. How it gets on is told where there is much to do. */
+export function startUpkeep(
+  store: Pick<Store, 'upkeep' | 'upkeepProgress'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Disposable {
+  let toldAt = Number.NEGATIVE_INFINITY;
+
+  function tell(): void {
+    if (clock.elapsed() - toldAt < tellEveryMs) return;
+    const { oldestUnsealed } = store.upkeepProgress();
+    const behind = oldestUnsealed === null ? 0 : clock.now() - oldestUnsealed;
+    if (behind < behindMs && toldAt === Number.NEGATIVE_INFINITY) return;
+    if (oldestUnsealed === null || behind < behindMs) {
+      log.info('all older results are sealed');
+      toldAt = Number.NEGATIVE_INFINITY;
+      return;
+    }
+    toldAt = clock.elapsed();
+    const from = new Date(oldestUnsealed).toISOString();
+    log.info({ from, hoursLeft: Math.floor(behind / 3_600_000) }, 'older results are being sealed');
+  }
+
+  function step(): boolean {
+    const worked = store.upkeep();
+    tell();
+    return worked;
+  }
+
+  return startChore({ step, trouble: 'history was not kept up', pauseMs, clock, log });
+}
+
+function knownOf({ name, spec, labels }: Config['targets'][number]): KnownTarget {
+  return { name, check: spec.type, host: spec.host, labels, objective: null };
+}

@@ -1,0 +1,132 @@
+import type { Figures } from './reader.ts';
+import type { HistorySource, PastResult, SealedSums } from './source.ts';
+import { cover, type Piece, type Span } from './span.ts';
+import { addTime, noTime, type Spell, type TimeByStatus, timeIn, uptimeOf } from './spells.ts';
+import { Tally } from './tally.ts';
+
+type Row = SealedSums | PastResult;
+
+/** What was read of one target for one span. */
+export interface Read extends Span {
+  readonly time: TimeByStatus | null;
+  readonly rows: readonly Row[];
+}
+
+/** Reads a span of one target: its time, unless a node is named, and its results, unless only the time is wanted. */
+export function readSpan(
+  source: HistorySource,
+  target: string,
+  node: string | null,
+  span: Span,
+  now: number,
+  what: 'all' | 'time' = 'all',
+): Read {
+  const pieces = what === 'time' ? [] : cover(span, source.kept());
+  const wide = { from: pieces[0]?.from ?? span.from, to: pieces.at(-1)?.to ?? span.to };
+  const time = node === null ? timeIn(wide, source.spells(target, wide), now) : null;
+  return { ...wide, time, rows: pieces.flatMap((piece) => rowsOf(source, target, node, piece)) };
+}
+
+/** The same for parts of a span that follow each other, each source looked into once. */
+export function partsRead(
+  source: HistorySource,
+  target: string,
+  node: string | null,
+  parts: readonly Span[],
+  now: number,
+): readonly Read[] {
+  const [first] = parts;
+  const last = parts.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const kept = source.kept();
+  const pieces = parts.map((part) => cover(part, kept));
+  const spells = node === null ? source.spells(target, { from: first.from, to: last.to }) : [];
+  const rows = {
+    days: rowsWithin(source, target, node, pieces.flat(), 'days'),
+    hours: rowsWithin(source, target, node, pieces.flat(), 'hours'),
+    results: rowsWithin(source, target, node, pieces.flat(), 'results'),
+  };
+  return parts.map((part, index) => {
+    const own = pieces[index] ?? [];
+    return {
+      ...part,
+      time: node === null ? timeIn(part, spellsIn(spells, part), now) : null,
+      rows: own.flatMap((piece) => takeWithin(rows[piece.of], piece)),
+    };
+  });
+}
+
+/** The figures of what was read of some targets. */
+export function figuresOf(reads: readonly Read[], span: Span, node: string | null): Figures {
+  const tally = new Tally();
+  let time: TimeByStatus | null = node === null ? noTime : null;
+  for (const read of reads) {
+    if (time !== null && read.time !== null) time = addTime(time, read.time);
+    for (const row of read.rows) {
+      if ('sketch' in row) tally.addSums(row);
+      else tally.addResult(row);
+    }
+  }
+  const { answers, latency } = tally;
+  const answered = answers.up + answers.down;
+  const share = answered === 0 ? null : answers.up / answered;
+  return {
+    from: Math.min(span.from, ...reads.map(({ from }) => from)),
+    to: Math.max(span.to, ...reads.map(({ to }) => to)),
+    uptime: time === null ? share : uptimeOf(time),
+    time,
+    answers,
+    latency,
+  };
+}
+
+function rowsOf(source: HistorySource, target: string, node: string | null, { of, from, to }: Piece): readonly Row[] {
+  return of === 'results' ? source.results(target, node, { from, to }) : source.sealed(of, target, node, { from, to });
+}
+
+interface Rows {
+  readonly times: readonly number[];
+  readonly rows: readonly Row[];
+}
+
+// One look for all pieces of a kind; what lies between them is not asked for twice, and is dropped by `takeWithin`.
+function rowsWithin(
+  source: HistorySource,
+  target: string,
+  node: string | null,
+  pieces: readonly Piece[],
+  of: Piece['of'],
+): Rows {
+  const own = pieces.filter((piece) => piece.of === of);
+  const joined: Piece[] = [];
+  for (const piece of own) {
+    const last = joined.at(-1);
+    if (last !== undefined && piece.from <= last.to)
+      joined[joined.length - 1] = { ...last, to: Math.max(last.to, piece.to) };
+    else joined.push(piece);
+  }
+  const rows = joined.flatMap((piece) => rowsOf(source, target, node, piece)).toSorted((a, b) => timeOf(a) - timeOf(b));
+  return { rows, times: rows.map(timeOf) };
+}
+
+const timeOf = (row: Row) => ('sketch' in row ? row.at : row.dueAt);
+
+function takeWithin({ times, rows }: Rows, { from, to }: Span): readonly Row[] {
+  return rows.slice(firstAt(times, from), firstAt(times, to));
+}
+
+function spellsIn(spells: readonly Spell[], { from, to }: Span): readonly Spell[] {
+  const starts = spells.map((spell) => spell.from);
+  return spells.slice(Math.max(0, firstAt(starts, from + 1) - 1), firstAt(starts, to) + 1);
+}
+
+/** The index of the first time at `at` or later, in an ordered list. */
+function firstAt(times: readonly number[], at: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] ?? 0) < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

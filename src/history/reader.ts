@@ -1,0 +1,169 @@
+import type { IncidentDetail, PastIncident } from './incidents.ts';
+import type { PastFailure } from './source.ts';
+import type { Span } from './span.ts';
+import type { TargetStatus, TimeByStatus } from './spells.ts';
+import type { Answers, Latency } from './tally.ts';
+
+// Pages, commands, the API, mails and metrics read history through this port and nothing else, so that a number is the same
+// everywhere. Times are milliseconds since the epoch, durations seconds, shares ratios from 0 to 1.
+
+/** How things were. It is asked for what was committed: a round that ended within the last second may be missing. */
+export interface HistoryReader {
+  /** Every configured target as it is now, or those of a selection, by name. */
+  now(of?: Selection): Promise<readonly TargetNow[]>;
+  /** The newest rounds before `before` (default: now) with all votes, the newest first; at most `limit`, and at most 7 days back. */
+  rounds(target: string, options: { readonly before?: number; readonly limit: number }): Promise<readonly PastRound[]>;
+  /** The figures of a span, of all targets of the selection together. */
+  figures(query: FiguresQuery): Promise<Figures>;
+  /** The same for each target of the selection, by name, with what is left of its objective's budget. */
+  byTarget(query: FiguresQuery): Promise<readonly TargetFigures[]>;
+  /** The same for each node that had a result, by name. */
+  byNode(query: Omit<FiguresQuery, 'node'>): Promise<readonly NodeFigures[]>;
+  /** Figures in steps, for charts: all parts of the span in order, those without any result too. */
+  series(query: SeriesQuery): Promise<Series>;
+  /** Incidents that were open for a part of the span, the newest first. `next` goes on where the list was cut, else it is null. */
+  incidents(query: IncidentsQuery): Promise<IncidentPage>;
+  /** One incident with its votes and deliveries; null where there is none of this id. */
+  incident(id: string): Promise<IncidentDetail | null>;
+  /** What is left of each objective's budget at this moment, by target. */
+  budgets(): Promise<readonly TargetBudget[]>;
+  /** Names of the nodes that have results. */
+  nodes(): Promise<readonly string[]>;
+  /** From when on there is history of each resolution. */
+  kept(): Promise<KeptHistory>;
+}
+
+/** Which targets: one, all that bear a label, or all that are configured. A target that is not configured any more can be named. */
+export type Selection =
+  | { readonly target: string }
+  | { readonly label: string; readonly value: string }
+  | { readonly all: true };
+
+/** What is to be seen of a span. `of` is all targets where it is not said, `node` all nodes. */
+export interface FiguresQuery extends Span {
+  readonly of?: Selection | undefined;
+  readonly node?: string | undefined;
+}
+
+export interface SeriesQuery extends FiguresQuery {
+  /** The length of a step; it is lengthened where less is not kept. Without it, the shortest that gives at most `points` parts. */
+  readonly stepMs?: number | undefined;
+  /** Default: 300. */
+  readonly points?: number | undefined;
+}
+
+export interface IncidentsQuery extends Partial<Span> {
+  readonly target?: string | undefined;
+  /** True for open ones only, false for those that are over only. */
+  readonly isOpen?: boolean | undefined;
+  /** Default: 50. */
+  readonly limit?: number | undefined;
+  /** What a page before gave as `next`. */
+  readonly after?: string | undefined;
+}
+
+export interface IncidentPage {
+  readonly incidents: readonly PastIncident[];
+  readonly next: string | null;
+}
+
+/**
+ * How a span went. `from` and `to` are what was counted: the span that was asked for, widened to whole hours or days where no finer
+ * history is kept, and cut at now.
+ */
+export interface Figures extends Span {
+  /**
+   * The share of the time with a verdict in which the targets were not down; of one node, the share of its answers that were up.
+   * Unknown and maintenance count for neither side. Null where there is nothing to go by.
+   */
+  readonly uptime: number | null;
+  /** How the time was spent, by verdicts, of several targets added up; null where a node is named, which gives no verdict. */
+  readonly time: TimeByStatus | null;
+  readonly answers: Answers;
+  readonly latency: Latency | null;
+}
+
+export interface TargetFigures extends Figures {
+  readonly target: string;
+  /** Of the objective's own period up to the end of the span; null where the target has no objective, or a node is named. */
+  readonly budget: Budget | null;
+}
+
+export interface NodeFigures extends Figures {
+  readonly node: string;
+}
+
+export interface Series extends Span {
+  readonly stepMs: number;
+  readonly parts: readonly Figures[];
+}
+
+/** What a target promises: not to be down for more than a share of a period. */
+export interface Objective {
+  /** The share of the time that it is to be up: 0.999. */
+  readonly ratio: number;
+  readonly overMs: number;
+}
+
+/** How an objective stands. */
+export interface Budget extends Objective {
+  /** The uptime within the period; null where nothing is known. */
+  readonly uptime: number | null;
+  /** How long the target may be down in the period, and how long it was. */
+  readonly allowedMs: number;
+  readonly spentMs: number;
+  /** The share of the budget that is left; negative where more was spent than there is. */
+  readonly left: number;
+}
+
+export interface TargetBudget extends Budget {
+  readonly target: string;
+}
+
+/** What is configured about a target, as far as people see it. */
+export interface KnownTarget {
+  readonly name: string;
+  readonly check: string;
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly objective: Objective | null;
+}
+
+/** A target at this moment. */
+export interface TargetNow extends KnownTarget {
+  /** Unknown where nothing was seen of it for too long. */
+  readonly status: TargetStatus;
+  readonly inMaintenance: boolean;
+  /** Since when it is so; null where it was never watched. */
+  readonly since: number | null;
+  /** The last round that had results, or null. */
+  readonly round: PastRound | null;
+  /** Its open incidents, the oldest first. */
+  readonly incidents: readonly PastIncident[];
+}
+
+/** A round with what each node answered. */
+export interface PastRound {
+  readonly dueAt: number;
+  /** The verdict that was shown; null where none was kept. */
+  readonly status: TargetStatus | null;
+  /** By the node's name. */
+  readonly votes: readonly NodeResult[];
+}
+
+export interface NodeResult {
+  readonly node: string;
+  readonly status: 'up' | 'down' | 'unknown';
+  readonly seconds: number | null;
+  /** Null where it is up. */
+  readonly failure: PastFailure | null;
+  /** When it came, where that was after its round. */
+  readonly lateAt: number | null;
+}
+
+export interface KeptHistory {
+  /** The oldest moment of which single results, hours and days are kept. */
+  readonly resultsFrom: number;
+  readonly hoursFrom: number;
+  readonly daysFrom: number;
+}

@@ -1,0 +1,51 @@
+import type { Failure } from '#checks/index.ts';
+import type { IncidentDetail, PastIncident } from './incidents.ts';
+import type { Kept, Span } from './span.ts';
+import type { Spell } from './spells.ts';
+import type { Counted, Sums } from './tally.ts';
+
+/** One node's result in one round. Times are milliseconds since the epoch, durations whole microseconds. */
+export interface PastResult extends Counted {
+  readonly dueAt: number;
+  readonly node: string;
+  readonly failure: PastFailure | null;
+}
+
+/** Why a node could not call a target up, and the address that it had reached by then. */
+export interface PastFailure extends Failure {
+  readonly address: string | null;
+}
+
+/** The sums of a node's sealed results in the hour or the day that begins at `at`. */
+export interface SealedSums extends Sums {
+  readonly node: string;
+  readonly at: number;
+}
+
+/** What the reader reads from. Every method is one look at what is stored, in order of time. */
+export interface HistorySource {
+  kept(): Kept;
+  /** Names of all nodes that ever had a result. */
+  nodes(): readonly string[];
+  /** Whatever began in the span, one row for each node; of one node where it is named. */
+  sealed(of: 'hours' | 'days', target: string, node: string | null, span: Span): readonly SealedSums[];
+  /** The results that were due in the span, wherever they are kept; those of a round together, by the node's name. */
+  results(target: string, node: string | null, span: Span): readonly PastResult[];
+  /** When up to `limit` rounds before `before` were due, the newest first, not looking further back than `since`. */
+  rounds(target: string, before: number, since: number, limit: number): readonly number[];
+  /** The spells that touch the span, and the one after it where there is one. */
+  spells(target: string, span: Span): readonly Spell[];
+  /** The newest spell of each target that has one. */
+  newestSpells(): ReadonlyMap<string, Spell>;
+  incidents(query: IncidentQuery): readonly PastIncident[];
+  incident(id: string): IncidentDetail | null;
+}
+
+/** Which incidents: those that were open for a part of the span; the newest first. */
+export interface IncidentQuery extends Span {
+  readonly target: string | null;
+  readonly isOpen: boolean | null;
+  /** Only those that come after this one in the list. */
+  readonly after: { readonly startedAt: number; readonly id: string } | null;
+  readonly limit: number;
+}

@@ -1,0 +1,87 @@
+import type { Span } from './span.ts';
+
+/** What the votes of a round said together: `partial` where some nodes, but not enough for the rule, see the target down. */
+export type TargetStatus = 'up' | 'partial' | 'down' | 'unknown';
+
+/**
+ * A stretch of time in which every round of a target ended with the same verdict. What a round saw holds until the next round, but
+ * no longer than `holdsMs`: what comes after that was not watched.
+ */
+export interface Spell {
+  /** When its first and its last round were due. */
+  readonly from: number;
+  readonly last: number;
+  readonly holdsMs: number;
+  readonly status: TargetStatus;
+  readonly inMaintenance: boolean;
+}
+
+/** Milliseconds that were spent so. Time in maintenance is apart, whatever was seen then, and so is time without a round. */
+export interface TimeByStatus {
+  readonly up: number;
+  readonly partial: number;
+  readonly down: number;
+  readonly unknown: number;
+  readonly maintenance: number;
+  readonly unwatched: number;
+}
+
+export const noTime: TimeByStatus = { up: 0, partial: 0, down: 0, unknown: 0, maintenance: 0, unwatched: 0 };
+
+/** What followed from a round. */
+export interface RoundVerdict {
+  readonly status: TargetStatus;
+  readonly inMaintenance: boolean;
+  readonly holdsMs: number;
+}
+
+/**
+ * What the newest spell becomes by a round that was due at `at`: the same one, a bit longer, or a new one. Null where the round is
+ * older than what is known, which it does not change.
+ */
+export function follow(newest: Spell | null, at: number, verdict: RoundVerdict): Spell | null {
+  const fresh = { from: at, last: at, ...verdict };
+  if (newest === null) return fresh;
+  if (at <= newest.last) return null;
+  const goesOn =
+    newest.status === verdict.status &&
+    newest.inMaintenance === verdict.inMaintenance &&
+    newest.holdsMs === verdict.holdsMs &&
+    at <= newest.last + newest.holdsMs;
+  return goesOn ? { ...newest, last: at } : fresh;
+}
+
+/** Where each spell ends: with the next one, or when what its last round saw holds no longer, at `now` at the latest. */
+function endsOf(spells: readonly Spell[], now: number): readonly number[] {
+  return spells.map(({ last, holdsMs }, index) => Math.min(last + holdsMs, spells[index + 1]?.from ?? now, now));
+}
+
+/** How the time of a span was spent. `spells` are all that touch it, oldest first, and the one after them where there is one. */
+export function timeIn({ from, to }: Span, spells: readonly Spell[], now: number): TimeByStatus {
+  const time = { ...noTime };
+  const ends = endsOf(spells, now);
+  for (const [index, spell] of spells.entries()) {
+    const ms = Math.min(ends[index] ?? to, to) - Math.max(spell.from, from);
+    if (ms > 0) time[spell.inMaintenance ? 'maintenance' : spell.status] += ms;
+  }
+  const { unwatched: _, ...watched } = time;
+  const known = Object.values(watched).reduce((sum, one) => sum + one, 0);
+  return { ...time, unwatched: Math.max(0, Math.min(to, now) - from - known) };
+}
+
+export function addTime(a: TimeByStatus, b: TimeByStatus): TimeByStatus {
+  return {
+    up: a.up + b.up,
+    partial: a.partial + b.partial,
+    down: a.down + b.down,
+    unknown: a.unknown + b.unknown,
+    maintenance: a.maintenance + b.maintenance,
+    unwatched: a.unwatched + b.unwatched,
+  };
+}
+
+/** The share of the time with a verdict that the target was not down; null where there was none. Maintenance does not count. */
+export function uptimeOf({ up, partial, down }: TimeByStatus): number | null {
+  const known = up + partial + down;
+  return known === 0 ? null : (up + partial) / known;
+}

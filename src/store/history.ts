@@ -1,0 +1,186 @@
+import type Database from 'better-sqlite3';
+import type { PackedResult } from '#history/pack.ts';
+import type { HistorySource, PastResult, SealedSums } from '#history/source.ts';
+import { dayMs, hourMs, type Span } from '#history/span.ts';
+import type { Spell } from '#history/spells.ts';
+import { Tally } from '#history/tally.ts';
+import { readIncident, readIncidents } from './incidents.ts';
+import type { RecentRounds } from './sealing/recent-rounds.ts';
+import { parseJson, StoredFailure } from './rows.ts';
+import { type LateResults, withLate } from './sealing/late.ts';
+import type { Marks } from './sealing/marks.ts';
+import { packedOf, type ResultRow } from './sealing/packed-row.ts';
+import type { Pair, SealedRows, SumsRow } from './sealing/sealed-rows.ts';
+import { spellColumns, spellOf, type SpellRow } from './spells.ts';
+
+export interface SourceOptions {
+  readonly database: Database.Database;
+  readonly rows: SealedRows;
+  readonly late: LateResults;
+  readonly marks: Marks;
+  readonly recent: RecentRounds;
+  /** The newest spell of each target, by its number, as far as it is known better than the file has it. */
+  readonly newest: () => ReadonlyMap<number, Spell>;
+}
+
+/** What the file holds of the past. */
+export function createHistorySource({ database, rows, late, marks, recent, newest }: SourceOptions): HistorySource {
+  const statements = prepare(database);
+  const idOf = (target: string) => statements.targetId.get(target)?.id;
+  const nodesOf = (node: string | null) => statements.nodes.all().filter(({ name }) => node === null || name === node);
+
+  function sealedResults(pair: Pair, { from, to }: Span): readonly PackedResult[] {
+    if (from >= to) return [];
+    const hours = rows.sums('hours', pair, floor(from, hourMs), to);
+    const packed = hours.flatMap(({ at }) => rows.results(pair, at) ?? []);
+    const all = withLate(packed, late.of(pair, floor(from, hourMs), to));
+    return all.filter(({ dueAt }) => dueAt >= from && dueAt < to);
+  }
+
+  function unsealedRows(targetId: number, from: number, to: number): readonly UnsealedRow[] {
+    const older = from < recent.since ? statements.results.all(targetId, from, Math.min(to, recent.since)) : [];
+    const dues = recent.of(targetId, Math.max(from, recent.since), to);
+    return [...older, ...dues.flatMap((dueAt) => statements.round.all(dueAt, targetId))];
+  }
+
+  function results(target: string, node: string | null, { from, to }: Span): readonly PastResult[] {
+    const targetId = idOf(target);
+    if (targetId === undefined) return [];
+    const sealedUntil = marks.get('hours_until');
+    const old = nodesOf(node).flatMap(({ id, name }) =>
+      sealedResults({ targetId, nodeId: id }, { from, to: Math.min(to, sealedUntil) }).map((one) => pastOf(one, name)),
+    );
+    const unsealed = unsealedRows(targetId, Math.max(from, sealedUntil), to)
+      .filter((row) => node === null || row.node === node)
+      .map((row) => pastOf(packedOf(row), row.node));
+    return [...old.toSorted(inOrder), ...unsealed];
+  }
+
+  // Sums that results which came late are not yet part of, with these.
+  function mended(of: 'hours' | 'days', pair: Pair, sums: readonly SumsRow[], span: Span): readonly SumsRow[] {
+    const unit = of === 'hours' ? hourMs : dayMs;
+    const waiting = late.of(pair, span.from, span.to);
+    if (waiting.length === 0) return sums;
+    const all = new Map(sums.map((row) => [row.at, row]));
+    for (const [at, some] of Map.groupBy(waiting, ({ dueAt }) => floor(dueAt, unit))) {
+      const tally = new Tally();
+      if (of === 'hours') {
+        for (const result of withLate(rows.results(pair, at) ?? [], some)) tally.addResult(result);
+      } else {
+        const hours = { from: at, to: at + dayMs };
+        for (const row of mended('hours', pair, rows.sums('hours', pair, hours.from, hours.to), hours))
+          tally.addSums(row);
+      }
+      all.set(at, { nodeId: pair.nodeId, at, ...tally.sums });
+    }
+    return [...all.values()].toSorted((a, b) => a.at - b.at);
+  }
+
+  return {
+    kept() {
+      const oldest = statements.oldest.get();
+      const first = Math.min(oldest?.day ?? Infinity, oldest?.spell ?? Infinity, oldest?.result ?? Infinity);
+      return {
+        daysUntil: marks.get('days_until'),
+        hoursUntil: marks.get('hours_until'),
+        daysFrom: Math.max(marks.get('days_from'), Number.isFinite(first) ? first : 0),
+        hoursFrom: marks.get('hours_from'),
+        resultsFrom: marks.get('results_from'),
+      };
+    },
+    nodes: () => statements.nodes.all().map(({ name }) => name),
+    sealed(of, target, node, span): readonly SealedSums[] {
+      const targetId = idOf(target);
+      if (targetId === undefined) return [];
+      return nodesOf(node).flatMap(({ id, name }) => {
+        const pair = { targetId, nodeId: id };
+        const sums = rows.sums(of, pair, span.from, span.to);
+        return mended(of, pair, sums, span).map((row) => ({ ...row, node: name }));
+      });
+    },
+    results,
+    rounds(target, before, since, limit) {
+      const targetId = idOf(target);
+      if (targetId === undefined) return [];
+      const sealedUntil = marks.get('hours_until');
+      const found = recent.of(targetId, Math.max(since, recent.since), before).toReversed().slice(0, limit);
+      if (found.length < limit && recent.since > sealedUntil) {
+        const rest = [targetId, Math.max(since, sealedUntil), Math.min(before, recent.since)] as const;
+        found.push(...statements.rounds.all(...rest, limit - found.length).map(({ dueAt }) => dueAt));
+      }
+      for (let to = Math.min(before, sealedUntil); found.length < limit && to > since;) {
+        const from = Math.max(floor(to - 1, hourMs), since);
+        const dues = new Set(results(target, null, { from, to }).map(({ dueAt }) => dueAt));
+        found.push(...[...dues].toSorted((a, b) => b - a).slice(0, limit - found.length));
+        to = from;
+      }
+      return found;
+    },
+    spells(target, { from, to }) {
+      const targetId = idOf(target);
+      if (targetId === undefined) return [];
+      const known = newest().get(targetId);
+      return statements.spells
+        .all({ targetId, from, to })
+        .map((row) => (known?.from === row.fromAt ? known : spellOf(row)));
+    },
+    newestSpells() {
+      const spells = newest();
+      return new Map(
+        statements.targets.all().flatMap(({ id, name }) => {
+          const spell = spells.get(id);
+          return spell === undefined ? [] : [[name, spell] as const];
+        }),
+      );
+    },
+    incidents: (query) => readIncidents(database, query),
+    incident: (id) => readIncident(database, id),
+  };
+}
+
+interface UnsealedRow extends ResultRow {
+  readonly node: string;
+}
+
+const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
+
+function inOrder(a: PastResult, b: PastResult): number {
+  return a.dueAt - b.dueAt || (a.node < b.node ? -1 : 1);
+}
+
+function pastOf({ failure, ...result }: PackedResult, node: string): PastResult {
+  const place = `the result of ${new Date(result.dueAt).toISOString()} at ${node}`;
+  return { ...result, node, failure: failure === null ? null : parseJson(StoredFailure, failure, place) };
+}
+
+function prepare(database: Database.Database) {
+  return {
+    targetId: database.prepare<[string], { id: number }>('SELECT id FROM targets WHERE name = ?'),
+    targets: database.prepare<[], { id: number; name: string }>('SELECT id, name FROM targets'),
+    nodes: database.prepare<[], { id: number; name: string }>('SELECT id, name FROM nodes ORDER BY name'),
+    oldest: database.prepare<[], { day: number | null; spell: number | null; result: number | null }>(
+      `SELECT (SELECT hour * 3600000 FROM packs ORDER BY id LIMIT 1) AS day,
+         (SELECT min(from_at) FROM spells WHERE target_id = (SELECT min(id) FROM targets)) AS spell,
+         (SELECT min(due_at) FROM results) AS result`,
+    ),
+    round: database.prepare<[number, number], UnsealedRow>(
+      `SELECT due_at AS dueAt, name AS node, status, duration_us AS durationUs, failure, late_at AS lateAt
+       FROM results JOIN nodes ON nodes.id = node_id WHERE due_at = ? AND target_id = ? ORDER BY name`,
+    ),
+    results: database.prepare<[number, number, number], UnsealedRow>(
+      `SELECT due_at AS dueAt, name AS node, status, duration_us AS durationUs, failure, late_at AS lateAt
+       FROM results JOIN nodes ON nodes.id = node_id
+       WHERE target_id = ? AND due_at >= ? AND due_at < ? ORDER BY due_at, name`,
+    ),
+    rounds: database.prepare<[number, number, number, number], { dueAt: number }>(
+      `SELECT DISTINCT due_at AS dueAt FROM results
+       WHERE target_id = ? AND due_at >= ? AND due_at < ? ORDER BY due_at DESC LIMIT ?`,
+    ),
+    spells: database.prepare<[{ targetId: number; from: number; to: number }], SpellRow>(
+      `SELECT ${spellColumns} FROM spells WHERE target_id = :targetId
+         AND from_at >= coalesce((SELECT max(from_at) FROM spells WHERE target_id = :targetId AND from_at <= :from), :from)
+         AND from_at <= coalesce((SELECT min(from_at) FROM spells WHERE target_id = :targetId AND from_at >= :to), :to)
+       ORDER BY from_at`,
+    ),
+  };
+}

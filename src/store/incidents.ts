@@ -1,0 +1,69 @@
+import type Database from 'better-sqlite3';
+import type { IncidentDetail, PastIncident } from '#history/incidents.ts';
+import type { IncidentQuery } from '#history/source.ts';
+import { type Incident, incidentOf, listedDeliveryOf } from './rows.ts';
+import type { deliveries, incidents } from './schema.ts';
+
+type IncidentRow = typeof incidents.$inferSelect & { readonly target: string };
+
+const columns = `incidents.id, target_id AS targetId, rule, started_at AS startedAt, opened_at AS openedAt, ended_at AS endedAt,
+  story, name AS target FROM incidents JOIN targets ON targets.id = target_id`;
+
+/** The incidents that a query asks for, the newest first. */
+export function readIncidents(
+  database: Database.Database,
+  { from, to, target, isOpen, after, limit }: IncidentQuery,
+): readonly PastIncident[] {
+  const rows = database
+    .prepare<[object], IncidentRow>(
+      `SELECT ${columns}
+       WHERE started_at < :to AND (ended_at IS NULL OR ended_at > :from)
+         ${target === null ? '' : 'AND target_id = (SELECT id FROM targets WHERE name = :target)'}
+         ${isOpen === null ? '' : isOpen ? 'AND ended_at IS NULL' : 'AND ended_at IS NOT NULL'}
+         ${after === null ? '' : 'AND (started_at, incidents.id) < (:startedAt, :id)'}
+       ORDER BY started_at DESC, incidents.id DESC LIMIT :limit`,
+    )
+    .all({ from, to, limit, ...(target === null ? {} : { target }), ...after });
+  return rows.map(({ target: name, ...row }) => pastOf(incidentOf(name, row)));
+}
+
+export function readIncident(database: Database.Database, id: string): IncidentDetail | null {
+  const row = database.prepare<[string], IncidentRow>(`SELECT ${columns} WHERE incidents.id = ?`).get(id);
+  if (row === undefined) return null;
+  const { target, ...own } = row;
+  const incident = incidentOf(target, own);
+  const { votes, closingVotes, timeline } = incident;
+  return { ...pastOf(incident), votes, closingVotes, timeline, deliveries: readDeliveries(database, target, id) };
+}
+
+function readDeliveries(database: Database.Database, target: string, incident: string): IncidentDetail['deliveries'] {
+  const rows = database
+    .prepare<[string], typeof deliveries.$inferSelect>(
+      `SELECT id, incident_id AS incidentId, kind, number, channel, recipient, state, created_at AS createdAt,
+         next_attempt_at AS nextAttemptAt, attempts, last_error AS lastError, settled_at AS settledAt, message
+       FROM deliveries WHERE incident_id = ? ORDER BY id`,
+    )
+    .all(incident);
+  return rows.map((row) => listedDeliveryOf(target, row));
+}
+
+function pastOf({ wording, held, ...incident }: Incident): PastIncident {
+  const { id, target, rule, severity, subject, condition, cause, startedAt, openedAt, endedAt, closing } = incident;
+  const { acknowledged } = incident;
+  return {
+    id,
+    target,
+    rule,
+    severity,
+    word: wording.word,
+    subject,
+    condition,
+    cause,
+    startedAt,
+    openedAt,
+    endedAt,
+    closing,
+    held: held?.why ?? null,
+    acknowledged,
+  };
+}

@@ -1,0 +1,98 @@
+import type Database from 'better-sqlite3';
+import type { PackedResult } from '#history/pack.ts';
+import { statusOf } from '../rows.ts';
+import type { Pair } from './sealed-rows.ts';
+
+/** The results of one pair in an hour, as few bytes as arrays allow: an hour of a large hub has millions. */
+export class Gathered implements Pair {
+  readonly targetId: number;
+  readonly nodeId: number;
+  readonly #dues: number[] = [];
+  readonly #durations: (number | null)[] = [];
+  readonly #statuses: number[] = [];
+  readonly #failures = new Map<number, string>();
+  readonly #lates = new Map<number, number>();
+
+  constructor({ targetId, nodeId }: Pair) {
+    this.targetId = targetId;
+    this.nodeId = nodeId;
+  }
+
+  add(dueAt: number, status: number, durationUs: number | null, failure: string | null, lateAt: number | null): void {
+    if (failure !== null) this.#failures.set(this.#dues.length, failure);
+    if (lateAt !== null) this.#lates.set(this.#dues.length, lateAt);
+    this.#dues.push(dueAt);
+    this.#durations.push(durationUs);
+    this.#statuses.push(status);
+  }
+
+  results(): readonly PackedResult[] {
+    return this.#dues.map((dueAt, index) => ({
+      dueAt,
+      status: statusOf(this.#statuses[index] ?? 2),
+      durationUs: this.#durations[index] ?? null,
+      failure: this.#failures.get(index) ?? null,
+      lateAt: this.#lates.get(index) ?? null,
+    }));
+  }
+}
+
+type Row = readonly [
+  dueAt: number,
+  targetId: number,
+  nodeId: number,
+  status: number,
+  durationUs: number | null,
+  failure: string | null,
+  lateAt: number | null,
+];
+
+/** Which results to gather: those of targets whose numbers lie from `first` until before `end`, due from `from` until before `to`. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Goes through results in order of time, some at a time, and sorts them by pair. */
+export interface Gathering {
+  /** Takes up to `limit` results more; false where that was the end. */
+  more(limit: number): boolean;
+  readonly pairs: ReadonlyMap<string, Gathered>;
+}
+
+export function createGatherer(database: Database.Database): (range: Range) => Gathering {
+  const next = database
+    .prepare<[object], Row>(
+      `SELECT due_at, target_id, node_id, status, duration_us, failure, late_at FROM results
+       WHERE (due_at, target_id, node_id) > (:dueAt, :targetId, :nodeId) AND due_at < :to
+         AND target_id >= :first AND target_id < :end
+       ORDER BY due_at, target_id, node_id LIMIT :limit`,
+    )
+    .raw();
+  return ({ from, to, first, end }) => {
+    const pairs = new Map<string, Gathered>();
+    const texts = new Map<string, string>();
+    let place = { dueAt: from, targetId: -1, nodeId: -1 };
+    const once = (text: string) => {
+      const known = texts.get(text) ?? text;
+      texts.set(text, known);
+      return known;
+    };
+    return {
+      pairs,
+      more(limit) {
+        const rows = next.all({ ...place, to, first, end, limit });
+        for (const [dueAt, targetId, nodeId, status, durationUs, failure, lateAt] of rows) {
+          const key = `${targetId} ${nodeId}`;
+          let gathered = pairs.get(key);
+          if (gathered === undefined) pairs.set(key, (gathered = new Gathered({ targetId, nodeId })));
+          gathered.add(dueAt, status, durationUs, failure === null ? null : once(failure), lateAt);
+          place = { dueAt, targetId, nodeId };
+        }
+        return rows.length === limit;
+      },
+    };
+  };
+}

@@ -1,0 +1,33 @@
+import type Database from 'better-sqlite3';
+
+/**
+ * How far sealing and forgetting have come, in milliseconds since the epoch. Hours that begin before `hours_until` are sealed, and so
+ * are days before `days_until`; what begins before one of the others is forgotten, or on its way to be.
+ */
+export type MarkName = 'hours_until' | 'days_until' | 'results_from' | 'hours_from' | 'days_from';
+
+export interface Marks {
+  get(name: MarkName): number;
+  set(name: MarkName, value: number): void;
+}
+
+/** 0 where nothing is noted. A mark must not be read in the transaction that sets it. */
+export function createMarks(database: Database.Database): Marks {
+  const select = database.prepare<[string], { value: number }>('SELECT value FROM marks WHERE name = ?');
+  const upsert = database.prepare<[string, number]>(
+    'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+  );
+  const known = new Map<MarkName, number>();
+  return {
+    get(name) {
+      const value = known.get(name) ?? select.get(name)?.value ?? 0;
+      known.set(name, value);
+      return value;
+    },
+    // Read anew next time: the transaction that it is set in may come to nothing.
+    set(name, value) {
+      upsert.run(name, value);
+      known.delete(name);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type Database from 'better-sqlite3';
+import { hourMs } from '#history/span.ts';
+
+/**
+ * When each target had rounds that are not sealed yet. Their results lie in order of time with those of all other targets between
+ * them: who knows when they were due finds them without a look at the others.
+ */
+export interface RecentRounds {
+  /** From when on all rounds are known here, in milliseconds since the epoch. */
+  readonly since: number;
+  add(targetId: number, dueAt: number): void;
+  /** Those that were due from `from` until before `to`, in order. */
+  of(targetId: number, from: number, to: number): readonly number[];
+  /** Forgets those that were due before `at`. */
+  dropBefore(at: number): void;
+}
+
+// What an hour with its grace needs; the rest is an older file's, on its way to be sealed.
+const reachMs = 2 * hourMs;
+
+/** Reads what there is by one look at the newest results. */
+export function readRecentRounds(database: Database.Database, sealedUntil: number): RecentRounds {
+  const newest = database.prepare<[], { at: number | null }>('SELECT max(due_at) AS at FROM results').get()?.at ?? 0;
+  let since = Math.max(sealedUntil, newest - reachMs);
+  const dues = new Map<number, number[]>();
+  const rows = database
+    .prepare<[number], readonly [targetId: number, dueAt: number]>(
+      'SELECT target_id, due_at FROM results WHERE due_at >= ? ORDER BY due_at',
+    )
+    .raw();
+  for (const [targetId, dueAt] of rows.iterate(since)) add(targetId, dueAt);
+
+  function add(targetId: number, dueAt: number): void {
+    if (dueAt < since) return;
+    let own = dues.get(targetId);
+    if (own === undefined) dues.set(targetId, (own = []));
+    const last = own.at(-1) ?? Number.NEGATIVE_INFINITY;
+    if (dueAt > last) own.push(dueAt);
+    else if (dueAt < last && !own.includes(dueAt)) own.splice(placeOf(own, dueAt), 0, dueAt);
+  }
+
+  return {
+    get since() {
+      return since;
+    },
+    add,
+    of(targetId, from, to) {
+      const own = dues.get(targetId) ?? [];
+      return own.slice(placeOf(own, from), placeOf(own, to));
+    },
+    dropBefore(at) {
+      if (at <= since) return;
+      since = at;
+      for (const [targetId, own] of dues) {
+        own.splice(0, placeOf(own, at));
+        if (own.length === 0) dues.delete(targetId);
+      }
+    },
+  };
+}
+
+// From the end: what is asked for is mostly the newest.
+function placeOf(dues: readonly number[], at: number): number {
+  let place = dues.length;
+  while (place > 0 && (dues[place - 1] ?? 0) >= at) place -= 1;
+  return place;
+}

@@ -1,0 +1,51 @@
+import type Database from 'better-sqlite3';
+import { dayMs } from '#history/span.ts';
+import type { Marks } from './marks.ts';
+import type { Pair, SealedRows } from './sealed-rows.ts';
+
+const pairsAtOnce = 40;
+
+/** Makes days of sealed hours, in short pieces. A day counts once it is whole; what is cut off is begun anew. */
+export interface DaySealing {
+  /** Does a piece of work; false where every day is sealed whose hours are. */
+  step(): boolean;
+}
+
+export function createDaySealing(database: Database.Database, rows: SealedRows, marks: Marks): DaySealing {
+  const firstHour = database.prepare<[], { at: number }>('SELECT hour * 3600000 AS at FROM packs ORDER BY id LIMIT 1');
+  let day: number | null = null;
+  let after: Pair | null = null;
+
+  const write = database.transaction((at: number) => {
+    for (let count = 0; count < pairsAtOnce; count += 1) {
+      after = rows.pairAfter('hours', after);
+      if (after === null) {
+        marks.set('days_until', at + dayMs);
+        return;
+      }
+      rows.putDay(after, at);
+    }
+  });
+
+  // Where nothing is sealed yet, days begin with the first sealed hour.
+  function nextDay(): number {
+    const until = marks.get('days_until');
+    return until > 0 ? until : Math.floor((firstHour.get()?.at ?? 0) / dayMs) * dayMs;
+  }
+
+  return {
+    step() {
+      const next = day ?? nextDay();
+      if (next === 0 || next + dayMs > marks.get('hours_until')) return false;
+      if (day === null) [day, after] = [next, null];
+      try {
+        write.immediate(next);
+      } catch (error) {
+        day = null;
+        throw error;
+      }
+      if (after === null) day = null;
+      return true;
+    },
+  };
+}

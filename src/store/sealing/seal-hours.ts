@@ -1,0 +1,126 @@
+import type Database from 'better-sqlite3';
+import { hourMs } from '#history/span.ts';
+import { createGatherer, type Gathered, type Gathering } from './gather.ts';
+import { withReplaced } from './late.ts';
+import type { Marks } from './marks.ts';
+import { packedOf, type ResultRow } from './packed-row.ts';
+import type { Pair, SealedRows } from './sealed-rows.ts';
+
+/**
+ * Seals hours that are over, one after the other, in short pieces. What it writes of an hour counts for nobody until the hour is whole:
+ * then the mark moves, in one step. Wherever it is cut off, it begins the hour anew and writes the same.
+ */
+export interface HourSealing {
+  /** Does a piece of work; false where every hour that began before `before` is sealed. */
+  step(before: number): boolean;
+  /** Has to hear of every result that is written of an hour that is not sealed. */
+  written(pair: Pair, dueAt: number): void;
+}
+
+export interface HourSealingOptions {
+  readonly database: Database.Database;
+  readonly rows: SealedRows;
+  readonly marks: Marks;
+  /** To be done in the transaction that moves the mark. */
+  readonly onSealed: (until: number) => void;
+}
+
+interface Work {
+  readonly hour: number;
+  /** The number after that of the last target of the pass that runs. */
+  end: number;
+  gathering: Gathering;
+  /** What was gathered and is to be written; null while more is gathered. */
+  left: Gathered[] | null;
+  /** What was written while the hour was looked through. */
+  readonly written: Map<string, Pair & { readonly dueAt: number }>;
+}
+
+const rowsAtOnce = 2_000;
+const pairsAtOnce = 50;
+// Of an hour so many pairs are held in memory at a time.
+const pairsOfPass = 1_000;
+
+export function createHourSealing({ database, rows, marks, onSealed }: HourSealingOptions): HourSealing {
+  const gather = createGatherer(database);
+  const firstDue = database.prepare<[number], { at: number | null }>(
+    'SELECT min(due_at) AS at FROM results WHERE due_at >= ?',
+  );
+  const counts = database.prepare<[], { targets: number; nodes: number }>(
+    'SELECT coalesce((SELECT max(id) FROM targets), 0) AS targets, (SELECT count(*) FROM nodes) AS nodes',
+  );
+  const result = database.prepare<[number, number, number], ResultRow>(
+    `SELECT due_at AS dueAt, status, duration_us AS durationUs, failure, late_at AS lateAt
+     FROM results WHERE due_at = ? AND target_id = ? AND node_id = ?`,
+  );
+  let work: Work | null = null;
+
+  function begin(hour: number): Work {
+    const width = widthOf();
+    const gathering = gather({ from: hour, to: hour + hourMs, first: 0, end: width });
+    return { hour, end: width, gathering, left: null, written: new Map() };
+  }
+
+  const widthOf = () => Math.max(1, Math.floor(pairsOfPass / Math.max(1, counts.get()?.nodes ?? 1)));
+
+  const write = database.transaction((hour: number, pairs: readonly Gathered[]) => {
+    for (const pair of pairs) rows.putHour(pair, hour, pair.results());
+  });
+
+  // What came while the hour was looked through may be missing in what was written of it.
+  const mend = database.transaction((hour: number, late: readonly (Pair & { readonly dueAt: number })[]) => {
+    for (const { dueAt, ...pair } of late) {
+      const row = result.get(dueAt, pair.targetId, pair.nodeId);
+      if (row === undefined) continue;
+      rows.putHour(pair, hour, withReplaced(rows.results(pair, hour) ?? [], packedOf(row)));
+    }
+  });
+
+  const finish = database.transaction((hour: number) => {
+    marks.set('hours_until', hour + hourMs);
+    onSealed(hour + hourMs);
+  });
+
+  function advance(current: Work): void {
+    const { hour, gathering, left } = current;
+    if (left === null) {
+      if (!gathering.more(rowsAtOnce)) current.left = [...gathering.pairs.values()];
+    } else if (left.length > 0) write.immediate(hour, left.splice(0, pairsAtOnce));
+    else if (current.end <= (counts.get()?.targets ?? 0)) {
+      const first = current.end;
+      current.end = first + widthOf();
+      current.gathering = gather({ from: hour, to: hour + hourMs, first, end: current.end });
+      current.left = null;
+    } else if (current.written.size > 0) {
+      const some = [...current.written].slice(0, pairsAtOnce);
+      mend.immediate(
+        hour,
+        some.map(([, one]) => one),
+      );
+      for (const [key] of some) current.written.delete(key);
+    } else {
+      finish.immediate(hour);
+      work = null;
+    }
+  }
+
+  return {
+    step(before) {
+      const until = marks.get('hours_until');
+      if (work === null) {
+        const due = firstDue.get(until)?.at ?? null;
+        if (due === null || due >= before) {
+          if (before > until) finish.immediate(before - hourMs);
+          return false;
+        }
+        work = begin(Math.floor(due / hourMs) * hourMs);
+      }
+      advance(work);
+      return true;
+    },
+    written(pair, dueAt) {
+      if (work === null || dueAt < work.hour || dueAt >= work.hour + hourMs) return;
+      work.written.set(`${pair.targetId} ${pair.nodeId} ${dueAt}`, { ...pair, dueAt });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import type Database from 'better-sqlite3';
+import { hourMs } from '#history/span.ts';
+import { createForgetting, type Retention } from './forget.ts';
+import type { LateResults } from './late.ts';
+import type { Marks } from './marks.ts';
+import { createDaySealing } from './seal-days.ts';
+import { createHourSealing } from './seal-hours.ts';
+import type { Pair, SealedRows } from './sealed-rows.ts';
+
+/** What keeps the file small: results become sealed hours, these become days, and what is old is forgotten. */
+export interface Upkeep {
+  /**
+   * Does one short piece of what is to be done at `now`; false where nothing is. It may be cut off anywhere: what it had begun is begun
+   * anew, with the same outcome.
+   */
+  step(now: number): boolean;
+  /** Has to hear of every result that is written of an hour that is not sealed. */
+  written(pair: Pair, dueAt: number): void;
+  /** How far it has come. */
+  progress(): UpkeepProgress;
+}
+
+export interface UpkeepProgress {
+  /** Results before it are sealed, in milliseconds since the epoch; 0 where none are. */
+  readonly sealedUntil: number;
+  /** The oldest result that is not, or null. */
+  readonly oldestUnsealed: number | null;
+}
+
+export interface UpkeepOptions {
+  readonly database: Database.Database;
+  readonly rows: SealedRows;
+  readonly late: LateResults;
+  readonly marks: Marks;
+  readonly retention: Retention;
+  readonly onSealed: (until: number) => void;
+}
+
+// What nodes bring in after their hour within this time needs no second sealing.
+const graceMs = 300_000;
+
+export function createUpkeep({ database, rows, late, marks, retention, onSealed }: UpkeepOptions): Upkeep {
+  const hours = createHourSealing({ database, rows, marks, onSealed });
+  const days = createDaySealing(database, rows, marks);
+  const forgetting = createForgetting(database, rows, marks, retention);
+  const oldest = database.prepare<[number], { at: number | null }>(
+    'SELECT min(due_at) AS at FROM results WHERE due_at >= ?',
+  );
+  return {
+    step(now) {
+      const over = Math.floor((now - graceMs) / hourMs) * hourMs;
+      return forgetting.stepSealed() || hours.step(over) || late.seal() || days.step() || forgetting.step(now);
+    },
+    written: (pair, dueAt) => hours.written(pair, dueAt),
+    progress() {
+      const sealedUntil = marks.get('hours_until');
+      return { sealedUntil, oldestUnsealed: oldest.get(sealedUntil)?.at ?? null };
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type Database from 'better-sqlite3';
+import { follow, type RoundVerdict, type Spell, type TargetStatus } from '#history/spells.ts';
+import { hourMs } from '#history/span.ts';
+
+export interface SpellRow {
+  readonly targetId: number;
+  readonly fromAt: number;
+  readonly lastAt: number;
+  readonly holdsMs: number;
+  readonly status: number;
+  readonly inMaintenance: number;
+}
+
+const statuses: readonly TargetStatus[] = ['up', 'down', 'unknown', 'partial'];
+
+export function spellOf({ fromAt, lastAt, holdsMs, status, inMaintenance }: Omit<SpellRow, 'targetId'>): Spell {
+  return {
+    from: fromAt,
+    last: lastAt,
+    holdsMs,
+    status: statuses[status] ?? 'unknown',
+    inMaintenance: inMaintenance !== 0,
+  };
+}
+
+export const spellColumns =
+  'target_id AS targetId, from_at AS fromAt, last_at AS lastAt, holds_ms AS holdsMs, status, in_maintenance AS inMaintenance';
+
+/** Keeps the spells. A round that goes on as before writes nothing; the newest spell of each target is in memory. */
+export interface SpellLog {
+  /** Takes in a round, inside the transaction that stores it. */
+  note(targetId: number, dueAt: number, verdict: RoundVerdict): void;
+  /** To be called when that transaction is over. */
+  settle(outcome: 'committed' | 'rolled back'): void;
+  /** Writes how long the newest spells have lasted by now. */
+  flush(): void;
+  newest(): ReadonlyMap<number, Spell>;
+}
+
+export function createSpellLog(database: Database.Database): SpellLog {
+  const kept = new Map(readNewestSpells(database));
+  const pending = new Map<number, Spell>();
+  const unwritten = new Set<number>();
+  const upsert = database.prepare<[number, number, number, number, number, number]>(
+    `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET last_at = excluded.last_at`,
+  );
+  const write = (targetId: number, { from, last, holdsMs, status, inMaintenance }: Spell) =>
+    upsert.run(targetId, from, last, holdsMs, statuses.indexOf(status), inMaintenance ? 1 : 0);
+
+  return {
+    note(targetId, dueAt, verdict) {
+      const newest = pending.get(targetId) ?? kept.get(targetId) ?? null;
+      const next = follow(newest, dueAt, verdict);
+      if (next === null) return;
+      pending.set(targetId, next);
+      if (next.from === newest?.from) return;
+      if (newest !== null) write(targetId, newest);
+      write(targetId, next);
+    },
+    settle(outcome) {
+      if (outcome === 'committed') {
+        for (const [targetId, spell] of pending) {
+          kept.set(targetId, spell);
+          if (spell.last > spell.from) unwritten.add(targetId);
+        }
+      }
+      pending.clear();
+    },
+    flush() {
+      for (const targetId of unwritten) {
+        const spell = kept.get(targetId);
+        if (spell !== undefined) write(targetId, spell);
+      }
+      unwritten.clear();
+    },
+    newest: () => kept,
+  };
+}
+
+/**
+ * The newest spell of each target. What the file says of its last round is written now and then only; the results that came since
+ * then tell the rest, as no round that was stored after it ended another way.
+ */
+function readNewestSpells(database: Database.Database): ReadonlyMap<number, Spell> {
+  const rows = database
+    .prepare<[], SpellRow>(
+      `SELECT ${spellColumns} FROM targets JOIN spells ON target_id = targets.id
+         AND from_at = (SELECT max(from_at) FROM spells WHERE target_id = targets.id)`,
+    )
+    .all();
+  if (rows.length === 0) return new Map();
+  const newestDue = database.prepare<[], number>('SELECT max(due_at) FROM results').pluck().get() ?? 0;
+  const since = Math.max(newestDue - 2 * hourMs, Math.min(...rows.map(({ lastAt }) => lastAt)));
+  const lastDue = new Map(
+    database
+      .prepare<[number], { targetId: number; lastAt: number }>(
+        'SELECT target_id AS targetId, max(due_at) AS lastAt FROM results WHERE due_at > ? AND late_at IS NULL GROUP BY target_id',
+      )
+      .all(since)
+      .map(({ targetId, lastAt }) => [targetId, lastAt]),
+  );
+  return new Map(
+    rows.map((row) => {
+      const lastAt = Math.max(row.lastAt, lastDue.get(row.targetId) ?? 0);
+      return [row.targetId, spellOf({ ...row, lastAt })];
+    }),
+  );
+}
