@@ -9,7 +9,7 @@ import { importKuma } from './kuma/index.ts';
 
 interface Source {
   readonly title: string;
-  readonly read: (paths: readonly string[]) => Promise<Draft>;
+  readonly read: (paths: readonly string[], env: Environment) => Promise<Draft>;
   /** Whether `${NAME}` in what is read stands for the environment already. */
   readonly hasVariables: boolean;
 }
@@ -53,7 +53,7 @@ export async function importFrom(
   { env, withHistory }: ImportOptions,
 ): Promise<Imported> {
   const { title, read, hasVariables } = importSources[source];
-  const draft = await read(paths);
+  const draft = await read(paths, env);
   if (!withHistory) forgetHistory(draft);
   const heading = [`Imported from ${title}. What is not as it was stands in the list of the import.`];
   const text = finish(draft, { env, heading, change: hasVariables ? (value) => value : literal });

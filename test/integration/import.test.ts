@@ -8,7 +8,7 @@ import { commandHere } from '../support/command.ts';
 import { type ImportServers, importServers } from '../support/import-servers.ts';
 
 const fixtures = new URL('../fixtures/import/', import.meta.url).pathname;
-const env = { TOKEN: 't0ken' };
+const env = { TOKEN: 't0ken', SLACK_URL: 'https://hooks.slack.com/services/T0/B0/y' };
 let folder = '';
 let servers: ImportServers;
 

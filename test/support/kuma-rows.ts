@@ -143,11 +143,24 @@ export const kumaTables: Readonly<Record<string, readonly KumaRow[]>> = {
   ],
   notification: [
     { id: 1, name: 'Ops by mail', is_default: 1, config: JSON.stringify(mail) },
+    {
+      id: 3,
+      name: 'Chat',
+      config: JSON.stringify({
+        type: 'telegram',
+        telegramBotToken: '123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi',
+        telegramChatID: '-1001234',
+        telegramMessageThreadID: '7',
+      }),
+    },
     { id: 2, name: 'Pager', config: JSON.stringify({ type: 'pushover', pushoveruserkey: 'x' }) },
   ],
   monitor_notification: [2, 3, 14, 17, 26]
     .map((id) => ({ monitor_id: id, notification_id: 1 }))
-    .concat([{ monitor_id: 16, notification_id: 2 }]),
+    .concat([
+      { monitor_id: 16, notification_id: 2 },
+      { monitor_id: 2, notification_id: 3 },
+    ]),
   tag: [
     { id: 1, name: 'Team', color: '#fff' },
     { id: 2, name: 'on call', color: '#000' },

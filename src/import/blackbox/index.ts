@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
 import { find, type Located } from '#config/located.ts';
 import { filesLike, readSources } from '#config/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -34,6 +35,7 @@ export async function importBlackbox(paths: readonly string[]): Promise<Draft> {
   const modules = joinDeep(files.modules);
   const alerts = readAlerts(files.rules, draft);
   const routing = readRouting(files.alertmanager, draft);
+  if (files.alertmanager === null) for (const { root } of files.prometheus) addAlertmanager(root, draft);
   const told = new Map<string, Set<string>>();
   for (const { root, path } of files.prometheus) {
     for (const probed of await probedBy(root, path, draft))
@@ -52,6 +54,24 @@ export async function importBlackbox(paths: readonly string[]): Promise<Draft> {
     say('there are no alerts about probes: two failing rounds tell everybody who is under notify');
   return draft;
 }
+
+// Who routes by an Alertmanager may go on doing so.
+function addAlertmanager(root: Located, draft: Draft): void {
+  const urls = [...(find(root, ['alerting', 'alertmanagers'])?.children.values() ?? [])].flatMap((one) => {
+    const { scheme, path_prefix: prefix, static_configs: groups } = Alertmanager.catch(noAlertmanager).parse(one.value);
+    return groups.flatMap(({ targets }) =>
+      targets.map((target) => `${scheme}://${target}${prefix.replace(/\/$/, '')}`),
+    );
+  });
+  if (urls.length > 0) draft.recipients('alertmanager', { alertmanager: { urls: [...new Set(urls)] } });
+}
+
+const noAlertmanager = { scheme: 'http', path_prefix: '', static_configs: [] };
+const Alertmanager = z.looseObject({
+  scheme: z.string().default('http'),
+  path_prefix: z.string().default(''),
+  static_configs: z.array(z.looseObject({ targets: z.array(z.string()).default([]) })).default([]),
+});
 
 async function sortFiles(paths: readonly string[]): Promise<Files> {
   const files = {

@@ -4,6 +4,7 @@ import { formatDuration } from '#kernel/units.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
+import { type Service, serviceEntry } from '../services.ts';
 import { placeAt } from '../source.ts';
 import { fits } from './alerts.ts';
 import type { Matcher } from './promql.ts';
@@ -20,6 +21,8 @@ const Route = z.looseObject({
   group_interval: Text.optional(),
   repeat_interval: Text.optional(),
 });
+const Settings = z.record(z.string(), z.unknown());
+const Configs = z.array(z.record(z.string(), z.unknown())).default([]);
 const Receiver = z.looseObject({
   name: Text,
   email_configs: z.array(z.looseObject({ to: Text.default('') })).default([]),
@@ -64,11 +67,16 @@ function addReceivers(root: Located, waits: PlainMap, draft: Draft): ReadonlyMap
     const read = Receiver.safeParse(value);
     if (!read.success) continue;
     const { name, email_configs, ...others } = read.data;
-    for (const key of Object.keys(others)) draft.note('lost', place, `receiver ${name}: ${key}`);
+    const services: PlainMap = addServices(root, others, draft, (what) =>
+      draft.note('lost', place, `receiver ${name}: ${what}`),
+    );
     const to = email_configs
       .flatMap((config) => config.to.split(',').map((one) => one.trim()))
       .filter((one) => one !== '');
-    if (to.length === 0) continue;
+    if (to.length === 0) {
+      if (Object.keys(services).length > 0) names.set(name, draft.recipients(name, { ...services, ...waits }));
+      continue;
+    }
     const global = Global.catch({
       smtp_smarthost: '',
       smtp_from: '',
@@ -84,9 +92,46 @@ function addReceivers(root: Located, waits: PlainMap, draft: Draft): ReadonlyMap
       password: global.smtp_auth_password,
       from: global.smtp_from,
     });
-    names.set(name, draft.recipients(name, { email: { to }, ...waits }));
+    names.set(name, draft.recipients(name, { email: { to }, ...services, ...waits }));
   }
   return names;
+}
+
+// What each kind of receiver calls what a service needs, here or for all under `global`.
+const kinds: Readonly<Record<string, (text: (key: string) => string) => Service>> = {
+  slack_configs: (text) => ({ kind: 'slack', url: text('api_url') || text('slack_api_url') }),
+  discord_configs: (text) => ({ kind: 'discord', url: text('webhook_url') }),
+  msteams_configs: (text) => ({ kind: 'teams', url: text('webhook_url') }),
+  msteamsv2_configs: (text) => ({ kind: 'teams', url: text('webhook_url') }),
+  telegram_configs: (text) => ({
+    kind: 'telegram',
+    secret: text('bot_token') || text('telegram_bot_token'),
+    to: text('chat_id'),
+    thread: text('message_thread_id'),
+    url: text('api_url'),
+  }),
+  pagerduty_configs: (text) => ({ kind: 'pagerduty', secret: text('routing_key') || text('service_key') }),
+  opsgenie_configs: (text) => ({ kind: 'opsgenie', secret: text('api_key') || text('opsgenie_api_key') }),
+};
+
+function addServices(
+  root: Located,
+  configs: Readonly<Record<string, unknown>>,
+  draft: Draft,
+  lose: (what: string) => void,
+): PlainMap {
+  const global = Settings.catch({}).parse(find(root, ['global'])?.value ?? {});
+  let entries: PlainMap = {};
+  for (const [kind, value] of Object.entries(configs)) {
+    const [first, ...more] = Configs.catch([]).parse(value);
+    const settings = { ...global, ...first };
+    const service = kinds[kind]?.((key) => Text.safeParse(settings[key]).data ?? '');
+    const entry = service === undefined ? null : serviceEntry(draft, service);
+    if (entry === null) lose(kind);
+    else entries = { ...entries, ...entry };
+    if (entry !== null && more.length > 0) lose(`all ${kind} but the first`);
+  }
+  return entries;
 }
 
 // The first child that fits takes it, and the next ones too where it says "continue"; where none does, it is the parent's.

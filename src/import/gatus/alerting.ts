@@ -1,8 +1,10 @@
+import type { Environment } from '#config/environment.ts';
 import type { Located } from '#config/located.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
+import { type Service, serviceEntry } from '../services.ts';
 import { placeAt } from '../source.ts';
 import { type Alert, Provider, Text } from './schema.ts';
 
@@ -19,12 +21,28 @@ interface About {
 }
 
 /** Reads `alerting`: gives for the alerts of an endpoint the names of its rule and its recipients. */
-export function readAlerting(root: Located, draft: Draft): (alerts: readonly Alert[], about: About) => Told {
+export function readAlerting(
+  root: Located,
+  draft: Draft,
+  env: Environment,
+): (alerts: readonly Alert[], about: About) => Told {
   const section = root.children.get('alerting');
   const providers = new Map(
     [...(section?.children ?? [])].map(([type, { value }]) => [type, Provider.safeParse(value)]),
   );
   const lost = new Set<string>();
+  const bodies = new Map<string, PlainMap | null>();
+
+  // The same settings are one recipient, with one file for its secret.
+  function written(type: string, settings: Settings): PlainMap | null {
+    const { overrides: _overrides, 'default-alert': _default, ...own } = settings;
+    const key = JSON.stringify([type, own]);
+    const known = bodies.get(key);
+    if (known !== undefined) return known;
+    const body = bodyOf(type, own, { draft, place: placeAt(root, ['alerting', type]), env });
+    bodies.set(key, body);
+    return body;
+  }
 
   function complete(alert: Alert): Alert {
     const provider = providers.get(alert.type);
@@ -47,7 +65,7 @@ export function readAlerting(root: Located, draft: Draft): (alerts: readonly Ale
     }
     const own = provider.data.overrides.find((one) => one.group === group);
     const settings = { ...provider.data, ...own, ...alert['provider-override'] };
-    const body = bodies[alert.type]?.(settings, draft, placeAt(root, ['alerting', alert.type])) ?? null;
+    const body = written(alert.type, settings);
     if (body === null) {
       if (!lost.has(alert.type))
         draft.note('lost', placeAt(root, ['alerting', alert.type]), `alerts by ${alert.type} cannot be carried over`);
@@ -98,13 +116,36 @@ const definedOf = (alert: Alert): Partial<Alert> =>
 
 type Settings = Readonly<Record<string, unknown>>;
 
-// How each provider is written under `notify`.
-const bodies: Readonly<Record<string, (settings: Settings, draft: Draft, place: string) => PlainMap | null>> = {
-  email(settings, draft, place) {
-    const text = (key: string) => Text.safeParse(settings[key]).data ?? '';
-    const to = text('to')
-      .split(',')
-      .map((one) => one.trim());
+const textOf = (settings: Settings, key: string) => Text.safeParse(settings[key]).data ?? '';
+
+// What each provider calls what a service needs: its address, its secret, whom it reaches.
+const services: Readonly<Record<string, (text: (key: string) => string) => Service>> = {
+  slack: (text) => ({ kind: 'slack', url: text('webhook-url') }),
+  discord: (text) => ({ kind: 'discord', url: text('webhook-url') }),
+  teams: (text) => ({ kind: 'teams', url: text('webhook-url') }),
+  'teams-workflows': (text) => ({ kind: 'teams', url: text('webhook-url') }),
+  telegram: (text) => ({
+    kind: 'telegram',
+    secret: text('token'),
+    to: text('id'),
+    thread: text('topic-id'),
+    url: text('api-url'),
+  }),
+  ntfy: (text) => ({ kind: 'ntfy', url: text('url'), to: text('topic'), secret: text('token') }),
+  pagerduty: (text) => ({ kind: 'pagerduty', secret: text('integration-key') }),
+  opsgenie: (text) => ({ kind: 'opsgenie', secret: text('api-key') }),
+  matrix: (text) => ({
+    kind: 'matrix',
+    url: text('server-url') || 'https://matrix-client.matrix.org',
+    secret: text('access-token'),
+    to: text('internal-room-id'),
+  }),
+};
+
+// How a provider is written under `notify`.
+function bodyOf(type: string, settings: Settings, { draft, place, env }: Writing): PlainMap | null {
+  const text = (key: string) => textOf(settings, key);
+  if (type === 'email') {
     setMailServer(draft, place, {
       host: text('host'),
       port: text('port'),
@@ -113,6 +154,30 @@ const bodies: Readonly<Record<string, (settings: Settings, draft: Draft, place: 
       password: text('password'),
       from: text('from'),
     });
-    return { email: { to } };
-  },
-};
+    return {
+      email: {
+        to: text('to')
+          .split(',')
+          .map((one) => one.trim()),
+      },
+    };
+  }
+  const service = services[type]?.(text);
+  if (service === undefined) return null;
+  const secret = revealed(service.secret ?? '', env);
+  if (secret !== null) return serviceEntry(draft, { ...service, secret });
+  draft.note('lost', place, `the secret of ${type}: ${service.secret} is not set now, and only a file can hold it`);
+  return null;
+}
+
+interface Writing {
+  readonly draft: Draft;
+  readonly place: string;
+  readonly env: Environment;
+}
+
+// What stands in the environment while it is imported goes into the file.
+function revealed(text: string, env: Environment): string | null {
+  const [, name] = /^\$\{(\w+)\}$/.exec(text) ?? [];
+  return name === undefined ? text : (env[name] ?? null);
+}

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from '#config/environment.ts';
 import { find, type Located } from '#config/located.ts';
 import { readSources, type Source } from '#config/source.ts';
 import { foreignDuration, durationWithin } from '../convert.ts';
@@ -10,11 +11,11 @@ import { checkOfEndpoint, rulesBesides } from './endpoint.ts';
 import { Endpoint, ExternalEndpoint, Text, Window } from './schema.ts';
 
 /** A draft of what Gatus watches by these files, or by a folder of them with folders in it. */
-export async function importGatus(paths: readonly string[]): Promise<Draft> {
+export async function importGatus(paths: readonly string[], env: Environment): Promise<Draft> {
   const sources = (await Promise.all(paths.map(filesUnder))).flat();
   const root = joinDeep(sources.map((source, order) => mapTexts(readForeign(source, order), expandable)));
   const draft = new Draft();
-  const told = readAlerting(root, draft);
+  const told = readAlerting(root, draft, env);
   for (const [index] of find(root, ['endpoints'])?.children ?? [])
     addEndpoint(root, ['endpoints', Number(index)], draft, told);
   for (const [index] of find(root, ['external-endpoints'])?.children ?? [])

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatDuration } from '#kernel/units.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
+import { type Service, serviceEntry } from '../services.ts';
 import { type KumaData, type Monitor, parsed } from './schema.ts';
 
 const Settings = z.record(z.string(), z.unknown());
@@ -18,7 +19,7 @@ export function addNotifications(data: KumaData, draft: Draft): (monitor: Monito
     }
     const settings = Settings.catch({}).parse(parsed(config));
     const type = String(settings['type']);
-    const body = bodies[type]?.(settings, draft, place) ?? null;
+    const body = bodyOf(type, settings, draft, place);
     if (body === null) draft.note('lost', place, `${name}: messages by ${type} cannot be carried over`);
     else names.set(id, draft.recipients(name, { ...body, remind: remindersOf(id, data.monitors) }));
   }
@@ -40,23 +41,60 @@ const textOf = (settings: Settings, key: string) => {
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 };
 
-// How each type is written under `notify`.
-const bodies: Readonly<Record<string, (settings: Settings, draft: Draft, place: string) => PlainMap | null>> = {
-  smtp(settings, draft, place) {
-    const to = ['smtpTo', 'smtpCC', 'smtpBCC'].flatMap((key) => addressesOf(textOf(settings, key)));
-    setMailServer(draft, place, {
-      host: textOf(settings, 'smtpHost'),
-      port: textOf(settings, 'smtpPort'),
-      isSecure: settings['smtpSecure'] === true,
-      username: textOf(settings, 'smtpUsername'),
-      password: textOf(settings, 'smtpPassword'),
-      from: textOf(settings, 'smtpFrom').replaceAll('"', '') || textOf(settings, 'smtpUsername'),
-    });
-    if (textOf(settings, 'customSubject') !== '' || textOf(settings, 'customBody') !== '')
-      draft.note('lost', place, 'the subject and the body of its own; templates.mail does that for all mails');
-    return { email: { to } };
-  },
+// What each type calls what a service needs: its address, its secret, whom it reaches.
+const services: Readonly<Record<string, (text: (key: string) => string) => Service>> = {
+  slack: (text) => ({ kind: 'slack', url: text('slackwebhookURL') }),
+  discord: (text) => ({ kind: 'discord', url: text('discordWebhookUrl') }),
+  teams: (text) => ({ kind: 'teams', url: text('webhookUrl') }),
+  telegram: (text) => ({
+    kind: 'telegram',
+    secret: text('telegramBotToken'),
+    to: text('telegramChatID'),
+    thread: text('telegramMessageThreadID'),
+    url: text('telegramServerUrl'),
+  }),
+  ntfy: (text) => ({
+    kind: 'ntfy',
+    url: text('ntfyserverurl'),
+    to: text('ntfytopic'),
+    secret: text('ntfyaccesstoken'),
+  }),
+  PagerDuty: (text) => ({ kind: 'pagerduty', secret: text('pagerdutyIntegrationKey') }),
+  Opsgenie: (text) => ({
+    kind: 'opsgenie',
+    secret: text('opsgenieApiKey'),
+    url: text('opsgenieRegion') === 'eu' ? 'https://api.eu.opsgenie.com' : '',
+  }),
+  matrix: (text) => ({
+    kind: 'matrix',
+    url: text('homeserverUrl'),
+    secret: text('accessToken'),
+    to: text('internalRoomId'),
+  }),
 };
+
+// How a notification is written under `notify`.
+function bodyOf(type: string, settings: Settings, draft: Draft, place: string): PlainMap | null {
+  const text = (key: string) => textOf(settings, key);
+  if (type !== 'smtp') {
+    const service = services[type]?.(text);
+    if (text('ntfypassword') !== '')
+      draft.note('lost', place, 'the user and password of ntfy: it takes an access token');
+    return service === undefined ? null : serviceEntry(draft, service);
+  }
+  const to = ['smtpTo', 'smtpCC', 'smtpBCC'].flatMap((key) => addressesOf(text(key)));
+  setMailServer(draft, place, {
+    host: text('smtpHost'),
+    port: text('smtpPort'),
+    isSecure: settings['smtpSecure'] === true,
+    username: text('smtpUsername'),
+    password: text('smtpPassword'),
+    from: text('smtpFrom').replaceAll('"', '') || text('smtpUsername'),
+  });
+  if (text('customSubject') !== '' || text('customBody') !== '')
+    draft.note('lost', place, 'the subject and the body of its own; templates.mail does that for all mails');
+  return { email: { to } };
+}
 
 const addressesOf = (text: string) =>
   text.split(/[,;]/).flatMap((one) => /<([^>]+)>/.exec(one)?.[1] ?? (one.trim() === '' ? [] : one.trim()));

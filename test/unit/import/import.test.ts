@@ -10,7 +10,7 @@ import { kumaTables } from '../../support/kuma-rows.ts';
 import { commandHere } from '../../support/command.ts';
 
 const fixtures = new URL('../../fixtures/import/', import.meta.url).pathname;
-const env = { TOKEN: 't0ken' };
+const env = { TOKEN: 't0ken', SLACK_URL: 'https://hooks.slack.com/services/T0/B0/y' };
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'watchpost-import-'));
@@ -254,4 +254,77 @@ test('a file that belongs to none of these programs, and one that is missing, ar
   await writeFile(path, modules);
   const alone = await commandHere(['import', 'blackbox', path, '--to', join(folder, 'odd.yaml')]);
   expect(alone.err).toMatch(/^the configuration of Prometheus is missing/);
+});
+
+const key = '0123456789abcdef0123456789abcdef';
+
+test.each([
+  {
+    provider: 'slack: { webhook-url: "https://hooks.slack.com/x" }',
+    entry: { slack: { url_file: 'secrets/slack-url' } },
+  },
+  {
+    provider: 'discord: { webhook-url: "https://discord.com/api/webhooks/1/x" }',
+    entry: { discord: { url_file: 'secrets/discord-url' } },
+  },
+  {
+    provider: 'teams-workflows: { webhook-url: "https://x.example.com" }',
+    entry: { teams: { url_file: 'secrets/teams-url' } },
+  },
+  {
+    provider: 'telegram: { token: "123456:ABCDEFGHIJKLMNOPQRSTUV", id: -100123, topic-id: 4 }',
+    entry: { telegram: { token_file: 'secrets/telegram-secret', chat: '-100123', thread: 4 } },
+  },
+  {
+    provider: `pagerduty: { integration-key: ${key} }`,
+    entry: { pagerduty: { routing_key_file: 'secrets/pagerduty-secret' } },
+  },
+  { provider: 'opsgenie: { api-key: abc }', entry: { opsgenie: { api_key_file: 'secrets/opsgenie-secret' } } },
+  {
+    provider: 'matrix: { server-url: "https://m.example.com", access-token: x, internal-room-id: "!a:example.com" }',
+    entry: {
+      matrix: { homeserver: 'https://m.example.com', room: '!a:example.com', token_file: 'secrets/matrix-secret' },
+    },
+  },
+  {
+    provider: 'ntfy: { topic: shop, token: "${TOKEN}" }',
+    entry: { ntfy: { topic: 'shop', token_file: 'secrets/ntfy-secret' } },
+  },
+])('alerts by $provider reach the same people', async ({ provider, entry }) => {
+  const [type = ''] = provider.split(':');
+  const yaml = `alerting: { ${provider} }
+endpoints: [{ name: x, url: "tcp://127.0.0.1:1", conditions: ["[CONNECTED] == true"], alerts: [{ type: ${type} }] }]
+`;
+  const { text, to } = await fromText('gatus', `provider-${type}`, yaml);
+  expect(parse(text)).toMatchObject({
+    notify: { [type]: { ...entry, remind: [] } },
+    targets: { x: { notify: [type] } },
+  });
+  if (type === 'ntfy') expect(await readFile(join(to, '../secrets/ntfy-secret'), 'utf8')).toBe('t0ken');
+});
+
+test.each([
+  { provider: 'pagerduty: { integration-key: "********************************" }' },
+  { provider: 'slack: { webhook-url: "no address" }' },
+  { provider: 'opsgenie: { api-key: "${NOWHERE}" }' },
+])('alerts by $provider cannot be carried over, and the target that nobody hears of is named', async ({ provider }) => {
+  const [type = ''] = provider.split(':');
+  const yaml = `alerting: { ${provider} }
+endpoints: [{ name: x, url: "tcp://127.0.0.1:1", conditions: ["[CONNECTED] == true"], alerts: [{ type: ${type} }] }]
+`;
+  const { list, text } = await fromText('gatus', `lost-${type}`, yaml);
+  expect(list).toContain(`lost: alerts by ${type} cannot be carried over\n`);
+  expect(list).toContain(`lost: x: nobody is told of it any more: it has alerts by ${type} only\n`);
+  expect(parse(text)).not.toHaveProperty('notify');
+});
+
+test('an Alertmanager that Prometheus knows goes on routing where its own configuration is not given', async () => {
+  const paths = [join(folder, 'am-modules.yml'), join(folder, 'am-prometheus.yml')];
+  await writeFile(paths[0] ?? '', modules);
+  const alerting =
+    'alerting: { alertmanagers: [{ scheme: https, path_prefix: /am/, static_configs: [{ targets: ["127.0.0.1:9093"] }] }] }\n';
+  await writeFile(paths[1] ?? '', alerting + jobs('1m'));
+  expect(parse((await imported('blackbox', paths, 'with-alertmanager')).text)).toMatchObject({
+    notify: { alertmanager: { alertmanager: { urls: ['https://127.0.0.1:9093/am'] } } },
+  });
 });
