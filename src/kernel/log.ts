@@ -1,5 +1,6 @@
 import { pino, type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import { createLogSink, type LogSink } from './log-sink.ts';
 
 /** A structured log. Fields come first, then one sentence: `log.warn({ target }, 'round skipped')`. */
 export type Log = Logger;
@@ -15,12 +16,27 @@ export interface LogOptions {
   readonly fd: 1 | 2;
 }
 
-/** Writes are synchronous, so that the last line before an exit is never lost. */
+/**
+ * A log that never holds up its program: see `createLogSink`. Lines in JSON have their level as a word. What has been written
+ * when the process ends has left it, as far as anybody reads.
+ */
 export function createLog({ level, pretty: forPeople, fd }: LogOptions): Log {
-  if (forPeople)
-    return pino({ level }, pretty({ destination: fd, sync: true, ignore: 'pid,hostname', colorize: true }));
-  return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: fd, sync: true }),
-  );
+  const sink = createLogSink(fd, (lines) => log.warn({ lines }, 'log lines were dropped: nobody took them in time'));
+  const log: Log = forPeople
+    ? pino({ level }, prettyStream(sink))
+    : pino(
+        {
+          level,
+          base: null,
+          timestamp: pino.stdTimeFunctions.isoTime,
+          formatters: { level: (word) => ({ level: word }) },
+        },
+        sink,
+      );
+  return log;
+}
+
+function prettyStream(sink: LogSink): LogSink {
+  const format = pretty.prettyFactory({ ignore: 'pid,hostname', colorize: true });
+  return { write: (line) => sink.write(format(line) ?? '') };
 }

@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
 const module = new URL('../../../src/kernel/log.ts', import.meta.url).href;
@@ -19,7 +21,7 @@ test('a line for machines is JSON with level, time, fields and the sentence, wri
   );
   expect(err).toBe('');
   expect(JSON.parse(out)).toEqual({
-    level: 30,
+    level: 'info',
     time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     target: 'shop',
     msg: 'round skipped',
@@ -39,4 +41,40 @@ test('a line for people names the sentence and the fields, and goes where it is 
 
 test('a line below the level is not written', () => {
   expect(logged(`{ level: 'warn', pretty: false, fd: 1 }`, `log.info('quiet')`)).toEqual({ out: '', err: '' });
+});
+
+// Logs four mebibytes, says on the other stream that it goes on, and ends.
+const flood = `import { createLog } from '${module}';
+const log = createLog({ level: 'info', pretty: false, fd: 1 });
+for (let index = 0; index < 4_096; index += 1) log.info({ index, filler: 'x'.repeat(1_000) }, 'line');
+process.stderr.write('goes on');
+process.stdin.once('data', () => { log.warn('the end'); process.stdin.destroy(); });`;
+
+test('a log that nobody reads holds up nothing: what is beyond a bound is dropped, and the number is told to whoever reads on', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', flood], { stdio: ['pipe', 'pipe', 'pipe'] });
+  await once(child.stderr, 'data');
+  const output = text(child.stdout);
+  await new Promise((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.includes('were dropped')) resolve(null);
+    });
+  });
+  child.stdin.end('x');
+  const lines = (await output)
+    .trim()
+    .split('\n')
+    .map((line): Record<string, unknown> => JSON.parse(line));
+  const told = lines.find(({ msg }) => String(msg).includes('dropped'));
+  expect(told).toMatchObject({ level: 'warn' });
+  const written = lines.filter(({ msg }) => msg === 'line').length;
+  expect(written + Number(told?.['lines'])).toBe(4_096);
+  expect(lines.at(-1)).toMatchObject({ msg: 'the end' });
+});
+
+test('a reader that goes away holds up nothing', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', flood], { stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  await once(child.stderr, 'data');
+  child.stdin.end('x');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
