@@ -1,33 +1,20 @@
-import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { promisify } from 'node:util';
-import { createUser, fromSeed } from '@nats-io/nkeys';
-import { hubAccount, readSeed } from '#compose/nats.ts';
 import type { NatsAccess } from '#config/config.ts';
-import {
-  type Enrolled,
-  type EnrolledNode,
-  infosOf,
-  readEnrolled,
-  replaceFile,
-  writeEnrolled,
-} from '#config/enrolled.ts';
 import { loadConfig } from '#config/load.ts';
-import { NodeName, placeKeys } from '#config/sections.ts';
+import { placeKeys } from '#config/sections.ts';
+import { enrol, makeHub, permissionsPath, type Place, renameEnrolled, revoke } from '#enrolment/enrol.ts';
+import { infosOf, readEnrolled } from '#config/enrolled.ts';
+import { type Reload, reloadServer } from '#enrolment/reload.ts';
 import { systemClock } from '#kernel/clock.ts';
-import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
-import { permissionsFile } from '#transport/nats/permissions.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { Secret } from '#kernel/secret.ts';
+import { hubAccount, writeSeedFile } from '#transport/nats/keys.ts';
 import { askStatus } from '#transport/nats/status.ts';
 import { nodeTable } from './node-table.ts';
 import type { World } from './world.ts';
 
-export interface EnrolmentOptions {
+export interface EnrolmentOptions extends Reload {
   readonly config: string;
-  /** A command that makes nats-server read its configuration again. */
-  readonly reloadCommand?: string | undefined;
-  /** The file that holds the process id of nats-server. */
-  readonly pidFile?: string | undefined;
 }
 
 export interface PlaceOptions {
@@ -39,8 +26,8 @@ export interface PlaceOptions {
 /** Makes the hub's key and the files that nats-server needs to know it; keeps what is there. */
 export async function initNodes(options: EnrolmentOptions, world: World): Promise<number> {
   const access = await accessOf(options, world);
-  const made = await makeHubSeed(access.seedFile);
-  await publish(access, await readEnrolled(access.nodesFile), options, world);
+  const made = await makeHub(access);
+  await tellServer(access, options, world);
   world.print(`${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}\n`);
   world.print(`nats-server has to include ${permissionsPath(access)} under authorization\n`);
   return 0;
@@ -53,25 +40,16 @@ export interface AddOptions extends EnrolmentOptions, PlaceOptions {
 
 export async function addNode(name: string, options: AddOptions, world: World): Promise<number> {
   const access = await accessOf(options, world, name);
-  const nodes = await readEnrolled(access.nodesFile);
-  if (!NodeName.safeParse(name).success) throw usage(`"${name}": a node is named by two small letters and a number`);
-  if (Object.hasOwn(nodes, name)) throw usage(`node ${name} is enrolled already; revoke it first to give it a new key`);
-  const pair = createUser();
-  const place = placeOf(options);
-  const node: EnrolledNode = {
-    key: pair.getPublicKey(),
-    ...place,
-    enrolled_at: new Date(systemClock.now()).toISOString(),
-  };
-  const seed = new TextDecoder().decode(pair.getSeed());
-  if (options.writeSeed !== undefined) await writeSeed(options.writeSeed, seed);
-  await publish(access, { ...nodes, [name]: node }, options, world);
-  if (options.writeSeed !== undefined) {
-    world.print(`node ${name} is enrolled; its key is in ${options.writeSeed} and nowhere else\n`);
+  const { writeSeed } = options;
+  const keep = writeSeed === undefined ? undefined : async (seed: Secret) => writeSeedFile(writeSeed, seed);
+  const seed = await enrol(access, name, placeOf(options), systemClock.now(), keep);
+  await tellServer(access, options, world);
+  if (writeSeed !== undefined) {
+    world.print(`node ${name} is enrolled; its key is in ${writeSeed} and nowhere else\n`);
     return 0;
   }
   world.print(`node ${name} is enrolled. Its key is shown now and never again; on the node, once:\n\n`);
-  world.print(`  (umask 077; echo ${seed} > ${name}.nk)\n`);
+  world.print(`  (umask 077; echo ${seed.reveal()} > ${name}.nk)\n`);
   world.print(`  watchpost node --name ${name} --servers ${access.servers.join(',')} --seed-file ${name}.nk`);
   world.print(`${access.ca === null ? '' : ' --ca-file ca.pem'}\n`);
   return 0;
@@ -79,21 +57,16 @@ export async function addNode(name: string, options: AddOptions, world: World): 
 
 export async function revokeNode(name: string, options: EnrolmentOptions, world: World): Promise<number> {
   const access = await accessOf(options, world);
-  const { [name]: known, ...left } = await readEnrolled(access.nodesFile);
-  if (known === undefined) throw usage(`no node "${name}" is enrolled`);
-  await publish(access, left, options, world);
+  await revoke(access, name);
+  await tellServer(access, options, world);
   world.print(`node ${name} is revoked: its key is worth nothing any more\n`);
   return 0;
 }
 
 export async function renameNode(from: string, to: string, options: EnrolmentOptions, world: World): Promise<number> {
   const access = await accessOf(options, world, to);
-  const nodes = await readEnrolled(access.nodesFile);
-  const { [from]: known, ...left } = nodes;
-  if (known === undefined) throw usage(`no node "${from}" is enrolled`);
-  if (!NodeName.safeParse(to).success) throw usage(`"${to}": a node is named by two small letters and a number`);
-  if (Object.hasOwn(nodes, to)) throw usage(`node ${to} is enrolled already`);
-  await publish(access, { ...left, [to]: known }, options, world);
+  await renameEnrolled(access, from, to);
+  await tellServer(access, options, world);
   world.print(`node ${from} is ${to} now. Start it with --name ${to}; its history stays under ${from}\n`);
   return 0;
 }
@@ -112,8 +85,6 @@ export async function listNodes(options: EnrolmentOptions, world: World): Promis
   return 0;
 }
 
-const permissionsPath = ({ nodesFile }: NatsAccess) => `${nodesFile.replace(/\.[^./]*$/, '')}.conf`;
-
 // A name that the configuration has already would make the next start fail.
 async function accessOf({ config: path }: EnrolmentOptions, world: World, name?: string): Promise<NatsAccess> {
   const { nats, nodes } = await loadConfig({ path, env: world.env });
@@ -123,58 +94,13 @@ async function accessOf({ config: path }: EnrolmentOptions, world: World, name?:
   return nats;
 }
 
-async function makeHubSeed(path: string): Promise<boolean> {
-  try {
-    await writeSeed(path, new TextDecoder().decode(createUser().getSeed()));
-    return true;
-  } catch (error) {
-    if (error instanceof Error && systemCode(error.cause) === 'EEXIST') return false;
-    throw error;
-  }
+async function tellServer(access: NatsAccess, options: EnrolmentOptions, world: World): Promise<void> {
+  if (await reloadServer(options, (pid) => world.hangUp(pid))) return;
+  const file = basename(permissionsPath(access));
+  world.print(`nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)\n`);
 }
 
-async function writeSeed(path: string, seed: string): Promise<void> {
-  try {
-    await writeFile(path, `${seed}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    throw new WatchpostError('config_invalid', `${path}: cannot be written: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-// The list first: what the server lets in and the hub does not know is a stranger, which is harmless.
-async function publish(access: NatsAccess, nodes: Enrolled, options: EnrolmentOptions, world: World): Promise<void> {
-  const seed = await readSeed(access.seedFile, 'make it with "watchpost nodes init"');
-  const hubKey = fromSeed(new TextEncoder().encode(seed.reveal())).getPublicKey();
-  const holders = Object.entries(nodes).map(([name, { key }]) => ({ name, key }));
-  await writeEnrolled(access.nodesFile, nodes);
-  await replaceFile(permissionsPath(access), permissionsFile(hubKey, holders));
-  await reload(access, options, world);
-}
-
-async function reload(access: NatsAccess, { reloadCommand, pidFile }: EnrolmentOptions, world: World): Promise<void> {
-  try {
-    if (pidFile !== undefined) world.hangUp(processIdOf(await readFile(pidFile, 'utf8')));
-    else if (reloadCommand !== undefined) await promisify(execFile)('sh', ['-c', reloadCommand]);
-    else {
-      const file = basename(permissionsPath(access));
-      world.print(
-        `nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)\n`,
-      );
-    }
-  } catch (error) {
-    const reason = `the files are written, but nats-server was not told: ${messageOf(error)}; reload it by hand`;
-    throw new WatchpostError('internal', reason, { cause: error });
-  }
-}
-
-function processIdOf(text: string): number {
-  const pid = Number(text.trim());
-  // 0 and negative numbers would be whole groups of processes.
-  if (!Number.isSafeInteger(pid) || pid < 2) throw new Error('the file holds no process id');
-  return pid;
-}
-
-function placeOf({ location, asn, ip }: PlaceOptions): Pick<EnrolledNode, 'location' | 'asn' | 'ip'> {
+function placeOf({ location, asn, ip }: PlaceOptions): Place {
   const parts = location?.split(',').map((part) => part.trim().replace(/^"(.*)"$/, '$1'));
   return {
     ...(parts === undefined ? {} : { location: valid('--location', placeKeys.location, parts) }),

@@ -1,5 +1,5 @@
 import { createClient } from '#client/client.ts';
-import { formatRound, startNats } from '#compose/nats.ts';
+import { startNats } from '#compose/nats.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -8,9 +8,10 @@ import type { MetricsSources } from '#metrics/metrics.ts';
 import type { Absence } from '#monitor/doubt/own-incidents.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
+import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, type Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
-import { joinTransports } from '#transport/several.ts';
+import { joinTransports } from '#transport/joined.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
 export interface Environment {
@@ -84,7 +85,7 @@ async function checkHere(
       nodes: () => runs.nodes().map(({ info }) => info),
       // What the operator's own file names may be private; the node's own policy still holds.
       run: async ({ spec, nodes, round }, signal) => {
-        const name = round === undefined ? undefined : formatRound(round);
+        const name = round === undefined ? undefined : formatRunName(round);
         return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
       },
     },

@@ -1,4 +1,3 @@
-import { formatRound } from '#compose/nats.ts';
 import type { Config } from '#config/config.ts';
 import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -13,6 +12,7 @@ import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
 import type { MonitorEvents } from '#monitor/watch/watch.ts';
+import { formatRunName } from '#protocol/run-name.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import { controlRoutes } from '#web/control.ts';
 
@@ -84,7 +84,7 @@ function eventsOf(metrics: Metrics, stored: (round: string) => void): MonitorEve
         verdict: { status: round.inMaintenance ? 'maintenance' : round.verdict.status },
       }),
     recorded({ target, dueAt, incidents }) {
-      stored(formatRound({ target, dueAt }));
+      stored(formatRunName({ target, dueAt }));
       for (const { target, rule, severity, endedAt, held } of incidents) {
         const active = endedAt === null;
         metrics.incidentChanged({ target, rule, severity, active, suppressed: active && held !== null });

@@ -1,4 +1,3 @@
-import { parseSeed, readSeed } from '#compose/nats.ts';
 import type { NodeConfig } from '#config/node.ts';
 import { type Clock, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -8,6 +7,7 @@ import type { Random } from '#kernel/random.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { openSpool } from '#node/spool.ts';
 import { inboxOf } from '#protocol/nodes.ts';
+import { parseSeed, readSeed } from '#transport/nats/keys.ts';
 import { startRemoteNode } from '#transport/nats/node.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 

@@ -1,5 +1,4 @@
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { NodeInfo } from '#checks/index.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
@@ -32,22 +31,6 @@ export async function readEnrolled(path: string): Promise<Enrolled> {
       throw fail(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is wrong'}`, error);
     }
     throw fail(error instanceof SyntaxError ? messageOf(error) : explainSystemError(error), error);
-  }
-}
-
-/** Replaces the list as a whole. */
-export async function writeEnrolled(path: string, nodes: Enrolled): Promise<void> {
-  await replaceFile(path, `${JSON.stringify({ nodes }, null, 2)}\n`);
-}
-
-/** Replaces a file in one step, so that nobody ever reads half of it. */
-export async function replaceFile(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.new`, text);
-    await rename(`${path}.new`, path);
-  } catch (error) {
-    throw new WatchpostError('config_invalid', `${path}: cannot be written: ${messageOf(error)}`, { cause: error });
   }
 }
 

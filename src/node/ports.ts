@@ -7,6 +7,8 @@ export interface Command {
   readonly policy: Policy;
   /** When the node gives up on the probe, in milliseconds from its arrival. */
   readonly deadlineMs: number;
+  /** For whom it is, by default the monitor. */
+  readonly origin?: 'monitor' | 'api' | undefined;
 }
 
 /** What a node is set up with. Plain data, so that it can travel to a thread. */
@@ -61,11 +63,11 @@ export interface Spool {
   /** Results given up since the start, for their age or number. */
   readonly dropped: number;
   /** Keeps a result before it is sent. The oldest one goes where there is no room. */
-  put(ticket: string, payload: string): void;
-  payload(ticket: string): string | null;
+  put(id: string, payload: string): void;
+  payload(id: string): string | null;
   /** Forgets a result that the hub keeps now. */
-  remove(ticket: string): void;
-  /** The tickets of the newest results, newest first. */
+  remove(id: string): void;
+  /** The ids of the newest results, newest first. */
   newest(limit: number): readonly string[];
   close(): void;
 }

@@ -16,9 +16,10 @@ export interface SpoolOptions {
 }
 
 interface Row {
-  readonly ticket: string;
+  readonly id: string;
 }
 
+const expireEveryMs = 1_000;
 // Another process that looks at the file must not stop the checks for long.
 const busyMs = 1_000;
 
@@ -26,7 +27,7 @@ const busyMs = 1_000;
 export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): Spool {
   const database = open(path);
   const statements = prepare(database);
-  let size = statements.count.get()?.n ?? 0;
+  let size = statements.count.get()?.count ?? 0;
   let dropped = 0;
 
   const drop = (count: number, reason: string): void => {
@@ -36,6 +37,14 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
     size -= count;
   };
 
+  // Each time it visits what waits the longest, so it is not for each result.
+  let expiredAt = Number.NEGATIVE_INFINITY;
+  const expire = (): void => {
+    if (clock.elapsed() - expiredAt < expireEveryMs) return;
+    expiredAt = clock.elapsed();
+    drop(statements.expire.run(clock.now() - longestMs).changes, 'too old');
+  };
+
   return {
     get size() {
       return size;
@@ -43,18 +52,18 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
     get dropped() {
       return dropped;
     },
-    put(ticket, payload) {
-      drop(statements.expire.run(clock.now() - longestMs).changes, 'too old');
+    put(id, payload) {
+      expire();
       if (size >= most) drop(statements.dropOldest.run(size - most + 1).changes, 'too many');
-      size += statements.insert.run(ticket, clock.now(), payload).changes;
+      size += statements.insert.run(id, clock.now(), payload).changes;
     },
-    payload: (ticket) => statements.select.get(ticket)?.payload ?? null,
-    remove(ticket) {
-      size -= statements.remove.run(ticket).changes;
+    payload: (id) => statements.select.get(id)?.payload ?? null,
+    remove(id) {
+      size -= statements.remove.run(id).changes;
     },
     newest(limit) {
-      drop(statements.expire.run(clock.now() - longestMs).changes, 'too old');
-      return statements.newest.all(limit).map(({ ticket }) => ticket);
+      expire();
+      return statements.newest.all(limit).map(({ id }) => id);
     },
     close: () => database.close(),
   };
@@ -81,15 +90,16 @@ function open(path: string): Database.Database {
   }
 }
 
+// One table in a file of its own, and no Drizzle: a node loads no more than it runs.
 function prepare(database: Database.Database) {
   return {
-    count: database.prepare<[], { n: number }>('SELECT count(*) AS n FROM spool'),
+    count: database.prepare<[], { count: number }>('SELECT count(*) AS count FROM spool'),
     insert: database.prepare<[string, number, string]>(
       'INSERT OR IGNORE INTO spool (ticket, at, payload) VALUES (?, ?, ?)',
     ),
     select: database.prepare<[string], { payload: string }>('SELECT payload FROM spool WHERE ticket = ?'),
     remove: database.prepare<[string]>('DELETE FROM spool WHERE ticket = ?'),
-    newest: database.prepare<[number], Row>('SELECT ticket FROM spool ORDER BY number DESC LIMIT ?'),
+    newest: database.prepare<[number], Row>('SELECT ticket AS id FROM spool ORDER BY number DESC LIMIT ?'),
     expire: database.prepare<[number]>(
       'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT 1000) AND at < ?',
     ),

@@ -41,7 +41,7 @@ export const sharedSubjects = {
 export function subjectsOf(node: string) {
   return {
     /**
-     * Hub to one process of the node, a request that is answered by `Answer`. A process that lost its connection and is back
+     * Hub to one process of the node, a request that is answered by `CommandReply`. A process that lost its connection and is back
      * hears the hub at once, though the server may still hold its old connection for alive.
      */
     command: (process: string) => `${root}.command.${node}.${process}`,
@@ -67,7 +67,8 @@ export const nodeOfSubject = (subject: string) => subject.slice(subject.lastInde
 
 const Range = z.tuple([z.int(), z.int()]);
 const Sentence = z.string().max(500).nullable();
-const Ticket = z.string().min(1).max(1_000);
+// The id of a command; its key is `ticket` on the wire since version 1.
+const CommandId = z.string().min(1).max(1_000);
 const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
 const Count = z.int().min(0);
 
@@ -96,6 +97,8 @@ export const Report = z.object({
   capabilities: Capabilities,
   running: Count,
   queued: Count,
+  /** How many commands the process takes on at the same time; a process of the first version does not tell. */
+  capacity: z.int().min(1).optional(),
   lagSeconds: z.number().min(0),
   /** Results that the hub has not confirmed yet. */
   spooled: Count,
@@ -118,34 +121,36 @@ export const Welcome = z.object({
 });
 export type Welcome = z.output<typeof Welcome>;
 
-/** One check for one node. The ticket names the run and goes back with its result. */
+/** One check for one node. Its id goes back with its result. */
 export const Command = z.object({
   protocol: Range,
-  ticket: Ticket,
+  ticket: CommandId,
   spec: z.unknown(),
   policy: z.enum(['public', 'private']),
   deadlineMs: z.int().min(1).max(600_000),
+  /** For whom it is: the monitor's checks have room of their own at a node. */
+  origin: z.enum(['monitor', 'api']).default('monitor'),
 });
 export type Command = z.output<typeof Command>;
 
 /** A node's answer to a command; the result comes later. */
-export const Answer = z.object({
+export const CommandReply = z.object({
   protocol: Range,
   process: Process,
   state: z.enum(['accepted', 'busy', 'unsupported']),
   reason: Sentence,
 });
-export type Answer = z.output<typeof Answer>;
+export type CommandReply = z.output<typeof CommandReply>;
 
-export const Abort = z.object({ ticket: Ticket });
+export const Abort = z.object({ ticket: CommandId });
 export type Abort = z.output<typeof Abort>;
 
 /** What became of a command. The same result may come again until a receipt was heard. */
-export const Result = z.object({ protocol: Range, ticket: Ticket, process: Process, outcome: z.unknown() });
+export const Result = z.object({ protocol: Range, ticket: CommandId, process: Process, outcome: z.unknown() });
 export type Result = z.output<typeof Result>;
 
 /** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
-export const Receipt = z.object({ ticket: Ticket, state: z.enum(['stored', 'refused']), reason: Sentence });
+export const Receipt = z.object({ ticket: CommandId, state: z.enum(['stored', 'refused']), reason: Sentence });
 export type Receipt = z.output<typeof Receipt>;
 
 /** What the hub tells about its nodes to whoever holds its key. */

@@ -16,6 +16,8 @@ export interface NodeCommand {
   readonly deadlineMs: number;
   /** The name of the run where its results are stored: what a result that comes late is stored under. */
   readonly run?: string | undefined;
+  /** For whom it is, by default the monitor: its checks have room of their own at a node. */
+  readonly origin?: 'monitor' | 'api' | undefined;
 }
 
 export interface NodeStatus {

@@ -8,8 +8,12 @@ export interface LogLine {
 }
 
 /** A log that keeps its lines. */
-export function memoryLog(): { readonly log: Log; readonly lines: LogLine[]; errors(): readonly string[] } {
+export function memoryLog(level = 'info'): {
+  readonly log: Log;
+  readonly lines: LogLine[];
+  errors(): readonly string[];
+} {
   const lines: LogLine[] = [];
-  const log = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line) as LogLine) });
+  const log = pino({ base: null, level }, { write: (line) => void lines.push(JSON.parse(line) as LogLine) });
   return { log, lines, errors: () => lines.filter(({ level }) => level >= 50).map(({ msg }) => msg) };
 }

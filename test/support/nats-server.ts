@@ -5,10 +5,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createUser } from '@nats-io/nkeys';
-import { Secret } from '#kernel/secret.ts';
 import { inboxOf } from '#protocol/nodes.ts';
 import type { Account } from '#transport/nats/connection.ts';
+import { type KeyPair, makeKeyPair } from '#transport/nats/keys.ts';
 import { permissionsFile } from '#transport/nats/permissions.ts';
 
 /** Why NATS cannot be tested here, or null where it can. In CI it has to be. */
@@ -19,29 +18,20 @@ export function natsObstacle(): string | null {
   return reason;
 }
 
-export interface Keys {
-  readonly seed: Secret;
-  readonly key: string;
-}
-
-export function makeKeys(): Keys {
-  const pair = createUser();
-  return { seed: new Secret(new TextDecoder().decode(pair.getSeed())), key: pair.getPublicKey() };
-}
-
 /** A real NATS server on a port of loopback, with a hub and nodes enrolled. */
 export interface NatsServer extends AsyncDisposable {
   readonly port: number;
   readonly folder: string;
   readonly url: string;
-  readonly hub: Keys;
-  readonly nodes: ReadonlyMap<string, Keys>;
+  readonly hub: KeyPair;
+  readonly nodes: ReadonlyMap<string, KeyPair>;
   /** How the hub, or the node of this name, signs in. */
   account(name?: string): Account;
-  enrol(...holders: readonly (readonly [name: string, keys: Keys])[]): void;
+  enrol(...holders: readonly (readonly [name: string, keys: KeyPair])[]): void;
   revoke(name: string): void;
   stop(signal?: NodeJS.Signals): Promise<void>;
-  start(): Promise<void>;
+  /** Starts it again, with more lines of configuration from now on. */
+  start(more?: string): Promise<void>;
 }
 
 export interface NatsServerOptions {
@@ -52,8 +42,8 @@ export interface NatsServerOptions {
 
 export async function startNats({ nodes: names = [], more = '' }: NatsServerOptions = {}): Promise<NatsServer> {
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-'));
-  const nodes = new Map(names.map((name) => [name, makeKeys()]));
-  const hub = makeKeys();
+  const nodes = new Map(names.map((name) => [name, makeKeyPair()]));
+  const hub = makeKeyPair();
   const port = await freePort();
   const config = join(folder, 'nats.conf');
   let child: ChildProcess | null = null;
@@ -63,18 +53,21 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
     writeFileSync(join(folder, 'users.conf'), permissionsFile(hub.key, holders));
   };
   writeUsers();
-  writeFileSync(
-    config,
-    `listen: "127.0.0.1:${port}"\nmax_payload: 256KB\nping_interval: "1s"\nping_max: 2\n${more}\n` +
-      `authorization { include "users.conf" }\n`,
-  );
+  const writeConfig = (lines: string) =>
+    writeFileSync(
+      config,
+      `listen: "127.0.0.1:${port}"\nmax_payload: 256KB\nping_interval: "1s"\nping_max: 2\n${lines}\n` +
+        `authorization { include "users.conf" }\n`,
+    );
+  writeConfig(more);
 
   const reload = () => {
     writeUsers();
     child?.kill('SIGHUP');
   };
 
-  async function start(): Promise<void> {
+  async function start(more?: string): Promise<void> {
+    if (more !== undefined) writeConfig(more);
     const started = spawn('nats-server', ['--config', config], { stdio: ['ignore', 'ignore', 'pipe'] });
     child = started;
     const lines: string[] = [];
@@ -108,7 +101,7 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
     account(name) {
       const keys = name === undefined ? hub : nodes.get(name);
       const inbox = inboxOf(name ?? 'hub');
-      return { servers: [url], seed: (keys ?? makeKeys()).seed, ca: null, name: name ?? 'hub', inbox };
+      return { servers: [url], seed: (keys ?? makeKeyPair()).seed, ca: null, name: name ?? 'hub', inbox };
     },
     enrol(...more) {
       for (const [name, keys] of more) nodes.set(name, keys);

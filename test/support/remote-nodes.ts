@@ -7,14 +7,10 @@ import type { Spool } from '#node/ports.ts';
 import { openSpool } from '#node/spool.ts';
 import type { NodeCommand, Transport } from '#service/ports.ts';
 import type { ConnectionTimes } from '#transport/nats/connection.ts';
-import {
-  type Absence,
-  createNatsTransport,
-  type NatsTransport,
-  type NatsTransportOptions,
-} from '#transport/nats/hub.ts';
+import { createNatsTransport, type NatsTransport, type NatsTransportOptions } from '#transport/nats/hub.ts';
 import { type RemoteNode, type RemoteNodeOptions, startRemoteNode } from '#transport/nats/node.ts';
 import type { LateResult } from '#transport/nats/results.ts';
+import type { Absence } from '#transport/nats/roster.ts';
 import type { NatsServer } from './nats-server.ts';
 import { eventually } from './program.ts';
 import { nodeInfo } from './votes.ts';
@@ -22,12 +18,12 @@ import { nodeInfo } from './votes.ts';
 export const quiet = pino({ level: 'silent' });
 
 /** Quick enough for tests, otherwise like the real ones. */
-const quickTimes: ConnectionTimes = {
+export const quickTimes: ConnectionTimes = {
   pingEveryMs: 200,
   connectMs: 1_000,
   firstRetryMs: 20,
   longestRetryMs: 200,
-  answerMs: 200,
+  answerMs: 5_000,
 };
 
 export const measured: Outcome = {
@@ -117,7 +113,7 @@ export async function startHub(server: NatsServer, options: Partial<NatsTranspor
     log: quiet,
     ...options,
   });
-  await eventually(3_000, () => expect(transport.connected).toBe(true));
+  await eventually(30_000, () => expect(transport.connected).toBe(true));
   return {
     transport,
     late,

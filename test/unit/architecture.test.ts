@@ -33,6 +33,13 @@ const table: Record<string, readonly string[]> = {
   ],
   import: ['kernel', 'checks/index.ts', 'config'],
   transport: ['kernel', 'protocol', 'service/ports.ts', 'node/ports.ts'],
+  enrolment: [
+    'kernel',
+    'config/enrolled.ts',
+    'config/sections.ts',
+    'transport/nats/keys.ts',
+    'transport/nats/permissions.ts',
+  ],
   client: ['kernel', 'protocol', 'checks/index.ts', 'monitor/judge/vote.ts', 'monitor/watch/runner.ts'],
   channels: [
     'kernel',

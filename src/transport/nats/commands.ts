@@ -2,8 +2,8 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import {
-  type Answer,
   type Command,
+  type CommandReply,
   decodeSpec,
   messageLimit,
   nodeFault,
@@ -28,8 +28,8 @@ export interface CommandsOptions {
 /** The commands that a process of a node has taken. */
 export interface Commands {
   /** Takes a command on, or says why not. One that came before is not done twice: its result is sent again. */
-  take(command: Command): Answer;
-  abort(ticket: string): void;
+  take(command: Command): CommandReply;
+  abort(id: string): void;
   readonly running: number;
   /** Resolves once nothing runs any more; what does after `graceMs` is ended without a result. */
   drain(graceMs: number): Promise<void>;
@@ -45,37 +45,37 @@ export function createCommands(options: CommandsOptions): Commands {
   const seen = new Set<string>();
   let idle: (() => void) | null = null;
 
-  const answer = (state: Answer['state'], reason: string | null = null): Answer => {
+  const reply = (state: CommandReply['state'], reason: string | null = null): CommandReply => {
     return { protocol: [...protocolRange], process, state, reason };
   };
 
   async function run(command: Command, spec: Exclude<ReturnType<typeof decodeSpec>, string>): Promise<void> {
-    const { ticket, policy, deadlineMs } = command;
+    const { ticket: id, policy, deadlineMs, origin } = command;
     const controller = new AbortController();
-    running.set(ticket, controller);
+    running.set(id, controller);
     using end = deadline(clock, deadlineMs + lateMs, controller.signal);
     try {
-      const outcome = await local.run(name, { spec, policy, deadlineMs }, end.signal);
-      hand(ticket, outcome);
+      const outcome = await local.run(name, { spec, policy, deadlineMs, origin }, end.signal);
+      hand(id, outcome);
     } catch (error) {
-      if (end.expired) hand(ticket, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
-      else if (!controller.signal.aborted) hand(ticket, nodeFault('internal', messageOf(error)));
+      if (end.expired) hand(id, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
+      else if (!controller.signal.aborted) hand(id, nodeFault('internal', messageOf(error)));
     } finally {
-      running.delete(ticket);
+      running.delete(id);
       if (running.size === 0) idle?.();
     }
   }
 
-  function hand(ticket: string, outcome: Result['outcome']): void {
-    const result: Result = { protocol: [...protocolRange], ticket, process, outcome };
+  function hand(id: string, outcome: Result['outcome']): void {
+    const result: Result = { protocol: [...protocolRange], ticket: id, process, outcome };
     const payload = JSON.stringify(result);
-    if (Buffer.byteLength(payload) <= messageLimit) return delivery.add(ticket, payload);
+    if (Buffer.byteLength(payload) <= messageLimit) return delivery.add(id, payload);
     const tooLarge = nodeFault('internal', `the outcome takes more than ${messageLimit} bytes`);
-    delivery.add(ticket, JSON.stringify({ ...result, outcome: tooLarge } satisfies Result));
+    delivery.add(id, JSON.stringify({ ...result, outcome: tooLarge } satisfies Result));
   }
 
-  function remember(ticket: string): void {
-    seen.add(ticket);
+  function remember(id: string): void {
+    seen.add(id);
     for (const oldest of seen) {
       if (seen.size <= remembered) break;
       seen.delete(oldest);
@@ -84,22 +84,22 @@ export function createCommands(options: CommandsOptions): Commands {
 
   return {
     take(command) {
-      const { ticket } = command;
-      if (seen.has(ticket)) {
-        delivery.repeat(ticket);
-        return answer('accepted');
+      const { ticket: id } = command;
+      if (seen.has(id)) {
+        delivery.repeat(id);
+        return reply('accepted');
       }
       const spec = decodeSpec(command.spec);
-      if (typeof spec === 'string') return answer('unsupported', spec.slice(0, 500));
+      if (typeof spec === 'string') return reply('unsupported', spec.slice(0, 500));
       const capability = local.nodes()[0]?.capabilities[spec.type];
-      if (capability?.able === false) return answer('unsupported', capability.reason.slice(0, 500));
-      if (running.size >= limit) return answer('busy', `busy: ${running.size} checks are under way`);
-      remember(ticket);
+      if (capability?.able === false) return reply('unsupported', capability.reason.slice(0, 500));
+      if (running.size >= limit) return reply('busy', `busy: ${running.size} checks are under way`);
+      remember(id);
       void run(command, spec).catch((error: unknown) => log.error({ err: error }, 'a result could not be handed on'));
-      return answer('accepted');
+      return reply('accepted');
     },
-    abort(ticket) {
-      running.get(ticket)?.abort(new Error('nobody waits for this check any more'));
+    abort(id) {
+      running.get(id)?.abort(new Error('nobody waits for this check any more'));
     },
     get running() {
       return running.size;

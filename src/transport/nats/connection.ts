@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { connect, errors, type NatsConnection, nkeyAuthenticator, wsconnect } from '@nats-io/transport-node';
 import { type Clock, orAbort, sleep } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -90,7 +91,7 @@ export function keepConnected(options: ConnectionOptions): Connection {
     let retryMs = times.firstRetryMs;
     while (!stop.signal.aborted) {
       try {
-        const connection = await dialUntil(account, times, stop.signal);
+        const connection = await dialUntil(inAnyOrder(account, random), times, stop.signal);
         retryMs = times.firstRetryMs;
         await attend(connection);
       } catch (error) {
@@ -131,12 +132,23 @@ export function keepConnected(options: ConnectionOptions): Connection {
   };
 }
 
-/** Connects once. */
+/** Connects once, to the first server that takes us. Rejects with what the last one said. */
 export async function dial(account: Account, times: ConnectionTimes): Promise<NatsConnection> {
-  const overWeb = account.servers.every((server) => /^wss?:/.test(server));
-  const secure = account.servers.some((server) => server.startsWith('tls:')) || account.ca !== null;
+  let last: unknown = new Error('there is no server to connect to');
+  for (const server of account.servers) {
+    try {
+      return await dialServer(server, account, times);
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw last;
+}
+
+async function dialServer(server: string, account: Account, times: ConnectionTimes): Promise<NatsConnection> {
+  const overWeb = /^wss?:/.test(server);
   return (overWeb ? wsconnect : connect)({
-    servers: [...account.servers],
+    servers: [server],
     authenticator: nkeyAuthenticator(new TextEncoder().encode(account.seed.reveal())),
     name: account.name,
     inboxPrefix: account.inbox,
@@ -146,9 +158,22 @@ export async function dial(account: Account, times: ConnectionTimes): Promise<Na
     pingInterval: times.pingEveryMs,
     maxPingOut: 2,
     timeout: times.connectMs,
-    // Without it a man in the middle could talk us out of TLS.
-    ...(secure && !overWeb ? { tls: account.ca === null ? {} : { ca: account.ca } } : {}),
+    ...(overWeb ? {} : encryption(server, account)),
   });
+}
+
+// Without it a man in the middle could talk us out of TLS.
+function encryption(server: string, { servers, ca }: Account): { readonly tls?: object } {
+  if (!servers.some((one) => one.startsWith('tls:')) && ca === null) return {};
+  const host = URL.parse(server)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
+  // The client names no server that is an address, and the certificate would be verified for "localhost".
+  return { tls: { ...(ca === null ? {} : { ca }), ...(isIP(host) === 0 ? {} : { host }) } };
+}
+
+// So that nodes spread over the servers.
+function inAnyOrder(account: Account, random: Random): Account {
+  const first = Math.floor(random.next() * account.servers.length);
+  return { ...account, servers: [...account.servers.slice(first), ...account.servers.slice(0, first)] };
 }
 
 async function dialUntil(account: Account, times: ConnectionTimes, signal: AbortSignal): Promise<NatsConnection> {

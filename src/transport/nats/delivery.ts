@@ -14,9 +14,9 @@ export interface DeliveryOptions {
 /** Brings results to the hub, and keeps each until the hub says that it is stored. */
 export interface Delivery {
   /** Takes a new result: it is spooled, then sent before anything that waits. */
-  add(ticket: string, payload: string): void;
+  add(id: string, payload: string): void;
   /** Sends a result again whose command came again, where it is still here. */
-  repeat(ticket: string): void;
+  repeat(id: string): void;
   hear(receipt: Receipt): void;
   /** There is no hub, or another one: nothing is sent until `resume`, and then everything that has no receipt again. */
   pause(): void;
@@ -36,12 +36,12 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
   let open = false;
   let timer = clock.after(lookEveryMs, look);
 
-  const post = (ticket: string, payload: string): void => {
-    if (open && send(payload)) underWay.set(ticket, clock.elapsed() + receiptMs);
+  const post = (id: string, payload: string): void => {
+    if (open && send(payload)) underWay.set(id, clock.elapsed() + receiptMs);
   };
 
   function look(): void {
-    for (const [ticket, until] of underWay) if (clock.elapsed() >= until) underWay.delete(ticket);
+    for (const [id, until] of underWay) if (clock.elapsed() >= until) underWay.delete(id);
     replay();
     timer = clock.after(lookEveryMs, look);
   }
@@ -49,26 +49,26 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
   function replay(): void {
     if (!open || underWay.size >= window || spool.size <= underWay.size) return;
     const free = window - underWay.size;
-    const waiting = spool.newest(window).filter((ticket) => !underWay.has(ticket));
-    for (const ticket of waiting.slice(0, free)) {
-      const payload = spool.payload(ticket);
-      if (payload !== null) post(ticket, payload);
+    const waiting = spool.newest(window).filter((id) => !underWay.has(id));
+    for (const id of waiting.slice(0, free)) {
+      const payload = spool.payload(id);
+      if (payload !== null) post(id, payload);
     }
   }
 
   return {
-    add(ticket, payload) {
-      spool.put(ticket, payload);
-      post(ticket, payload);
+    add(id, payload) {
+      spool.put(id, payload);
+      post(id, payload);
     },
-    repeat(ticket) {
-      const payload = spool.payload(ticket);
-      if (payload !== null) post(ticket, payload);
+    repeat(id) {
+      const payload = spool.payload(id);
+      if (payload !== null) post(id, payload);
     },
-    hear({ ticket, state, reason }) {
+    hear({ ticket: id, state, reason }) {
       if (state === 'refused') log.warn({ reason }, 'the hub refused a result');
-      underWay.delete(ticket);
-      spool.remove(ticket);
+      underWay.delete(id);
+      spool.remove(id);
       replay();
     },
     pause() {

@@ -1,8 +1,8 @@
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '#kernel/errors.ts';
 import {
-  Answer,
   type Command,
+  CommandReply,
   encodeSpec,
   messageLimit,
   nodeFault,
@@ -11,127 +11,174 @@ import {
   subjectsOf,
 } from '#protocol/nodes.ts';
 import { gone, type NodeCommand, type Transport } from '#service/ports.ts';
-import type { Tickets } from './ticket.ts';
+import type { CommandIds, IssuedCommand } from './command-ids.ts';
+import { createWindows, type Place, type Recipient } from './windows.ts';
 
 export type Outcome = Awaited<ReturnType<Transport['run']>>;
 
 export interface DispatchOptions {
-  readonly tickets: Tickets;
+  readonly commandIds: CommandIds;
   readonly answerMs: number;
-  /** The process of a node to send to, or null where there is none. */
-  readonly next: (node: string) => string | null;
+  /** The processes of a node that can be sent commands. */
+  readonly recipients: (node: string) => readonly Recipient[];
   /** Called when a process turned out not to be there. */
   readonly lose: (node: string, process: string, reason: string) => void;
+  /** Called when a process takes no command in time; false where it was heard meanwhile, and is slow and nothing worse. */
+  readonly mute: (node: string, process: string, sentAt: number, reason: string) => boolean;
+  /** Called when a process has answered. */
+  readonly heard: (node: string, process: string) => void;
+  readonly elapsed: () => number;
 }
 
-/** The runs that are being waited for. */
+/** The commands whose outcomes are being waited for. */
 export interface Dispatch {
   run(connection: NatsConnection, node: string, command: NodeCommand, signal: AbortSignal): Promise<Outcome>;
-  /** Ends a run with its outcome; false where nobody waits for it. */
-  settle(ticket: string, outcome: Outcome): boolean;
-  nodeLost(node: string, reason: string): void;
-  processLost(node: string, process: string, reason: string): void;
+  /** The command of this id, where its outcome is waited for. */
+  awaited(id: string): Pick<IssuedCommand, 'node' | 'type' | 'run'> | null;
+  /** Ends a command with its outcome; false where nobody waits for it. */
+  complete(id: string, outcome: Outcome): boolean;
+  /** A process of a node is gone, or (null) all of them, and with it what it had taken on. */
+  lost(node: string, process: string | null, reason: string): void;
+  /** Commands to this node that have no outcome yet. */
+  pending(node: string): number;
   close(): void;
 }
 
-interface Waiting {
-  readonly node: string;
-  /** The process that the command was sent to. */
-  process: string | null;
+interface Waiting extends Pick<IssuedCommand, 'node' | 'type' | 'run'> {
+  readonly origin: NonNullable<NodeCommand['origin']>;
+  /** Where the command was sent. */
+  place: Place | null;
   resolve(outcome: Outcome): void;
 }
 
-// A node that does not even take a command in time is of no use; it gets a second chance for a lost message.
+// A message can be lost: it gets a second chance.
 const attempts = 2;
 
-export function createDispatch({ tickets, answerMs, next, lose }: DispatchOptions): Dispatch {
+/**
+ * Sends commands:
+ *
+ * 1. each goes to the process of its node with the least to do; beyond the windows of all of them the node is busy;
+ * 2. a process that is not connected is lost, with all that it had taken on, and the next one is tried;
+ * 3. one that does not take the command in time, though it was heard meanwhile, is slow: the command stays with it;
+ * 4. one that was not heard either is sent nothing more until it is heard again; what it has taken on stays with it.
+ */
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { commandIds, answerMs, elapsed } = options;
   const waiting = new Map<string, Waiting>();
+  const counts = new Map<string, number>();
+  const windows = createWindows();
 
-  const settle = (ticket: string, outcome: Outcome): boolean => {
-    const found = waiting.get(ticket);
-    waiting.delete(ticket);
-    found?.resolve(outcome);
-    return found !== undefined;
+  const take = (id: string): Waiting | null => {
+    const one = waiting.get(id) ?? null;
+    if (one === null) return null;
+    waiting.delete(id);
+    one.place?.free();
+    counts.set(one.node, (counts.get(one.node) ?? 1) - 1);
+    return one;
+  };
+
+  const complete = (id: string, outcome: Outcome): boolean => {
+    const one = take(id);
+    one?.resolve(outcome);
+    return one !== null;
   };
 
   const endAll = (outcome: Outcome, which: (one: Waiting) => boolean) => {
-    for (const [ticket, one] of waiting) if (which(one)) settle(ticket, outcome);
+    for (const [id, one] of waiting) if (which(one)) complete(id, outcome);
   };
 
-  // Tries one process after the other: each that does not take the command is lost, and with it all that it had taken.
-  async function hand(connection: NatsConnection, node: string, ticket: string, payload: string): Promise<void> {
-    let reason = 'it has no process left';
-    for (;;) {
-      const one = waiting.get(ticket);
+  async function send(connection: NatsConnection, id: string, payload: string): Promise<void> {
+    for (let reason = 'it has no process left'; ;) {
+      const one = waiting.get(id);
       if (one === undefined) return;
-      const process = next(node);
-      if (process === null) return void settle(ticket, gone(`the node was lost: ${reason}`));
-      const answer = await ask(connection, subjectsOf(node).command(process), payload, one, process);
-      if (typeof answer !== 'string') return take(ticket, answer);
-      one.process = null;
-      reason = answer;
-      lose(node, process, reason);
+      const recipients = options.recipients(one.node);
+      if (recipients.length === 0) return void complete(id, gone(`the node was lost: ${reason}`));
+      const place = windows.take(recipients, one.origin);
+      if (typeof place === 'string') return void complete(id, nodeFault('busy', place));
+      one.place = place;
+      const sentAt = elapsed();
+      const answer = await ask(connection, subjectsOf(one.node).command(place.process), payload, answerMs);
+      if (answer.kind === 'reply') return settleReply(id, place, answer.reply);
+      ({ reason } = answer);
+      if (answer.kind === 'late' && !options.mute(one.node, place.process, sentAt, reason)) return;
+      // It is not to end with the process: it may be tried on another one.
+      one.place = null;
+      place.free();
+      if (answer.kind === 'absent') options.lose(one.node, place.process, reason);
     }
   }
 
-  async function ask(
-    connection: NatsConnection,
-    subject: string,
-    payload: string,
-    one: Waiting,
-    process: string,
-  ): Promise<Answer | null | string> {
-    one.process = process;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const message = await connection.request(subject, payload, { timeout: answerMs });
-        return readMessage(Answer, message.string());
-      } catch (error) {
-        if (isAbsence(error)) return 'it is not connected';
-        if (!isTimeout(error)) return `it cannot be reached: ${messageOf(error)}`;
-        if (attempt === attempts) return `it took no command within ${(answerMs * attempts) / 1_000} s`;
-      }
-    }
-  }
-
-  function take(ticket: string, answer: Answer | null): void {
-    if (answer === null) settle(ticket, nodeFault('internal', 'the node gave an answer that cannot be read'));
-    else if (answer.state !== 'accepted') settle(ticket, nodeFault(answer.state, answer.reason ?? answer.state));
+  function settleReply(id: string, place: Place, reply: CommandReply | null): void {
+    place.accept();
+    const node = waiting.get(id)?.node;
+    if (node !== undefined) options.heard(node, place.process);
+    if (reply === null) complete(id, nodeFault('internal', 'the node gave an answer that cannot be read'));
+    else if (reply.state !== 'accepted') complete(id, nodeFault(reply.state, reply.reason ?? reply.state));
   }
 
   return {
-    settle,
-    async run(connection, node, { spec, policy, deadlineMs, run }, signal) {
-      const ticket = tickets.issue({ node, type: spec.type, run: run ?? null });
-      const command: Command = { protocol: [...protocolRange], ticket, spec: encodeSpec(spec), policy, deadlineMs };
+    complete,
+    awaited: (id) => waiting.get(id) ?? null,
+    pending: (node) => counts.get(node) ?? 0,
+    async run(connection, node, { spec, policy, deadlineMs, run = null, origin = 'monitor' }, signal) {
+      const id = commandIds.issue({ node, type: spec.type, run });
+      const command: Command = {
+        protocol: [...protocolRange],
+        ticket: id,
+        spec: encodeSpec(spec),
+        policy,
+        deadlineMs,
+        origin,
+      };
       const payload = JSON.stringify(command);
       if (Buffer.byteLength(payload) > messageLimit) {
         return nodeFault('unsupported', `the check takes more than ${messageLimit} bytes to describe`);
       }
       return new Promise<Outcome>((resolve, reject) => {
         const onAbort = () => {
-          waiting.delete(ticket);
-          if (!connection.isClosed()) connection.publish(subjectsOf(node).abort, JSON.stringify({ ticket }));
+          take(id);
+          if (!connection.isClosed()) connection.publish(subjectsOf(node).abort, JSON.stringify({ ticket: id }));
           reject(signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason }));
         };
         signal.addEventListener('abort', onAbort, { once: true });
-        waiting.set(ticket, {
+        counts.set(node, (counts.get(node) ?? 0) + 1);
+        waiting.set(id, {
           node,
-          process: null,
+          type: spec.type,
+          run,
+          origin,
+          place: null,
           resolve(outcome) {
             signal.removeEventListener('abort', onAbort);
             resolve(outcome);
           },
         });
-        hand(connection, node, ticket, payload).catch(reject);
+        send(connection, id, payload).catch(reject);
       });
     },
-    nodeLost: (node, reason) => endAll(gone(reason), (one) => one.node === node),
-    processLost(node, process, reason) {
-      endAll(gone(reason), (one) => one.node === node && one.process === process);
+    lost(node, process, reason) {
+      endAll(gone(reason), (one) => one.node === node && (process === null || one.place?.process === process));
     },
     close: () => endAll(gone('the hub is closing'), () => true),
   };
+}
+
+type Answered =
+  | { readonly kind: 'reply'; readonly reply: CommandReply | null }
+  | { readonly kind: 'absent' | 'late'; readonly reason: string };
+
+async function ask(connection: NatsConnection, subject: string, payload: string, answerMs: number): Promise<Answered> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const message = await connection.request(subject, payload, { timeout: answerMs });
+      return { kind: 'reply', reply: readMessage(CommandReply, message.string()) };
+    } catch (error) {
+      if (isAbsence(error)) return { kind: 'absent', reason: 'it is not connected' };
+      if (!isTimeout(error)) return { kind: 'absent', reason: `it cannot be reached: ${messageOf(error)}` };
+      if (attempt === attempts)
+        return { kind: 'late', reason: `it took no command within ${(answerMs * attempts) / 1_000} s` };
+    }
+  }
 }
 
 function isTimeout(error: unknown): boolean {

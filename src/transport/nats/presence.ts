@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import { agree, protocolRange, type Report, reportEveryMs, reportsMissed, type StatusList } from '#protocol/nodes.ts';
 import type { NodeStatus } from '#service/ports.ts';
+import type { Recipient } from './windows.ts';
 
 type NodeInfo = NodeStatus['info'];
 
@@ -15,30 +16,44 @@ export interface Presence {
   rename(info: NodeInfo): void;
   /** Takes a report in; the reason where the process cannot be used, else null. */
   hear(report: Report): string | null;
-  /** The process to send the next command to, each in turn; null where there is none. */
-  next(): string | null;
+  /** The processes that commands can be sent to. */
+  readonly recipients: readonly Recipient[];
+  /** Anything at all came from a process. */
+  heard(process: string): void;
   /** A process is gone, until it reports again. */
   lose(process: string, reason: string): void;
+  /**
+   * A process is to be sent nothing until it is heard again. False, and without effect, where it was heard since `sentAt`
+   * (by the monotonic clock).
+   */
+  mute(process: string, sentAt: number, reason: string): boolean;
   /** The hub itself lost its connection: reports are to be awaited anew. */
   disconnect(reason: string): void;
-  /** Forgets processes that fell silent, and names them. */
+  /** To be called every second: forgets processes that fell silent, and names them. */
   forgetSilent(): readonly string[];
 }
 
 interface Seen {
   readonly report: Report;
-  readonly at: number;
+  heardAt: number;
+  /** How often it was looked for since without being heard: time in which the hub itself was held up is not counted. */
+  looks: number;
+  isMute: boolean;
 }
+
+const looksBeforeSilent = (reportEveryMs * reportsMissed) / 1_000;
+// What a process that does not tell is taken to hold: the default of this program's nodes.
+const usualCapacity = 5_500;
 
 export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   const processes = new Map<string, Seen>();
   let info = enrolled;
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
-  let turn = 0;
 
   const reports = () => [...processes.values()].map(({ report }) => report);
   const newest = () => reports().at(-1) ?? null;
+  const speaking = () => [...processes.values()].some(({ isMute }) => !isMute);
 
   return {
     get status() {
@@ -89,13 +104,32 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       if (report.phase === 'joining') return null;
       unheard = false;
       processes.delete(report.process);
-      if (report.phase === 'serving') processes.set(report.process, { report, at: clock.elapsed() });
-      reason = processes.size === 0 ? 'it was stopped' : null;
+      if (report.phase === 'serving') {
+        processes.set(report.process, { report, heardAt: clock.elapsed(), looks: 0, isMute: false });
+      }
+      if (processes.size === 0) reason = 'it was stopped';
+      else if (speaking()) reason = null;
       return null;
     },
-    next() {
-      turn += 1;
-      return [...processes.keys()][turn % processes.size] ?? null;
+    get recipients() {
+      return [...processes]
+        .filter(([, { isMute }]) => !isMute)
+        .map(([process, { report }]) => ({ process, capacity: report.capacity ?? usualCapacity }));
+    },
+    heard(process) {
+      const seen = processes.get(process);
+      if (seen === undefined) return;
+      seen.heardAt = clock.elapsed();
+      seen.looks = 0;
+      seen.isMute = false;
+      reason = null;
+    },
+    mute(process, sentAt, why) {
+      const seen = processes.get(process);
+      if (seen === undefined || seen.heardAt >= sentAt) return seen === undefined;
+      seen.isMute = true;
+      if (!speaking()) reason = why;
+      return true;
     },
     lose(process, why) {
       processes.delete(process);
@@ -107,10 +141,10 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       reason = why;
     },
     forgetSilent() {
-      const limitMs = reportEveryMs * reportsMissed;
-      const silent = [...processes].filter(([, { at }]) => clock.elapsed() - at >= limitMs).map(([name]) => name);
+      for (const seen of processes.values()) seen.looks += 1;
+      const silent = [...processes].filter(([, { looks }]) => looks > looksBeforeSilent).map(([name]) => name);
       for (const name of silent) processes.delete(name);
-      if (silent.length > 0 && processes.size === 0) reason = `it has not reported for ${limitMs / 1_000} s`;
+      if (silent.length > 0 && processes.size === 0) reason = `it has not reported for ${looksBeforeSilent} s`;
       return silent;
     },
   };

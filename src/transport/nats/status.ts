@@ -1,7 +1,16 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Log } from '#kernel/log.ts';
 import { readMessage, sharedSubjects, StatusList } from '#protocol/nodes.ts';
 import { type Account, connectionTimes, dial } from './connection.ts';
+import { listen } from './listen.ts';
 
 const answerMs = 2_000;
+
+/** Answers whoever asks how the nodes are; the server lets nobody ask but holders of the hub's key. */
+export function serveStatus(connection: NatsConnection, nodes: () => StatusList['nodes'], log: Log): void {
+  const answer = () => JSON.stringify({ nodes: nodes() } satisfies StatusList);
+  listen(connection, sharedSubjects.status, (message) => void message.respond(answer()), log);
+}
 
 /** Asks the hub how its nodes are, with the hub's own key. Rejects where NATS or the hub does not answer. */
 export async function askStatus(account: Account): Promise<StatusList> {

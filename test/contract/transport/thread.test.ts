@@ -6,6 +6,7 @@ import type { AgentOptions } from '#node/ports.ts';
 import type { Transport } from '#service/ports.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { eventually } from '../../support/program.ts';
 import { agentOptions, misbehavingEntry } from '../../support/thread-nodes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
@@ -17,12 +18,12 @@ const command = (host: string) =>
 
 interface Bad {
   readonly transport: Transport;
-  /** Starts of the thread, and aborts that it heard. */
+  /** Starts of the thread, aborts and commands that it heard. */
   readonly counts: Int32Array;
 }
 
 function misbehaving(clock = systemClock, extra: object = {}): Bad {
-  const shared = new SharedArrayBuffer(8);
+  const shared = new SharedArrayBuffer(12);
   const node = { info: nodeInfo('de1'), options: { ...agentOptions, ...extra, starts: shared } as AgentOptions };
   return {
     transport: createThreadTransport({ nodes: [node], entry: misbehavingEntry, clock, log }),
@@ -30,10 +31,7 @@ function misbehaving(clock = systemClock, extra: object = {}): Bad {
   };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 400 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect(condition()).toBe(true);
-}
+const until = async (condition: () => boolean) => eventually(30_000, () => expect(condition()).toBe(true));
 
 test.each([
   { host: 'dies:1', why: 'ended with code 7' },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CheckSpec, type Policy } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { Transport } from '#service/ports.ts';
-import { joinTransports } from '#transport/several.ts';
+import { joinTransports } from '#transport/joined.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
@@ -21,6 +21,8 @@ interface Opened extends AsyncDisposable {
 }
 
 interface Scripted extends Opened {
+  /** Commands that got to the node. */
+  readonly heard: () => number;
   /** Commands that were given up by the hub, as the node heard. */
   readonly aborted: () => number;
   /** Ends the node in the middle of what it does. */
@@ -54,7 +56,7 @@ const threads: Implementation = {
     return { transport, [Symbol.asyncDispose]: () => transport.close() };
   },
   async scripted() {
-    const shared = new SharedArrayBuffer(8);
+    const shared = new SharedArrayBuffer(12);
     const options = { ...agentOptions, starts: shared };
     const transport = createThreadTransport({
       nodes: [{ info: nodeInfo('de1'), options }],
@@ -64,6 +66,7 @@ const threads: Implementation = {
     });
     return {
       transport,
+      heard: () => Atomics.load(new Int32Array(shared), 2),
       aborted: () => Atomics.load(new Int32Array(shared), 1),
       end: () => void transport.run('de1', command('dies:1'), never),
       [Symbol.asyncDispose]: () => transport.close(),
@@ -78,7 +81,7 @@ const nats: Implementation = {
   async real(policy) {
     const hub = await startHub(server);
     const local = realThread(policy);
-    await eventually(3_000, () => expect(local.nodes()[0]).toMatchObject({ online: true }));
+    await eventually(30_000, () => expect(local.nodes()[0]).toMatchObject({ online: true }));
     const node = startNode(server, 'de1', { local });
     return {
       transport: hub.transport,
@@ -94,6 +97,7 @@ const nats: Implementation = {
     const { node, local } = startNode(server, 'de1');
     return {
       transport: hub.transport,
+      heard: () => local.commands.length,
       aborted: () => local.aborted,
       end: () => void node.stop(0),
       async [Symbol.asyncDispose]() {
@@ -163,10 +167,10 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
 
   test.skipIf(obstacle !== null)('a node that ends in mid-check ends its checks as node faults', async () => {
     await using opened = await scripted();
-    const { transport, end } = opened;
+    const { transport, heard, end } = opened;
     expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
     const silent = transport.run('de1', command('is-silent:1'), never);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(30_000, () => expect(heard()).toBe(2));
     end();
     expect(await silent).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'gone' } });
     expect(transport.nodes().find(({ info }) => info.name === 'de1')).toMatchObject({ online: false });
@@ -174,15 +178,15 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
 
   test.skipIf(obstacle !== null)('a caller that gives up gets the reason, and the node hears of it', async () => {
     await using opened = await scripted();
-    const { transport, aborted } = opened;
+    const { transport, heard, aborted } = opened;
     await transport.run('de1', command('fine:1'), never);
     const stop = new AbortController();
     const running = transport.run('de1', command('is-silent:1'), stop.signal);
     const rejected = expect(running).rejects.toThrow('enough');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(30_000, () => expect(heard()).toBe(2));
     stop.abort(new Error('enough'));
     await rejected;
-    await eventually(2_000, () => expect(aborted()).toBe(1));
+    await eventually(30_000, () => expect(aborted()).toBe(1));
   });
 
   test.skipIf(obstacle !== null)('a caller that has given up before asks nothing', async () => {

@@ -17,6 +17,7 @@ parentPort?.on('message', (message: ToNode) => {
     Atomics.add(starts, 1, 1);
     return;
   }
+  Atomics.add(starts, 2, 1);
   const outcome = { status: 'up', seconds: 0.001, address: '192.0.2.1', phases: {}, facts: {}, detail: {} } as const;
   switch (message.command.spec.host) {
     case 'dies:1':

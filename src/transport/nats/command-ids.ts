@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
@@ -8,8 +8,8 @@ import type { NodeCommand } from '#service/ports.ts';
 
 type CheckTypeName = NodeCommand['spec']['type'];
 
-/** What a result is an answer to. */
-export interface Ticket {
+/** What an id stands for: the command that a result is an answer to. */
+export interface IssuedCommand {
   /** The only node that may hand it in. */
   readonly node: string;
   readonly type: CheckTypeName;
@@ -18,10 +18,11 @@ export interface Ticket {
   readonly issuedAt: number;
 }
 
-export interface Tickets {
-  issue(ticket: Omit<Ticket, 'issuedAt'>): string;
-  /** What stands in a ticket of ours; null for any other, and for one that is too old. */
-  read(text: string): Ticket | null;
+/** Makes and reads the ids of commands. */
+export interface CommandIds {
+  issue(command: Omit<IssuedCommand, 'issuedAt'>): string;
+  /** What an id of ours stands for; null for any other, and for one that is too old. */
+  read(id: string): IssuedCommand | null;
 }
 
 const Written = z.tuple([z.string(), z.string(), z.string().nullable(), z.number(), z.string()]);
@@ -29,11 +30,12 @@ const validMs = 8 * 86_400_000;
 const clockMarginMs = 3_600_000;
 
 /**
- * Tickets that only the holder of the hub's key can make. A hub thus knows its own commands again after a restart, and
- * needs no list of them.
+ * Ids that only the holder of the hub's key can make. A hub thus knows its own commands again after a restart, and needs no
+ * list of them.
  */
-export function createTickets(seed: Secret, clock: Clock, random: Random): Tickets {
-  const key = createHmac('sha256', seed.reveal()).update('watchpost run ticket v1').digest();
+export function createCommandIds(seed: Secret, clock: Clock, random: Random): CommandIds {
+  // Made once: a key of bytes would be made ready again for each id.
+  const key = createSecretKey(createHmac('sha256', seed.reveal()).update('watchpost run ticket v1').digest());
   const sign = (content: string) => createHmac('sha256', key).update(content).digest().subarray(0, 16);
 
   return {
@@ -41,8 +43,8 @@ export function createTickets(seed: Secret, clock: Clock, random: Random): Ticke
       const content = JSON.stringify([node, type, run, clock.now(), random.id(12)]);
       return `${Buffer.from(content).toString('base64url')}.${sign(content).toString('base64url')}`;
     },
-    read(text) {
-      const [encoded = '', signature = ''] = text.split('.');
+    read(id) {
+      const [encoded = '', signature = ''] = id.split('.');
       const content = Buffer.from(encoded, 'base64url').toString();
       const given = Buffer.from(signature, 'base64url');
       const due = sign(content);

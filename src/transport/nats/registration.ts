@@ -1,0 +1,131 @@
+import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { agree, protocolRange, readMessage, type Report, reportEveryMs, subjectsOf, Welcome } from '#protocol/nodes.ts';
+
+export interface RegistrationOptions {
+  readonly name: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly answerMs: number;
+  /** How the node is now. */
+  readonly state: () => Omit<Report, 'protocol' | 'phase' | 'clockOffsetMs' | 'roundTripMs'>;
+  readonly connection: () => NatsConnection | null;
+  /** Called with each report after which the hub takes the node. */
+  readonly onWelcome: (connection: NatsConnection) => void;
+  /** Called when no hub takes results. */
+  readonly onUnwelcome: () => void;
+  /** Called when the hub does not take the node at all. */
+  readonly onClosed: () => void;
+  /** Called when the node's key is not wanted, with how long that has been so. */
+  readonly onRefused: (reason: string, forMs: number) => void;
+}
+
+/** How the node stands with its hub. */
+export interface Registration {
+  /** Reports in after so many milliseconds, and then again and again. */
+  reportIn(ms: number): void;
+  /** The connection is lost: on the next one the node joins anew. */
+  disconnected(): void;
+  /** No hub takes results, for this reason. */
+  hubLost(reason: string): void;
+  /** How far the clock of the node is ahead of the hub's; null until measured. */
+  readonly clockOffsetMs: number | null;
+  /** No more reports. */
+  stop(): void;
+  /** Says that the node ends. */
+  sayGoodbye(): Promise<void>;
+}
+
+/** Reports to the hub on arrival and every few seconds, and measures the clock by it. */
+export function createRegistration(options: RegistrationOptions): Registration {
+  const { name, log, clock } = options;
+  let measured: Pick<Report, 'clockOffsetMs' | 'roundTripMs'> = { clockOffsetMs: null, roundTripMs: null };
+  let isServing = false;
+  let isStopping = false;
+  let trouble: string | null = null;
+  let strangerSince: number | null = null;
+  let next: Disposable | null = null;
+
+  function hubLost(reason: string): void {
+    options.onUnwelcome();
+    if (trouble !== reason) log.warn({ reason }, 'no hub takes results; they are kept');
+    trouble = reason;
+  }
+
+  function reportIn(ms: number): void {
+    if (isStopping) return;
+    next?.[Symbol.dispose]();
+    next = clock.after(ms, () => {
+      void report(isServing ? 'serving' : 'joining').finally(() => reportIn(reportEveryMs));
+    });
+  }
+
+  async function report(phase: Report['phase']): Promise<void> {
+    const up = options.connection();
+    if (up === null) return;
+    const sentAt = clock.elapsed();
+    const content: Report = { protocol: [...protocolRange], ...options.state(), ...measured, phase };
+    try {
+      const subject = subjectsOf(name).report;
+      const message = await up.request(subject, JSON.stringify(content), { timeout: options.answerMs });
+      const welcome = readMessage(Welcome, message.string());
+      if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
+      const tookMs = clock.elapsed() - sentAt;
+      measured = { clockOffsetMs: clock.now() - tookMs / 2 - welcome.now, roundTripMs: tookMs };
+      if (enter(up, welcome) && phase === 'joining') await report('serving');
+    } catch (error) {
+      if (up !== options.connection()) return;
+      hubLost(`the hub does not answer: ${messageOf(error)}`);
+      if (isDenied(error)) refused('the NATS server does not let this key use this name');
+    }
+  }
+
+  // True where the hub may send commands from now on.
+  function enter(up: NatsConnection, { state, reason, protocol }: Welcome): boolean {
+    const agreed = agree(protocolRange, protocol);
+    if (state === 'welcome' && typeof agreed !== 'string') {
+      if (trouble !== null || !isServing) log.info('the hub takes this node');
+      trouble = null;
+      strangerSince = null;
+      if (isStopping || up !== options.connection()) return false;
+      isServing = true;
+      options.onWelcome(up);
+      return true;
+    }
+    isServing = false;
+    options.onClosed();
+    hubLost(`the hub does not use this node: ${reason ?? (typeof agreed === 'string' ? agreed : state)}`);
+    if (state === 'stranger') refused(reason ?? state);
+    return false;
+  }
+
+  function refused(reason: string): void {
+    options.onRefused(reason, clock.elapsed() - (strangerSince ??= clock.elapsed()));
+  }
+
+  return {
+    reportIn,
+    hubLost,
+    disconnected() {
+      isServing = false;
+    },
+    get clockOffsetMs() {
+      return measured.clockOffsetMs;
+    },
+    stop() {
+      isStopping = true;
+      next?.[Symbol.dispose]();
+    },
+    async sayGoodbye() {
+      await report('leaving');
+      await options.connection()?.flush();
+    },
+  };
+}
+
+function isDenied(error: unknown): boolean {
+  if (error instanceof errors.PermissionViolationError) return true;
+  return error instanceof Error && error.cause instanceof errors.PermissionViolationError;
+}

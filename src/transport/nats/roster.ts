@@ -1,0 +1,201 @@
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { protocolRange, type Report, type StatusList, type Welcome } from '#protocol/nodes.ts';
+import type { NodeStatus } from '#service/ports.ts';
+import { createArrivals } from './arrivals.ts';
+import { createPresence, type Presence } from './presence.ts';
+
+type NodeInfo = NodeStatus['info'];
+
+/** A node that is away for long, or is back. */
+export interface Absence {
+  readonly node: NodeInfo;
+  /** When the node went away, in milliseconds since the epoch. */
+  readonly since: number;
+  /** Why it is away; null when it is back. */
+  readonly reason: string | null;
+}
+
+export interface RosterOptions {
+  /** The nodes that are enrolled; null where they are the same as when it was last asked. Asked every second. */
+  readonly enrolled: () => Promise<readonly NodeInfo[] | null>;
+  /** Called once when a node has been away for `absentAfterMs`, and once when such a node is back. */
+  readonly onAbsence: (absence: Absence) => void;
+  readonly absentAfterMs: number;
+  /** Called when a process of a node is gone, or (`process` is null) all of them with the node's rights. */
+  readonly onLost: (node: string, process: string | null, reason: string) => void;
+  /** Called when the list is another one: nodes that were strangers until now may report again. */
+  readonly onListed: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Which nodes there are, and how each of them is. */
+export interface Roster {
+  has(node: string): boolean;
+  /** Resolves once the list was read: before, everybody would be a stranger. */
+  readonly listed: Promise<void>;
+  readonly statuses: readonly NodeStatus[];
+  readonly summaries: StatusList['nodes'];
+  /** What is known about a node, or null where it is not enrolled. */
+  find(node: string): Presence | null;
+  /** Takes a report in, and gives the answer to it. */
+  hear(node: string, report: Report): Welcome;
+  /** A process turned out not to be there. */
+  lose(node: string, process: string, reason: string): void;
+  /** A process takes no commands; false where it was heard since it was `sentAt`, and is only slow. */
+  mute(node: string, process: string, sentAt: number, reason: string): boolean;
+  /** Waits a moment for a node that has not reported on this connection yet. Rejects with the signal's reason. */
+  arrival(node: string, signal: AbortSignal): Promise<void>;
+  /** The hub has a new connection to NATS. */
+  connected(): void;
+  /** The hub has lost its connection. */
+  disconnected(reason: string): void;
+  close(): Promise<void>;
+}
+
+interface Remote {
+  readonly presence: Presence;
+  awaySince: number | null;
+  told: boolean;
+}
+
+const tickMs = 1_000;
+
+/** Keeps the list of enrolled nodes, looks every second who fell silent, and tells of long absences. */
+export function createRoster(options: RosterOptions): Roster {
+  const { clock, log, onLost } = options;
+  const remotes = new Map<string, Remote>();
+  const arrivals = createArrivals(clock, (name) => remotes.get(name)?.presence.unheard === true);
+  const { promise: listed, resolve: listRead } = Promise.withResolvers<void>();
+  const list = createList(options, remotes);
+  let isConnected = false;
+  let isClosing = false;
+
+  function look(): void {
+    for (const [name, remote] of remotes) {
+      const { presence } = remote;
+      for (const process of presence.forgetSilent()) {
+        log.warn({ node: name, process, reason: presence.obstacle }, 'node fell silent');
+        onLost(name, process, 'the node fell silent');
+      }
+      tellAbsence(remote, isConnected, options);
+    }
+  }
+
+  let ticking = Promise.resolve();
+  let timer: Disposable | null = null;
+  function tick(): void {
+    look();
+    ticking = list.refresh().then((isRead) => {
+      if (isRead) listRead();
+      if (!isClosing) timer = clock.after(tickMs, tick);
+    });
+  }
+  tick();
+
+  return {
+    listed,
+    has: (name) => remotes.has(name),
+    find: (name) => remotes.get(name)?.presence ?? null,
+    get statuses() {
+      return [...remotes.values()].map(({ presence }) => presence.status);
+    },
+    get summaries() {
+      return [...remotes.values()].map(({ presence }) => presence.summary);
+    },
+    hear(name, report) {
+      const welcome = (state: Welcome['state'], reason: string | null): Welcome => {
+        return { protocol: [...protocolRange], state, reason, now: clock.now() };
+      };
+      const presence = remotes.get(name)?.presence;
+      if (presence === undefined) return welcome('stranger', `no node "${name}" is enrolled at this hub`);
+      const wasOnline = presence.obstacle === null;
+      const outdated = presence.hear(report);
+      if (report.phase === 'leaving') onLost(name, report.process, 'the node was stopped');
+      const { obstacle } = presence;
+      if (!wasOnline && obstacle === null) log.info({ node: name, version: report.version }, 'node is online');
+      if (wasOnline && obstacle !== null) log.warn({ node: name, reason: obstacle }, 'node is offline');
+      arrivals.look();
+      return outdated === null ? welcome('welcome', null) : welcome('outdated', outdated);
+    },
+    lose(name, process, reason) {
+      log.warn({ node: name, process, reason }, 'node is lost');
+      remotes.get(name)?.presence.lose(process, reason);
+      onLost(name, process, `the node was lost: ${reason}`);
+    },
+    mute(name, process, sentAt, reason) {
+      const isMute = remotes.get(name)?.presence.mute(process, sentAt, reason) ?? true;
+      if (isMute) log.warn({ node: name, process, reason }, 'node is sent nothing until it is heard again');
+      else log.debug({ node: name, process, reason }, 'node is slow');
+      return isMute;
+    },
+    arrival: async (name, signal) => arrivals.wait(name, signal),
+    connected() {
+      isConnected = true;
+      arrivals.begin();
+    },
+    disconnected(reason) {
+      isConnected = false;
+      for (const { presence } of remotes.values()) presence.disconnect(reason);
+    },
+    async close() {
+      isClosing = true;
+      timer?.[Symbol.dispose]();
+      await ticking;
+    },
+  };
+}
+
+function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, remotes: Map<string, Remote>) {
+  let trouble: string | null = null;
+
+  function take(infos: readonly NodeInfo[]): void {
+    const names = new Set(infos.map(({ name }) => name));
+    for (const name of remotes.keys()) {
+      if (names.has(name)) continue;
+      log.warn({ node: name }, 'node was revoked');
+      remotes.delete(name);
+      onLost(name, null, 'the node was revoked');
+    }
+    for (const info of infos) {
+      const known = remotes.get(info.name);
+      known?.presence.rename(info);
+      if (known === undefined) {
+        remotes.set(info.name, { presence: createPresence(info, clock), awaySince: clock.now(), told: false });
+      }
+    }
+    onListed();
+  }
+
+  return {
+    /** False where the list cannot be read: the last one holds. */
+    async refresh(): Promise<boolean> {
+      try {
+        const infos = await enrolled();
+        if (infos !== null) take(infos);
+        trouble = null;
+        return true;
+      } catch (error) {
+        if (trouble !== messageOf(error))
+          log.error({ err: error }, 'the list of nodes cannot be read; the last one holds');
+        trouble = messageOf(error);
+        return false;
+      }
+    },
+  };
+}
+
+function tellAbsence(remote: Remote, isConnected: boolean, { onAbsence, absentAfterMs, clock }: RosterOptions): void {
+  const { info, online, reason } = remote.presence.status;
+  const since = (remote.awaySince ??= clock.now());
+  if (online) {
+    if (remote.told) onAbsence({ node: info, since, reason: null });
+    remote.told = false;
+    remote.awaySince = null;
+  } else if (isConnected && !remote.told && clock.now() - since >= absentAfterMs) {
+    remote.told = true;
+    onAbsence({ node: info, since, reason });
+  }
+}

@@ -1,0 +1,129 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { afterEach, describe, expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
+import { Command, type CommandReply, protocolRange, readMessage, subjectsOf } from '#protocol/nodes.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
+import { eventually } from '../../support/program.ts';
+import { measured, quickTimes, startHub, startNode } from '../../support/remote-nodes.ts';
+import { reportIn, result, signInAs } from '../../support/rogue-node.ts';
+
+const never = new AbortController().signal;
+const command = (host: string, origin: 'monitor' | 'api' = 'monitor') =>
+  ({ spec: CheckSpec.parse({ type: 'tcp', host }), policy: 'private', deadlineMs: 5_000, origin }) as const;
+
+const codes = (
+  outcomes: readonly { readonly status: string; readonly failure?: { readonly code: string } | null }[],
+) => {
+  const counts: Record<string, number> = {};
+  for (const { status, failure } of outcomes) {
+    const code = failure?.code ?? status;
+    counts[code] = (counts[code] ?? 0) + 1;
+  }
+  return counts;
+};
+
+describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do', () => {
+  const opened: NatsConnection[] = [];
+  afterEach(async () => {
+    for (const connection of opened.splice(0)) await connection.close();
+  });
+
+  /** A node by hand that lets commands lie until it is told otherwise. */
+  async function slowNode(server: NatsServer, more: object = {}) {
+    const connection = await signInAs(server, 'us1');
+    opened.push(connection);
+    const heard: { readonly id: string; readonly reply: () => void }[] = [];
+    const reply: CommandReply = { protocol: [...protocolRange], process: 'rogue', state: 'accepted', reason: null };
+    connection.subscribe(subjectsOf('us1').command('rogue'), {
+      callback: (_, message) => {
+        const id = readMessage(Command, message.string())?.ticket ?? '';
+        heard.push({ id, reply: () => void message.respond(JSON.stringify(reply)) });
+      },
+    });
+    const report = async () => reportIn(connection, 'us1', more);
+    await report();
+    return { connection, heard, report };
+  }
+
+  const ids = (heard: readonly { readonly id: string }[]) => [...new Set(heard.map(({ id }) => id))];
+
+  test('beyond the window of a process the hub says busy, and sends nothing', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 60_000 } });
+    const { connection, heard } = await slowNode(server);
+    const running = Array.from({ length: 400 }, async () => hub.transport.run('us1', command('fine:1'), never));
+    const shed = await Promise.race([Promise.all(running.slice(256)), Promise.race(running.slice(0, 256))]);
+    expect(codes([shed].flat())).toEqual({ busy: 144 });
+    await eventually(30_000, () => expect(ids(heard)).toHaveLength(256));
+    for (const id of ids(heard)) connection.publish(subjectsOf('us1').result, result(id));
+    expect(codes(await Promise.all(running))).toEqual({ up: 256, busy: 144 });
+    const next = hub.transport.run('us1', command('fine:1'), never);
+    await eventually(30_000, () => expect(ids(heard)).toHaveLength(257));
+    connection.publish(subjectsOf('us1').result, result(ids(heard).at(-1) ?? ''));
+    expect(await next).toEqual(measured);
+  });
+
+  test('the capacity that a process tells of is never exceeded, and half of it is not for the API', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 60_000 } });
+    const { connection, heard } = await slowNode(server, { capacity: 10 });
+    const api = Array.from({ length: 20 }, async () => hub.transport.run('us1', command('fine:1', 'api'), never));
+    await eventually(30_000, () => expect(ids(heard)).toHaveLength(5));
+    const own = Array.from({ length: 5 }, async () => hub.transport.run('us1', command('fine:1'), never));
+    await eventually(30_000, () => expect(ids(heard)).toHaveLength(10));
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({ failure: { code: 'busy' } });
+    for (const id of ids(heard)) connection.publish(subjectsOf('us1').result, result(id));
+    expect(codes(await Promise.all(api))).toEqual({ up: 5, busy: 15 });
+    expect(codes(await Promise.all(own))).toEqual({ up: 5 });
+  });
+
+  test('a node that takes commands late, though it is heard, is slow and not lost', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    const { log, lines } = memoryLog('debug');
+    await using hub = await startHub(server, { log, times: { ...quickTimes, answerMs: 1_500 } });
+    const { connection, heard, report } = await slowNode(server);
+    const running = hub.transport.run('us1', command('fine:1'), never);
+    await eventually(30_000, () => expect(heard).toHaveLength(1));
+    await report();
+    await eventually(30_000, () => expect(lines.map(({ msg }) => msg)).toContain('node is slow'));
+    expect(heard).toHaveLength(2);
+    expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
+    connection.publish(subjectsOf('us1').result, result(heard[0]?.id ?? ''));
+    expect(await running).toEqual(measured);
+  });
+
+  test('a node that is not heard for a moment keeps what it has taken on, and is used again when it is heard', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 100 } });
+    const { connection, heard, report } = await slowNode(server);
+    const taken = hub.transport.run('us1', command('fine:1'), never);
+    await eventually(30_000, () => expect(heard.length).toBeGreaterThan(0));
+    const [first] = heard;
+    first?.reply();
+    await connection.flush();
+    const left = hub.transport.run('us1', command('fine:1'), never);
+    expect(await left).toMatchObject({ failure: { source: 'node', code: 'gone' } });
+    expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: 'it took no command within 0.2 s' });
+    connection.publish(subjectsOf('us1').result, result(first?.id ?? ''));
+    expect(await taken).toEqual(measured);
+    await report();
+    expect(hub.transport.nodes()[0]).toMatchObject({ online: true, reason: null });
+  });
+
+  test('five thousand commands at once are done or refused, none is lost, and the node goes on', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 1_500 } });
+    await using node = startNode(server, 'us1');
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    const outcomes = await Promise.all(
+      Array.from({ length: 5_000 }, async () => hub.transport.run('us1', command('fine:1'), never)),
+    );
+    const counts = codes(outcomes);
+    expect(Object.keys(counts).toSorted()).toEqual(['busy', 'up']);
+    expect(counts['up']).toBeGreaterThanOrEqual(256);
+    expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
+    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    await eventually(30_000, () => expect(node.spool.size).toBe(0));
+  });
+});

@@ -1,0 +1,70 @@
+import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { Command, type CommandReply, protocolRange, readMessage, type Report, subjectsOf } from '#protocol/nodes.ts';
+import type { NatsServer } from './nats-server.ts';
+import { measured } from './remote-nodes.ts';
+
+// A node by hand: it has a node's own rights, to misbehave with.
+
+export async function signInAs(server: NatsServer, name?: string): Promise<NatsConnection> {
+  const { seed, inbox } = server.account(name);
+  return connect({
+    servers: server.url,
+    authenticator: nkeyAuthenticator(new TextEncoder().encode(seed.reveal())),
+    inboxPrefix: inbox,
+    reconnect: false,
+  });
+}
+
+export const report = (more: Partial<Report> = {}): Report => ({
+  protocol: [...protocolRange],
+  process: 'rogue',
+  version: '1.2.3',
+  capabilities: {},
+  running: 0,
+  queued: 0,
+  lagSeconds: 0,
+  spooled: 0,
+  clockOffsetMs: null,
+  roundTripMs: null,
+  phase: 'serving',
+  ...more,
+});
+
+/** Reports in, as the node of this name. */
+export async function reportIn(connection: NatsConnection, name: string, more: Partial<Report> = {}) {
+  const answer = await connection.request(subjectsOf(name).report, JSON.stringify(report(more)), { timeout: 5_000 });
+  return answer.json<{ state: string; reason: string | null }>();
+}
+
+export interface HandMade {
+  readonly connection: NatsConnection;
+  /** The next command, once it is here; it is taken on. */
+  next(): Promise<Command>;
+}
+
+/** Serves as a node by hand. */
+export async function serveByHand(server: NatsServer, name: string): Promise<HandMade> {
+  const connection = await signInAs(server, name);
+  const commands = connection.subscribe(subjectsOf(name).command('rogue'))[Symbol.asyncIterator]();
+  await reportIn(connection, name);
+  return {
+    connection,
+    async next() {
+      const { value } = await commands.next();
+      const taken = readMessage(Command, value.string());
+      if (taken === null) throw new Error('no command');
+      const reply: CommandReply = { protocol: [...protocolRange], process: 'rogue', state: 'accepted', reason: null };
+      value.respond(JSON.stringify(reply));
+      return taken;
+    },
+  };
+}
+
+export const result = (id: string, outcome: unknown = measured) =>
+  JSON.stringify({ protocol: protocolRange, ticket: id, process: 'rogue', outcome });
+
+/** Hands a result in, and resolves with the receipt. */
+export async function submit(connection: NatsConnection, name: string, payload: string, timeout = 1_000) {
+  const answer = await connection.request(subjectsOf(name).result, payload, { timeout });
+  return answer.json<{ state: string; reason: string | null }>();
+}
