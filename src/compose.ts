@@ -86,7 +86,7 @@ export async function startDaemon(
       { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
       { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
     ],
-    notReady: () => (checking.nodes().some(({ up }) => up) ? [] : ['no node is online']),
+    notReady: () => checking.notReady(),
   };
   const controls = controlsOf(() => watching ?? notYet(), { clock, random, store });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });

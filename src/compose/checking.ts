@@ -9,9 +9,8 @@ import type { Absence } from '#monitor/doubt/own-incidents.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
-import { createRuns, type Runs } from '#service/runs.ts';
+import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
-import { joinTransports } from '#transport/joined.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
 export interface Environment {
@@ -30,6 +29,8 @@ export interface Checking {
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
+  /** Why no check can be run as it should be, in words: nodes that are still starting, or that there is none. */
+  notReady(): readonly string[];
   /** To be called once the results of a run are committed. */
   readonly stored: (run: string) => void;
   close(): Promise<void>;
@@ -72,7 +73,7 @@ async function checkHere(
         queued: 10 * inFlight,
       },
     })),
-    entry: new URL('../node/thread.ts', import.meta.url),
+    module: new URL('../node/thread.ts', import.meta.url),
     clock,
     log,
   });
@@ -96,8 +97,15 @@ async function checkHere(
         eventLoopLagSeconds: online ? lagSeconds : null,
       })),
     statuses: () => runs.nodes(),
+    notReady: () => notReady(runs.nodes()),
     close: async () => transport.close(),
   };
+}
+
+function notReady(nodes: readonly NodeStatus[]): readonly string[] {
+  const starting = nodes.filter(({ starting }) => starting === true);
+  if (starting.length > 0) return starting.map(({ info }) => `node ${info.name} is starting`);
+  return nodes.some(({ online }) => online) ? [] : ['no node is online'];
 }
 
 function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {
@@ -118,6 +126,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
         queued: 0,
         lagSeconds: 0,
       })),
+    notReady: () => (client.nodes().length > 0 ? [] : ['no node is online']),
     close: async () => client.close(),
   };
 }

@@ -1,5 +1,5 @@
 import type { NodeConfig } from '#config/node.ts';
-import { type Clock, sleep } from '#kernel/clock.ts';
+import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { exposedAdvice, isExposed } from '#kernel/private-files.ts';
@@ -27,7 +27,6 @@ export interface NodeProcess {
 }
 
 const finishMs = 4_000;
-const selfTestMs = 10_000;
 
 /** Starts a node: tries out what it can do, then offers that to its hub. Rejects with a catalogued error. */
 export async function startNodeProcess(config: NodeConfig, environment: NodeEnvironment): Promise<NodeProcess> {
@@ -56,23 +55,18 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeEnvi
         },
       },
     ],
-    entry: new URL('../node/thread.ts', import.meta.url),
+    module: new URL('../node/thread.ts', import.meta.url),
     clock,
     log,
   });
   started.defer(async () => local.close());
-  const isReady = () => local.nodes().every(({ online }) => online);
-  for (const end = clock.elapsed() + selfTestMs; !isReady() && clock.elapsed() < end;) {
-    await sleep(clock, 20, new AbortController().signal);
+  await local.started;
+  const [status] = local.nodes();
+  if (status?.online !== true) {
+    const reason = status?.reason ?? 'no answer';
+    throw new WatchpostError('internal', `the node could not try out what it can do: ${reason}`);
   }
-  if (!isReady()) {
-    const reason = local.nodes()[0]?.reason ?? 'no answer';
-    throw new WatchpostError(
-      'internal',
-      `the node could not try out what it can do within ${selfTestMs} ms: ${reason}`,
-    );
-  }
-  log.info({ node: name, capabilities: local.nodes()[0]?.capabilities }, 'node is ready');
+  log.info({ node: name, capabilities: status.capabilities }, 'node is ready');
 
   const remote = startRemoteNode({
     name,

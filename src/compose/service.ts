@@ -52,6 +52,7 @@ export function serviceOf(
       compatible,
       pages,
       clock,
+      random: parts.random,
       log,
     }),
   ];

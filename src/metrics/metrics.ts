@@ -97,7 +97,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
       check.keepTargets(new Map(targets.map(({ name, check }) => [name, check])));
     },
     roundDone({ target: name, check: type, votes, verdict, dueAt, startedAt }) {
-      schedule.roundStarted(dueAt, startedAt);
+      schedule.roundStarted(dueAt, startsOf(votes, startedAt));
       if (!target.watches(name, type)) return;
       target.record(name, verdict.status, startedAt);
       check.record(name, type, votes);
@@ -109,4 +109,10 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
     configReloaded,
     [Symbol.dispose]: () => ownProcess[Symbol.dispose](),
   };
+}
+
+// Where no node tells, the round was begun by asking somebody else's service.
+function startsOf(votes: RoundDone['votes'], startedAt: number): readonly number[] {
+  const told = votes.flatMap((vote) => vote.startedAt ?? []);
+  return told.length > 0 ? told : [startedAt];
 }

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 export interface ScheduleMetrics {
-  /** Wall times in milliseconds since the epoch. */
-  roundStarted(dueAt: number, startedAt: number): void;
+  /** When a round was due, and when its checks began on the nodes: wall times in milliseconds since the epoch. */
+  roundStarted(dueAt: number, starts: readonly number[]): void;
   roundsSkipped(count: number): void;
 }
 
@@ -14,7 +14,7 @@ const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 export function createScheduleMetrics(registry: Registry): ScheduleMetrics {
   const lag = new Histogram({
     name: 'watchpost_schedule_lag_seconds',
-    help: 'Time from when a round was due to its start.',
+    help: 'Time from when a check was due to its start on the node.',
     buckets: lagBounds,
     registers: [registry],
   });
@@ -27,10 +27,10 @@ export function createScheduleMetrics(registry: Registry): ScheduleMetrics {
   for (const outcome of ['on_time', 'late', 'skipped']) rounds.inc({ outcome }, 0);
 
   return {
-    roundStarted(dueAt, startedAt) {
-      const lagMs = Math.max(0, startedAt - dueAt);
-      lag.observe(lagMs / 1_000);
-      rounds.inc({ outcome: lagMs > lateAfterMs ? 'late' : 'on_time' });
+    roundStarted(dueAt, starts) {
+      const lagsMs = starts.map((startedAt) => Math.max(0, startedAt - dueAt));
+      for (const lagMs of lagsMs) lag.observe(lagMs / 1_000);
+      rounds.inc({ outcome: Math.max(...lagsMs) > lateAfterMs ? 'late' : 'on_time' });
     },
     roundsSkipped: (count) => rounds.inc({ outcome: 'skipped' }, count),
   };

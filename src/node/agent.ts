@@ -18,7 +18,7 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { excuseLateness } from './excuse.ts';
 import { watchLag } from './lag.ts';
-import type { Agent, AgentOptions, Capabilities, Command } from './ports.ts';
+import { type Agent, type AgentOptions, type Capabilities, type Command, shareOfApi } from './ports.ts';
 
 /** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
 export async function startAgent(options: AgentOptions, clock: Clock, random: Random): Promise<Agent> {
@@ -37,6 +37,9 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
     ownAddresses: ownAddresses(clock, options.knownAs),
   });
   const pool = createPool({ running: options.running, queued: options.queued });
+  // The monitor's checks never wait for those of strangers.
+  const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
+  const poolOfApi = createPool({ running: mostOfApi, queued: options.queued });
   const lag = watchLag(clock);
 
   const probe = async (command: Command, signal: AbortSignal): Promise<Outcome> => {
@@ -59,11 +62,18 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
 
   return {
     capabilities,
-    health: () => ({ running: pool.running, queued: pool.queued, lagSeconds: lag.worst() }),
-    async run(command, signal) {
+    health: () => ({ running: pool.running, queued: pool.queued + poolOfApi.queued, lagSeconds: lag.worst() }),
+    async run(command, signal, onStarted) {
       signal.throwIfAborted();
+      const work = async () => {
+        signal.throwIfAborted();
+        return pool.run(async () => {
+          onStarted?.(clock.now());
+          return probe(command, signal);
+        });
+      };
       try {
-        return await pool.run(() => probe(command, signal));
+        return await (command.origin === 'api' ? poolOfApi.run(work) : work());
       } catch (error) {
         if (error instanceof WatchpostError && error.code === 'node_busy')
           return failed(failure('node', 'busy', error.message));

@@ -11,6 +11,9 @@ export interface Command {
   readonly origin?: 'monitor' | 'api' | undefined;
 }
 
+/** How much of what a node can take is for checks of the API at the most: the rest is the monitor's. */
+export const shareOfApi = 0.5;
+
 /** What a node is set up with. Plain data, so that it can travel to a thread. */
 export interface AgentOptions {
   /** Source addresses to probe from, per family. */
@@ -40,8 +43,8 @@ export interface AgentHealth {
 export interface Agent {
   readonly capabilities: Capabilities;
   health(): AgentHealth;
-  /** Always an outcome, within the command's deadline. Rejects only with the signal's reason, when nobody waits any more. */
-  run(command: Command, signal: AbortSignal): Promise<Outcome>;
+  /** `onStarted` hears when the probe begins, in milliseconds since the epoch. Always an outcome, within the command's deadline. Rejects only with the signal's reason, when nobody waits any more. */
+  run(command: Command, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export type ToNode =
 /** What a node in a thread says to the hub. */
 export type FromNode =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
-  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: AgentHealth };
 
 /** Results that the hub has not confirmed, on disk: they outlive the process. Bounded in age and number. */

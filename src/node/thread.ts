@@ -18,7 +18,9 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      say({ kind: 'outcome', id, outcome: await agent.run(command, controller.signal) });
+      let startedAt: number | null = null;
+      const outcome = await agent.run(command, controller.signal, (at) => (startedAt = at));
+      say({ kind: 'outcome', id, outcome, startedAt });
     } catch (error) {
       if (!controller.signal.aborted) throw error;
     } finally {

@@ -14,8 +14,11 @@ import {
 // What hub and nodes say to each other, as JSON. Keys that a message has besides are of no account, so that a later version
 // can add some; what changes the meaning of a message raises the version.
 
-/** The versions of the protocol that this program speaks. */
-export const protocolRange: ProtocolRange = [1, 1];
+/**
+ * The versions of the protocol that this program speaks. What is new in 2: a report tells the capacity of the process, a
+ * command for whom it is, a result when its check began.
+ */
+export const protocolRange: ProtocolRange = [1, 2];
 export type ProtocolRange = readonly [oldest: number, newest: number];
 
 /** No message is larger, in bytes. */
@@ -146,7 +149,14 @@ export const Abort = z.object({ ticket: CommandId });
 export type Abort = z.output<typeof Abort>;
 
 /** What became of a command. The same result may come again until a receipt was heard. */
-export const Result = z.object({ protocol: Range, ticket: CommandId, process: Process, outcome: z.unknown() });
+export const Result = z.object({
+  protocol: Range,
+  ticket: CommandId,
+  process: Process,
+  outcome: z.unknown(),
+  /** When the check began, by the hub's clock in milliseconds since the epoch; absent or null where that is not known. */
+  startedAt: z.number().nullish(),
+});
 export type Result = z.output<typeof Result>;
 
 /** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
@@ -178,7 +188,7 @@ export function agree(ours: ProtocolRange, theirs: ProtocolRange): { readonly ve
   const version = Math.min(ours[1], theirs[1]);
   if (version >= Math.max(ours[0], theirs[0])) return { version };
   const ranges = `it speaks protocol ${theirs.join(' to ')}, this side ${ours.join(' to ')}`;
-  return theirs[1] < ours[0] ? `too old: ${ranges}` : `too new: ${ranges}`;
+  return theirs[1] < ours[0] ? `too old: ${ranges}; update it` : `too new: ${ranges}; update this side`;
 }
 
 /** The value of a JSON message of the given shape, or null where it is none. */

@@ -73,7 +73,9 @@ export function createChecks(options: ChecksOptions): Checks {
       if (position !== -1) store.addOutcome(run.id, position, outcome);
     };
     try {
-      await runs.runOn(nodes, { spec: run.spec, policy }, closing.signal, ({ node, outcome }) => record(node, outcome));
+      await runs.runOn(nodes, { spec: run.spec, policy, origin: 'api' }, closing.signal, ({ node, outcome }) =>
+        record(node, outcome),
+      );
     } catch (error) {
       if (!closing.signal.aborted) log.error({ run: run.id, err: error }, 'run failed');
       const reason = faultOf(error, closing.signal);

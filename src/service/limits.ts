@@ -43,6 +43,8 @@ export interface Limits {
   peek(charge: Charge): Allowance;
   /** Takes from a target what it has borne already, be it more than is left. */
   note(target: string, cost: number): void;
+  /** How much of a node's allowance is used, from 0; 1 where it has none left for another check. */
+  usedOf(node: string): number;
 }
 
 /** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. */
@@ -80,6 +82,7 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
     take: (charge) => judge(charge, true),
     peek: (charge) => judge(charge, false),
     note: (target, cost) => targets.take(target, cost),
+    usedOf: (node) => (nodes.waitMs(node, 1) > 0 ? 1 : Math.min(nodes.fullInMs(node) / rates.per_node.perMs, 0.999)),
   };
 }
 

@@ -23,12 +23,16 @@ export interface NodeCommand {
 export interface NodeStatus {
   readonly info: NodeInfo;
   readonly online: boolean;
+  /** Whether it is being started for the first time. */
+  readonly starting?: boolean;
   /** Why it is not online, or null. */
   readonly reason: string | null;
   readonly capabilities: Readonly<Partial<Record<CheckTypeName, Capability>>>;
   readonly running: number;
   readonly queued: number;
   readonly lagSeconds: number;
+  /** How much of what it takes for the API is taken, from 0; from 1 on it is full. Absent where that is not known. */
+  readonly load?: number;
   /** How far its clock is ahead of ours; null or absent where that is not known, or the clock is the same. */
   readonly clockOffsetSeconds?: number | null;
   /** The version of the program that runs it, and how many results it could not hand in yet; null or absent in this process. */
@@ -36,14 +40,17 @@ export interface NodeStatus {
   readonly spooled?: number | null;
 }
 
+export type OnStarted = (at: number) => void;
+
 /** How the service reaches nodes: threads of this process, or other machines. */
 export interface Transport {
   nodes(): readonly NodeStatus[];
   /**
    * Runs a command on the named node. Resolves to an outcome also where the node is gone, dies or refuses (unknown, source
-   * `node`); rejects only with the signal's reason.
+   * `node`); rejects only with the signal's reason. `onStarted` hears when the check began on the node, by our clock in
+   * milliseconds since the epoch, where the node tells: before this resolves.
    */
-  run(node: string, command: NodeCommand, signal: AbortSignal): Promise<Outcome>;
+  run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome>;
   close(): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ import {
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
-import { type Clock, deadline } from '#kernel/clock.ts';
+import { type Clock, fairDeadline } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { NodeStatus, Transport } from './ports.ts';
+import { gone, type NodeCommand, type NodeStatus, type OnStarted, type Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
 
 export interface RunRequest {
@@ -20,11 +20,15 @@ export interface RunRequest {
   readonly policy: Policy;
   /** The name that its results are stored under, where they are. */
   readonly name?: string | undefined;
+  /** For whom it is, by default the monitor. */
+  readonly origin?: NodeCommand['origin'];
 }
 
 export interface NodeOutcome {
   readonly node: NodeInfo;
   readonly outcome: Outcome;
+  /** When the check began on the node, by our clock in milliseconds since the epoch, where that is known. */
+  readonly startedAt?: number | undefined;
 }
 
 export interface Runs {
@@ -42,7 +46,7 @@ export interface Runs {
   /** The same for nodes that were selected before; `onOutcome` hears of each outcome as it comes. */
   runOn(
     nodes: readonly NodeInfo[],
-    command: Pick<RunRequest, 'spec' | 'policy' | 'name'>,
+    command: Pick<RunRequest, 'spec' | 'policy' | 'name' | 'origin'>,
     signal: AbortSignal,
     onOutcome: (outcome: NodeOutcome) => void,
   ): Promise<readonly NodeOutcome[]>;
@@ -52,13 +56,13 @@ export interface Runs {
 const graceMs = 5_000;
 
 export function createRuns(transport: Transport, clock: Clock): Runs {
-  const runOn: Runs['runOn'] = async (nodes, { spec, policy, name }, signal, onOutcome) => {
+  const runOn: Runs['runOn'] = async (nodes, { spec, policy, name, origin }, signal, onOutcome) => {
     const deadlineMs = checkOf(spec.type).deadlineMs(spec);
 
-    const ask = async (node: NodeInfo): Promise<Outcome> => {
-      using limit = deadline(clock, deadlineMs + graceMs, signal);
+    const ask = async (node: NodeInfo, onStarted: OnStarted): Promise<Outcome> => {
+      using limit = fairDeadline(clock, deadlineMs + graceMs, signal);
       try {
-        return await transport.run(node.name, { spec, policy, deadlineMs, run: name }, limit.signal);
+        return await transport.run(node.name, { spec, policy, deadlineMs, run: name, origin }, limit.signal, onStarted);
       } catch (error) {
         if (!limit.expired) throw error;
         return failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));
@@ -66,9 +70,11 @@ export function createRuns(transport: Transport, clock: Clock): Runs {
     };
     return Promise.all(
       nodes.map(async (node) => {
-        const answer = { node, outcome: await ask(node) };
-        onOutcome(answer);
-        return answer;
+        let startedAt: number | undefined;
+        const outcome = await ask(node, (at) => (startedAt = at));
+        const seen = { node, outcome, startedAt };
+        onOutcome(seen);
+        return seen;
       }),
     );
   };
@@ -81,6 +87,26 @@ export function createRuns(transport: Transport, clock: Clock): Runs {
       if (selected.length === 0) throw new WatchpostError('no_nodes', 'there is no node to run this check on');
       const infos = selected.map(({ info }) => info);
       return runOn(infos, command, signal, () => {});
+    },
+  };
+}
+
+/** Several transports as one: a node belongs to the first that has its name. */
+export function joinTransports(transports: readonly Transport[]): Transport {
+  const names = (transport: Transport) => transport.nodes().map(({ info }) => info.name);
+  return {
+    nodes() {
+      const seen = new Set<string>();
+      return transports.flatMap((transport) =>
+        transport.nodes().filter(({ info }) => !seen.has(info.name) && seen.add(info.name)),
+      );
+    },
+    async run(name, command, signal, onStarted) {
+      const owner = transports.find((transport) => names(transport).includes(name));
+      return owner === undefined ? gone(`there is no node "${name}"`) : owner.run(name, command, signal, onStarted);
+    },
+    async close() {
+      await Promise.all(transports.map(async (transport) => transport.close()));
     },
   };
 }

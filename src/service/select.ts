@@ -1,4 +1,5 @@
 import type { NodeSelection } from '#checks/index.ts';
+import type { Random } from '#kernel/random.ts';
 import type { NodeStatus } from './ports.ts';
 
 /**
@@ -12,28 +13,63 @@ export function selectNodes(nodes: readonly NodeStatus[], selection: NodeSelecti
     case 'named':
       return nodes.filter(({ info }) => selection.names.includes(info.name));
     case 'count':
-      return spread(nodes, selection.count, new Set(selection.avoid));
+      // What counts most stands highest: being offline, then being avoided.
+      return spread(
+        nodes,
+        selection.count,
+        ({ online, info }) => (online ? 0 : 1e9) + (selection.avoid.includes(info.name) ? 1e6 : 0),
+      );
   }
 }
 
-function spread(nodes: readonly NodeStatus[], count: number, avoid: ReadonlySet<string>): readonly NodeStatus[] {
+/** What decides between nodes that are equal otherwise. */
+export interface Burden {
+  /** How much of its allowance a node has used, from 0 to 1. */
+  readonly usedOf: (node: string) => number;
+  readonly random: Random;
+}
+
+/**
+ * At most `count` nodes for a check that anybody may start, of those that are given: first those with room and an allowance
+ * left, spread over countries and networks, then those with the least to do, then any. A node without an allowance is chosen
+ * only where all are without one.
+ */
+export function selectForApi(
+  nodes: readonly NodeStatus[],
+  count: number,
+  { usedOf, random }: Burden,
+): readonly NodeStatus[] {
+  const allowed = nodes.filter(({ info }) => usedOf(info.name) < 1);
+  const fitting = allowed.length > 0 ? allowed : nodes;
+  const burdens = new Map(
+    fitting.map((node) => {
+      const { info, load = 0 } = node;
+      // All of it weighs less than a shared network, and being full more than everything.
+      const burden = (Math.min(load, 1) + usedOf(info.name)) * 0.4 + random.next() * 0.01;
+      return [node, load >= 1 ? 1e6 + burden : burden];
+    }),
+  );
+  return spread(fitting, count, (node) => burdens.get(node) ?? 0);
+}
+
+function spread(
+  nodes: readonly NodeStatus[],
+  count: number,
+  costOf: (node: NodeStatus) => number,
+): readonly NodeStatus[] {
+  if (nodes.length <= count) return nodes;
   const chosen: NodeStatus[] = [];
   const left = [...nodes];
   while (chosen.length < count && left.length > 0) {
-    let best = 0;
-    for (let index = 1; index < left.length; index += 1) {
-      if (cost(left[index], chosen, avoid) < cost(left[best], chosen, avoid)) best = index;
-    }
-    chosen.push(...left.splice(best, 1));
+    const costs = left.map((node) => costOf(node) + likeness(node, chosen));
+    chosen.push(...left.splice(costs.indexOf(Math.min(...costs)), 1));
   }
   return nodes.filter((node) => chosen.includes(node));
 }
 
-// What counts most stands highest: being offline, being avoided, sharing a country, sharing a network.
-function cost(node: NodeStatus | undefined, chosen: readonly NodeStatus[], avoid: ReadonlySet<string>): number {
-  if (node === undefined) return Number.POSITIVE_INFINITY;
-  const { info } = node;
+// Sharing a country weighs more than sharing a network.
+function likeness({ info }: NodeStatus, chosen: readonly NodeStatus[]): number {
   const sameCountry = chosen.filter((other) => other.info.countryCode === info.countryCode).length;
   const sameNetwork = chosen.filter((other) => other.info.asn === info.asn).length;
-  return (node.online ? 0 : 1e9) + (avoid.has(info.name) ? 1e6 : 0) + sameCountry * 1e3 + sameNetwork;
+  return sameCountry * 1e3 + sameNetwork;
 }

@@ -2,9 +2,10 @@ import { Worker } from 'node:worker_threads';
 import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { AgentOptions, FromNode, ToNode } from '#node/ports.ts';
-import { gone, type NodeCommand, type NodeStatus, putAside, type Transport } from '#service/ports.ts';
-import { createSuspects, type Suspects } from './suspects.ts';
+import { type AgentOptions, type FromNode, shareOfApi, type ToNode } from '#node/ports.ts';
+import { gone, type NodeCommand, type NodeStatus, type OnStarted, putAside, type Transport } from '#service/ports.ts';
+import { type SilenceWatch, watchSilence } from './silence.ts';
+import { createSuspects, type Suspects, type ThreadWatch } from './suspects.ts';
 
 type Outcome = Extract<FromNode, { kind: 'outcome' }>['outcome'];
 type NodeInfo = NodeStatus['info'];
@@ -14,75 +15,93 @@ export interface ThreadNode {
   readonly options: AgentOptions;
 }
 
+export interface ThreadTimes {
+  /** How often it is looked whether a thread has said something. */
+  readonly lookMs: number;
+  /** After so many looks without a word a thread is silent; while it starts, after so many. */
+  readonly looksUntilSilent: number;
+  readonly looksUntilStarted: number;
+}
+
+// A thread compiles the whole program when it starts, which takes long on a busy machine.
+const threadTimes: ThreadTimes = { lookMs: 3_000, looksUntilSilent: 5, looksUntilStarted: 100 };
+
 export interface ThreadTransportOptions {
   readonly nodes: readonly ThreadNode[];
   /** The module that a node's thread runs. */
-  readonly entry: URL;
+  readonly module: URL;
+  readonly times?: ThreadTimes;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const silenceMs = 15_000;
 const firstRestartMs = 1_000;
 const longestRestartMs = 30_000;
 const closeMs = 3_000;
 
-/** Nodes in worker threads. A thread that dies or falls silent ends its checks as node faults and is started again. */
-export function createThreadTransport({ nodes, entry, clock, log }: ThreadTransportOptions): Transport {
-  const suspects = createSuspects(clock, log);
-  const threads = new Map(nodes.map((node) => [node.info.name, createNodeThread(node, entry, clock, log, suspects)]));
-  return {
-    nodes: () => [...threads.values()].map((thread) => thread.status()),
-    async run(name, command, signal) {
-      const thread = threads.get(name);
-      return thread === undefined ? gone(`there is no node "${name}"`) : thread.run(command, signal);
-    },
-    close: async () => {
-      await Promise.all([...threads.values()].map((thread) => thread.close()));
-    },
-  };
+export interface ThreadTransport extends Transport {
+  /** Resolves once each node has been ready or has failed. */
+  readonly started: Promise<void>;
 }
 
-interface Waiting {
-  settle(outcome: Outcome): void;
+/** Nodes in worker threads. A thread that dies or falls silent ends its checks as node faults and is started again. */
+export function createThreadTransport(options: ThreadTransportOptions): ThreadTransport {
+  const suspects = createSuspects(options.clock, options.log);
+  const threads = new Map(options.nodes.map((node) => [node.info.name, createNodeThread(node, options, suspects)]));
+  const all = [...threads.values()];
+  return {
+    started: Promise.all(all.map(async (thread) => thread.started)).then(() => {}),
+    nodes: () => all.map((thread) => thread.status()),
+    async run(name, command, signal, onStarted) {
+      const thread = threads.get(name);
+      return thread === undefined ? gone(`there is no node "${name}"`) : thread.run(command, signal, onStarted);
+    },
+    close: async () => {
+      await Promise.all(all.map(async (thread) => thread.close()));
+    },
+  };
 }
 
 type Ready = Extract<FromNode, { kind: 'ready' }>;
 type Health = Extract<FromNode, { kind: 'health' }>['health'];
 
-function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Clock, parentLog: Log, suspects: Suspects) {
+function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportOptions, suspects: Suspects) {
+  const { module, clock, times = threadTimes } = parts;
+  const log = parts.log.child({ node: info.name });
+  const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
   const watch = suspects.watch();
-  const log = parentLog.child({ node: info.name });
-  const waiting = new Map<number, Waiting>();
-  const starting: (() => void)[] = [];
-  let nextId = 1;
+  const calls = createCalls((message) => send(message), watch);
+  const awaitingStart: (() => void)[] = [];
   let capabilities: Ready['capabilities'] = {};
   let health: Health = { running: 0, queued: 0, lagSeconds: 0 };
-  let ready = false;
-  let closing = false;
+  let isReady = false;
+  let isClosing = false;
   let reason: string | null = 'starting';
   let restartMs = firstRestartMs;
   let restart: Disposable | null = null;
-  let silence: Disposable | null = null;
+  let silence: SilenceWatch | null = null;
   let worker = launch();
-
   function launch(): Worker {
-    const started = new Worker(entry, { workerData: options, name: `node ${info.name}` });
-    started.on('message', (message: FromNode) => hear(message));
-    started.on('error', (error) => lose(started, messageOf(error)));
-    started.on('exit', (code) => lose(started, `its thread ended with code ${code}`));
-    return started;
+    const launched = startWorker(module, options, `node ${info.name}`, { hear, lose });
+    silence?.[Symbol.dispose]();
+    silence = watchSilence(clock, times.lookMs, (looks) => {
+      if (looks < (isReady ? times.looksUntilSilent : times.looksUntilStarted)) return;
+      const seconds = (looks * times.lookMs) / 1_000;
+      lose(launched, isReady ? `it said nothing for ${seconds} s` : `it did not start within ${seconds} s`);
+      void launched.terminate();
+    });
+    return launched;
   }
 
   function hear(message: FromNode): void {
-    listenForSilence();
+    silence?.heard();
     switch (message.kind) {
       case 'ready':
         ({ capabilities } = message);
-        ready = true;
+        isReady = true;
         reason = null;
         log.debug({ capabilities }, 'node is ready');
-        for (const wake of starting.splice(0)) wake();
+        wakeStart();
         break;
       case 'health':
         ({ health } = message);
@@ -90,69 +109,42 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
         restartMs = firstRestartMs;
         break;
       case 'outcome':
-        watch.ended(message.id);
-        waiting.get(message.id)?.settle(message.outcome);
+        calls.complete(message.id, message.outcome, message.startedAt);
         break;
     }
   }
 
-  function listenForSilence(): void {
-    silence?.[Symbol.dispose]();
-    const watched = worker;
-    silence = clock.after(silenceMs, () => {
-      lose(watched, `it said nothing for ${silenceMs} ms`);
-      void watched.terminate();
-    });
+  function wakeStart(): void {
+    hasStarted();
+    for (const wake of awaitingStart.splice(0)) wake();
   }
 
   // Called for the same thread by "error", "exit" and silence: only the first call counts.
   function lose(lost: Worker, why: string): void {
     if (lost !== worker || restart !== null) return;
     silence?.[Symbol.dispose]();
-    ready = false;
+    isReady = false;
     reason = why;
     watch.lost();
-    for (const one of waiting.values()) one.settle(gone(`the node was lost: ${why}`));
-    if (closing) return;
+    calls.completeAll(gone(`the node was lost: ${why}`));
+    if (isClosing) return wakeStart();
     log.error({ reason: why, restartMs }, 'node is lost and will be started again');
     restart = clock.after(restartMs, () => {
       restart = null;
       worker = launch();
-      listenForSilence();
     });
     restartMs = Math.min(restartMs * 2, longestRestartMs);
+    wakeStart();
   }
 
-  async function whenReady(signal: AbortSignal): Promise<void> {
-    if (ready || restart !== null) return;
-    await orAbort(new Promise<void>((resolve) => starting.push(resolve)), signal);
-  }
-
-  async function run(command: NodeCommand, signal: AbortSignal): Promise<Outcome> {
-    await whenReady(signal);
-    if (!ready || closing) return gone(`the node is not there: ${reason ?? 'closing'}`);
+  async function run(command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome> {
+    if (!isReady && restart === null && !isClosing) {
+      await orAbort(new Promise<void>((resolve) => awaitingStart.push(resolve)), signal);
+    }
+    if (!isReady || isClosing) return gone(`the node is not there: ${reason ?? 'closing'}`);
     const refusal = suspects.refusal(command);
     if (refusal !== null) return putAside(refusal);
-    const id = nextId++;
-    try {
-      return await orAbort(ask(id, command), signal);
-    } catch (error) {
-      if (signal.aborted) {
-        watch.aborted(id);
-        send({ kind: 'abort', id });
-      }
-      throw error;
-    } finally {
-      waiting.delete(id);
-    }
-  }
-
-  async function ask(id: number, command: NodeCommand): Promise<Outcome> {
-    return new Promise<Outcome>((settle) => {
-      waiting.set(id, { settle });
-      watch.began(id, command);
-      send({ kind: 'run', id, command });
-    });
+    return calls.make(command, signal, onStarted);
   }
 
   function send(message: ToNode): void {
@@ -161,26 +153,85 @@ function createNodeThread({ info, options }: ThreadNode, entry: URL, clock: Cloc
   }
 
   async function close(): Promise<void> {
-    closing = true;
-    restart?.[Symbol.dispose]();
-    silence?.[Symbol.dispose]();
-    for (const wake of starting.splice(0)) wake();
-    if (worker.threadId === -1) return;
-    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    send({ kind: 'close' });
-    using limit = deadline(clock, closeMs);
-    try {
-      await orAbort(ended, limit.signal);
-    } catch {
-      log.warn('node did not close in time and was ended');
-      await worker.terminate();
-    }
+    isClosing = true;
+    for (const timer of [restart, silence]) timer?.[Symbol.dispose]();
+    wakeStart();
+    await endThread(worker, () => send({ kind: 'close' }), { clock, log });
   }
 
-  listenForSilence();
   return {
+    started,
     run,
     close,
-    status: (): NodeStatus => ({ info, online: ready, reason, capabilities, ...health }),
+    status(): NodeStatus {
+      const load = calls.count / ((options.running + options.queued) * shareOfApi);
+      return { info, online: isReady, starting: reason === 'starting', reason, capabilities, load, ...health };
+    },
   };
+}
+
+interface Listener {
+  readonly hear: (message: FromNode) => void;
+  readonly lose: (lost: Worker, why: string) => void;
+}
+
+function startWorker(module: URL, options: AgentOptions, name: string, { hear, lose }: Listener): Worker {
+  const worker = new Worker(module, { workerData: options, name });
+  worker.on('message', (message: FromNode) => hear(message));
+  worker.on('error', (error) => lose(worker, messageOf(error)));
+  worker.on('exit', (code) => lose(worker, `its thread ended with code ${code}`));
+  return worker;
+}
+
+/** The commands that a thread works on. */
+function createCalls(send: (message: ToNode) => void, watch: ThreadWatch) {
+  const waiting = new Map<number, (outcome: Outcome, startedAt: number | null) => void>();
+  let nextId = 1;
+  return {
+    async make(command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome> {
+      const id = nextId++;
+      const outcome = new Promise<Outcome>((resolve) => {
+        waiting.set(id, (seen, startedAt) => {
+          if (startedAt !== null) onStarted?.(startedAt);
+          resolve(seen);
+        });
+      });
+      try {
+        watch.began(id, command);
+        send({ kind: 'run', id, command });
+        return await orAbort(outcome, signal);
+      } catch (error) {
+        if (signal.aborted) {
+          watch.aborted(id);
+          send({ kind: 'abort', id });
+        }
+        throw error;
+      } finally {
+        waiting.delete(id);
+      }
+    },
+    get count() {
+      return waiting.size;
+    },
+    complete(id: number, outcome: Outcome, startedAt: number | null): void {
+      watch.ended(id);
+      waiting.get(id)?.(outcome, startedAt);
+    },
+    completeAll(outcome: Outcome): void {
+      for (const resolve of waiting.values()) resolve(outcome, null);
+    },
+  };
+}
+
+async function endThread(worker: Worker, ask: () => void, { clock, log }: { clock: Clock; log: Log }): Promise<void> {
+  if (worker.threadId === -1) return;
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  ask();
+  using limit = deadline(clock, closeMs);
+  try {
+    await orAbort(ended, limit.signal);
+  } catch {
+    log.warn('node did not close in time and was ended');
+    await worker.terminate();
+  }
 }

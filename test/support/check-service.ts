@@ -81,6 +81,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
     publicUrl: options.publicUrl ?? null,
     compatible: options.compatible ?? false,
     clock,
+    random: systemRandom,
     log: quiet,
   });
   const web = started.use(
@@ -128,7 +129,7 @@ export async function threadNodes(infos: readonly NodeInfo[] = places): Promise<
       info,
       options: { localAddress: {}, policy: 'private', allow: [], deny: [], knownAs: [], running: 100, queued: 1_000 },
     })),
-    entry: new URL('../../src/node/thread.ts', import.meta.url),
+    module: new URL('../../src/node/thread.ts', import.meta.url),
     clock: systemClock,
     log: quiet,
   });

@@ -56,7 +56,7 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
   const writeConfig = (lines: string) =>
     writeFileSync(
       config,
-      `listen: "127.0.0.1:${port}"\nmax_payload: 256KB\nping_interval: "1s"\nping_max: 2\n${lines}\n` +
+      `listen: "127.0.0.1:${port}"\nmax_payload: 256KB\nping_interval: "10s"\nping_max: 2\n${lines}\n` +
         `authorization { include "users.conf" }\n`,
     );
   writeConfig(more);

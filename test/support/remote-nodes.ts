@@ -19,11 +19,12 @@ export const quiet = pino({ level: 'silent' });
 
 /** Quick enough for tests, otherwise like the real ones. */
 export const quickTimes: ConnectionTimes = {
-  pingEveryMs: 200,
-  connectMs: 1_000,
+  pingEveryMs: 5_000,
+  connectMs: 10_000,
   firstRetryMs: 20,
   longestRetryMs: 200,
   answerMs: 5_000,
+  arrivalMs: 30_000,
 };
 
 export const measured: Outcome = {

@@ -1,6 +1,8 @@
-import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type Msg, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { Command, type CommandReply, protocolRange, readMessage, type Report, subjectsOf } from '#protocol/nodes.ts';
+import { expect } from 'vitest';
 import type { NatsServer } from './nats-server.ts';
+import { eventually } from './program.ts';
 import { measured } from './remote-nodes.ts';
 
 // A node by hand: it has a node's own rights, to misbehave with.
@@ -39,22 +41,24 @@ export async function reportIn(connection: NatsConnection, name: string, more: P
 export interface HandMade {
   readonly connection: NatsConnection;
   /** The next command, once it is here; it is taken on. */
-  next(): Promise<Command>;
+  readonly next: () => Promise<Command>;
 }
 
 /** Serves as a node by hand. */
 export async function serveByHand(server: NatsServer, name: string): Promise<HandMade> {
   const connection = await signInAs(server, name);
-  const commands = connection.subscribe(subjectsOf(name).command('rogue'))[Symbol.asyncIterator]();
+  const commands: Msg[] = [];
+  connection.subscribe(subjectsOf(name).command('rogue'), { callback: (_, message) => void commands.push(message) });
   await reportIn(connection, name);
   return {
     connection,
     async next() {
-      const { value } = await commands.next();
-      const taken = readMessage(Command, value.string());
+      await eventually(30_000, () => expect(commands).not.toEqual([]));
+      const message = commands.shift();
+      const taken = readMessage(Command, message?.string() ?? '');
       if (taken === null) throw new Error('no command');
       const reply: CommandReply = { protocol: [...protocolRange], process: 'rogue', state: 'accepted', reason: null };
-      value.respond(JSON.stringify(reply));
+      message?.respond(JSON.stringify(reply));
       return taken;
     },
   };

@@ -1,8 +1,8 @@
 import type { AgentOptions } from '#node/ports.ts';
 
-export const realEntry = new URL('../../src/node/thread.ts', import.meta.url);
+export const realModule = new URL('../../src/node/thread.ts', import.meta.url);
 /** The entry of a node that does as the host of a check says. */
-export const misbehavingEntry = new URL('nodes/misbehaving.ts', import.meta.url);
+export const misbehavingModule = new URL('nodes/misbehaving.ts', import.meta.url);
 
 export const agentOptions: AgentOptions = {
   localAddress: {},

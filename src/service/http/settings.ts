@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
 import type { AccessRules } from '../access.ts';
 import type { Checks } from '../checks.ts';
 import type { Limits } from '../limits.ts';
@@ -22,5 +23,6 @@ export interface ServiceOptions {
   readonly compatible: boolean;
   readonly pages: ServicePages;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
 }

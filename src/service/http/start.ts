@@ -8,7 +8,8 @@ import { nodeIdOf } from '#protocol/wire.ts';
 import { type Access, judgeCaller } from '../access.ts';
 import type { CheckRun } from '../check-run.ts';
 import type { Allowance, Charge, Limits } from '../limits.ts';
-import { selectNodes } from '../select.ts';
+import type { NodeStatus } from '../ports.ts';
+import { selectForApi } from '../select.ts';
 import { ApiFailure } from './failure.ts';
 import type { Parameters } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
@@ -34,10 +35,9 @@ export async function startCheck(
   const access = admit(request, options);
   const spec = readSpec(type, parameters);
   const target = targetOf(spec, access);
-  const nodes = chooseNodes(type, parameters, options);
-  const charge = { client: access.client, nodes: nodes.map(({ name }) => name) };
-  const { targets, allowance } =
-    isIP(target) === 0 ? await payByName(target, charge, options) : pay(target, charge, options);
+  const choose = () => ({ client: access.client, nodes: chooseNodes(type, parameters, options) });
+  const { nodes, targets, allowance } =
+    isIP(target) === 0 ? await payByName(target, choose, options) : pay(target, choose(), options);
   const headers = headersOf(allowance);
   if (!allowance.ok) throw limited(allowance, headers, options.compatible);
   const run = await options.checks.start({ spec, nodes, policy: access.policy });
@@ -46,25 +46,35 @@ export async function startCheck(
   return { run, headers };
 }
 
-interface Paid {
+interface Choice {
+  readonly client: string;
+  readonly nodes: readonly NodeInfo[];
+}
+
+interface Paid extends Pick<Choice, 'nodes'> {
   readonly targets: readonly string[];
   readonly allowance: Allowance;
 }
 
-type ByClient = Omit<Charge, 'targets'>;
+const chargeOf = ({ client, nodes }: Choice, targets: readonly string[]): Charge => {
+  return { client, nodes: nodes.map(({ name }) => name), targets };
+};
 
-function pay(target: string, charge: ByClient, { victims, limits }: ServiceOptions): Paid {
+function pay(target: string, choice: Choice, { victims, limits }: ServiceOptions): Paid {
   const targets = victims.named(target);
-  return { targets, allowance: limits.take({ ...charge, targets }) };
+  return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
 }
 
 // Who may start nothing now does not make us look up names.
-async function payByName(target: string, charge: ByClient, { victims, limits }: ServiceOptions): Promise<Paid> {
+async function payByName(target: string, choose: () => Choice, { victims, limits }: ServiceOptions): Promise<Paid> {
   const named = victims.named(target);
-  const before = limits.peek({ ...charge, targets: named });
-  if (!before.ok) return { targets: named, allowance: before };
+  const first = choose();
+  const before = limits.peek(chargeOf(first, named));
+  if (!before.ok) return { nodes: first.nodes, targets: named, allowance: before };
   const targets = await victims.reached(target);
-  return { targets, allowance: limits.take({ ...charge, targets }) };
+  // Others may have used up what these nodes had left.
+  const choice = choose();
+  return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
 }
 
 function chargeReached(run: CheckRun, charged: ReadonlySet<string>, limits: Limits): void {
@@ -117,6 +127,7 @@ const reasons = {
 
 function chooseNodes(type: CheckTypeName, parameters: Parameters, options: ServiceOptions): readonly NodeInfo[] {
   const online = options.checks.nodes().filter((node) => node.online);
+  const burden = { usedOf: (node: string) => options.limits.usedOf(node), random: options.random };
   const named = parameters.all('node').map((text) => text.toLowerCase());
   const wrong = named.find((text) => !NodeId.safeParse(text).success && !/^[a-z]{2}\d{1,9}$/.test(text));
   if (wrong !== undefined)
@@ -126,7 +137,7 @@ function chooseNodes(type: CheckTypeName, parameters: Parameters, options: Servi
       ({ info: { name } }) => named.includes(name) || named.includes(nodeIdOf(name, options.nodeDomain)),
     );
     if (chosen.length === 0) throw new ApiFailure('no_nodes', 'none of these nodes is there');
-    return chosen.slice(0, options.maxNodes).map(({ info }) => info);
+    return infosOf(selectForApi(chosen.slice(0, options.maxNodes), options.maxNodes, burden));
   }
   if (online.length === 0) {
     throw new ApiFailure('no_nodes', 'no node is there now', { status: 503, headers: { 'retry-after': '1' } });
@@ -134,9 +145,10 @@ function chooseNodes(type: CheckTypeName, parameters: Parameters, options: Servi
   // A node that cannot run this type can only say so: others come first.
   const able = online.filter(({ capabilities }) => capabilities[type]?.able !== false);
   const count = countOf(parameters.one('max_nodes'), options.maxNodes);
-  const chosen = selectNodes(able.length > 0 ? able : online, { kind: 'count', count, avoid: [] });
-  return chosen.map(({ info }) => info);
+  return infosOf(selectForApi(able.length > 0 ? able : online, count, burden));
 }
+
+const infosOf = (nodes: readonly NodeStatus[]) => nodes.map(({ info }) => info);
 
 function countOf(written: string | null, limit: number): number {
   const count = written !== null && /^\d{1,15}$/.test(written) ? Number(written) : 0;

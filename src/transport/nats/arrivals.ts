@@ -10,10 +10,7 @@ export interface Arrivals {
   look(): void;
 }
 
-// How long a run waits for a node to report when the connection is new.
-const arrivalMs = 3_000;
-
-export function createArrivals(clock: Clock, isUnheard: (node: string) => boolean): Arrivals {
+export function createArrivals(clock: Clock, arrivalMs: number, isUnheard: (node: string) => boolean): Arrivals {
   const waiting = new Set<() => void>();
   let since = clock.elapsed();
   const leftMs = () => since + arrivalMs - clock.elapsed();

@@ -18,6 +18,8 @@ export interface CommandsOptions {
   readonly process: string;
   /** What runs the checks: the node of this name in this process. */
   readonly local: Transport;
+  /** How far the clock of this machine is ahead of the hub's; null where that is not known. */
+  readonly clockOffsetMs: () => number | null;
   readonly delivery: Delivery;
   /** How many commands may be under way. */
   readonly limit: number;
@@ -52,11 +54,16 @@ export function createCommands(options: CommandsOptions): Commands {
   async function run(command: Command, spec: Exclude<ReturnType<typeof decodeSpec>, string>): Promise<void> {
     const { ticket: id, policy, deadlineMs, origin } = command;
     const controller = new AbortController();
+    let startedAt: number | null = null;
+    const onStarted = (at: number) => {
+      const offsetMs = options.clockOffsetMs();
+      startedAt = offsetMs === null ? null : at - offsetMs;
+    };
     running.set(id, controller);
     using end = deadline(clock, deadlineMs + lateMs, controller.signal);
     try {
-      const outcome = await local.run(name, { spec, policy, deadlineMs, origin }, end.signal);
-      hand(id, outcome);
+      const outcome = await local.run(name, { spec, policy, deadlineMs, origin }, end.signal, onStarted);
+      hand(id, outcome, startedAt);
     } catch (error) {
       if (end.expired) hand(id, nodeFault('no_answer', `the check did not end within ${deadlineMs + lateMs} ms`));
       else if (!controller.signal.aborted) hand(id, nodeFault('internal', messageOf(error)));
@@ -66,8 +73,8 @@ export function createCommands(options: CommandsOptions): Commands {
     }
   }
 
-  function hand(id: string, outcome: Result['outcome']): void {
-    const result: Result = { protocol: [...protocolRange], ticket: id, process, outcome };
+  function hand(id: string, outcome: Result['outcome'], startedAt: number | null = null): void {
+    const result: Result = { protocol: [...protocolRange], ticket: id, process, outcome, startedAt };
     const payload = JSON.stringify(result);
     if (Buffer.byteLength(payload) <= messageLimit) return delivery.add(id, payload);
     const tooLarge = nodeFault('internal', `the outcome takes more than ${messageLimit} bytes`);

@@ -29,6 +29,8 @@ export interface ConnectionTimes {
   readonly longestRetryMs: number;
   /** For a question to the other side, after which it is asked once more or given up. */
   readonly answerMs: number;
+  /** For how long after a new connection of the hub a command waits for its node to report. */
+  readonly arrivalMs: number;
 }
 
 export const connectionTimes: ConnectionTimes = {
@@ -37,6 +39,7 @@ export const connectionTimes: ConnectionTimes = {
   firstRetryMs: 500,
   longestRetryMs: 15_000,
   answerMs: 1_500,
+  arrivalMs: 3_000,
 };
 
 export interface ConnectionOptions {

@@ -10,7 +10,7 @@ import {
   readMessage,
   subjectsOf,
 } from '#protocol/nodes.ts';
-import { gone, type NodeCommand, type Transport } from '#service/ports.ts';
+import { gone, type NodeCommand, type OnStarted, type Transport } from '#service/ports.ts';
 import type { CommandIds, IssuedCommand } from './command-ids.ts';
 import { createWindows, type Place, type Recipient } from './windows.ts';
 
@@ -32,11 +32,17 @@ export interface DispatchOptions {
 
 /** The commands whose outcomes are being waited for. */
 export interface Dispatch {
-  run(connection: NatsConnection, node: string, command: NodeCommand, signal: AbortSignal): Promise<Outcome>;
+  run(
+    connection: NatsConnection,
+    node: string,
+    command: NodeCommand,
+    signal: AbortSignal,
+    onStarted?: OnStarted,
+  ): Promise<Outcome>;
   /** The command of this id, where its outcome is waited for. */
   awaited(id: string): Pick<IssuedCommand, 'node' | 'type' | 'run'> | null;
   /** Ends a command with its outcome; false where nobody waits for it. */
-  complete(id: string, outcome: Outcome): boolean;
+  complete(id: string, outcome: Outcome, startedAt?: number | null): boolean;
   /** A process of a node is gone, or (null) all of them, and with it what it had taken on. */
   lost(node: string, process: string | null, reason: string): void;
   /** Commands to this node that have no outcome yet. */
@@ -48,22 +54,25 @@ interface Waiting extends Pick<IssuedCommand, 'node' | 'type' | 'run'> {
   readonly origin: NonNullable<NodeCommand['origin']>;
   /** Where the command was sent. */
   place: Place | null;
-  resolve(outcome: Outcome): void;
+  resolve(outcome: Outcome, startedAt: number | null): void;
 }
 
 // A message can be lost: it gets a second chance.
 const attempts = 2;
+const heldUpMs = 100;
+const mostStalls = 3;
 
 /**
  * Sends commands:
  *
- * 1. each goes to the process of its node with the least to do; beyond the windows of all of them the node is busy;
+ * 1. each goes to the process of its node with the least to do, as soon as not too many are on the way there; beyond the
+ *    capacity of all of them the node is busy;
  * 2. a process that is not connected is lost, with all that it had taken on, and the next one is tried;
  * 3. one that does not take the command in time, though it was heard meanwhile, is slow: the command stays with it;
  * 4. one that was not heard either is sent nothing more until it is heard again; what it has taken on stays with it.
  */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { commandIds, answerMs, elapsed } = options;
+  const { commandIds, elapsed } = options;
   const waiting = new Map<string, Waiting>();
   const counts = new Map<string, number>();
   const windows = createWindows();
@@ -77,15 +86,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return one;
   };
 
-  const complete = (id: string, outcome: Outcome): boolean => {
+  const complete = (id: string, outcome: Outcome, startedAt: number | null = null): boolean => {
     const one = take(id);
-    one?.resolve(outcome);
+    one?.resolve(outcome, startedAt);
     return one !== null;
   };
 
-  const endAll = (outcome: Outcome, which: (one: Waiting) => boolean) => {
-    for (const [id, one] of waiting) if (which(one)) complete(id, outcome);
-  };
+  const endAll = (outcome: Outcome, which: (one: Waiting) => boolean) =>
+    waiting.forEach((one, id) => which(one) && complete(id, outcome));
 
   async function send(connection: NatsConnection, id: string, payload: string): Promise<void> {
     for (let reason = 'it has no process left'; ;) {
@@ -96,19 +104,26 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const place = windows.take(recipients, one.origin);
       if (typeof place === 'string') return void complete(id, nodeFault('busy', place));
       one.place = place;
+      await place.turn;
+      if (waiting.get(id) !== one) return;
+      if (!isRecipient(one.node, place.process)) {
+        release(one, place);
+        continue;
+      }
       const sentAt = elapsed();
-      const answer = await ask(connection, subjectsOf(one.node).command(place.process), payload, answerMs);
-      if (answer.kind === 'reply') return settleReply(id, place, answer.reply);
+      const answer = await ask(connection, subjectsOf(one.node).command(place.process), payload, options);
+      if (answer.kind === 'reply') return takeReply(id, place, answer.reply);
       ({ reason } = answer);
       if (answer.kind === 'late' && !options.mute(one.node, place.process, sentAt, reason)) return;
-      // It is not to end with the process: it may be tried on another one.
-      one.place = null;
-      place.free();
+      release(one, place);
       if (answer.kind === 'absent') options.lose(one.node, place.process, reason);
     }
   }
 
-  function settleReply(id: string, place: Place, reply: CommandReply | null): void {
+  const isRecipient = (node: string, process: string) =>
+    options.recipients(node).some((recipient) => recipient.process === process);
+
+  function takeReply(id: string, place: Place, reply: CommandReply | null): void {
     place.accept();
     const node = waiting.get(id)?.node;
     if (node !== undefined) options.heard(node, place.process);
@@ -120,17 +135,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     complete,
     awaited: (id) => waiting.get(id) ?? null,
     pending: (node) => counts.get(node) ?? 0,
-    async run(connection, node, { spec, policy, deadlineMs, run = null, origin = 'monitor' }, signal) {
+    async run(connection, node, { spec, policy, deadlineMs, run = null, origin = 'monitor' }, signal, onStarted) {
       const id = commandIds.issue({ node, type: spec.type, run });
-      const command: Command = {
-        protocol: [...protocolRange],
-        ticket: id,
-        spec: encodeSpec(spec),
-        policy,
-        deadlineMs,
-        origin,
-      };
-      const payload = JSON.stringify(command);
+      const payload = payloadOf(id, { spec, policy, deadlineMs, origin });
       if (Buffer.byteLength(payload) > messageLimit) {
         return nodeFault('unsupported', `the check takes more than ${messageLimit} bytes to describe`);
       }
@@ -148,7 +155,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           run,
           origin,
           place: null,
-          resolve(outcome) {
+          resolve(outcome, startedAt) {
+            if (startedAt !== null) onStarted?.(startedAt);
             signal.removeEventListener('abort', onAbort);
             resolve(outcome);
           },
@@ -163,19 +171,39 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
+function payloadOf(id: string, { spec, origin = 'monitor', ...asked }: Omit<NodeCommand, 'run'>): string {
+  const command = { protocol: [...protocolRange], ticket: id, spec: encodeSpec(spec), origin, ...asked };
+  return JSON.stringify(command satisfies Record<keyof Command, unknown>);
+}
+
+// The command is not to end with the process: it may be tried on another one.
+function release(one: Waiting, place: Place): void {
+  one.place = null;
+  place.free();
+}
+
 type Answered =
   | { readonly kind: 'reply'; readonly reply: CommandReply | null }
   | { readonly kind: 'absent' | 'late'; readonly reason: string };
 
-async function ask(connection: NatsConnection, subject: string, payload: string, answerMs: number): Promise<Answered> {
+async function ask(
+  connection: NatsConnection,
+  subject: string,
+  payload: string,
+  { answerMs, elapsed }: Pick<DispatchOptions, 'answerMs' | 'elapsed'>,
+): Promise<Answered> {
+  let stalls = 0;
   for (let attempt = 1; ; attempt += 1) {
+    const sentAt = elapsed();
     try {
       const message = await connection.request(subject, payload, { timeout: answerMs });
       return { kind: 'reply', reply: readMessage(CommandReply, message.string()) };
     } catch (error) {
       if (isAbsence(error)) return { kind: 'absent', reason: 'it is not connected' };
       if (!isTimeout(error)) return { kind: 'absent', reason: `it cannot be reached: ${messageOf(error)}` };
-      if (attempt === attempts)
+      // Where we were held up ourselves, the answer may have been here.
+      if (elapsed() - sentAt > answerMs + heldUpMs && stalls < mostStalls) stalls += 1;
+      else if (attempt - stalls === attempts)
         return { kind: 'late', reason: `it took no command within ${(answerMs * attempts) / 1_000} s` };
     }
   }

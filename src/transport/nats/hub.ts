@@ -2,6 +2,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { type Clock, orAbort } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import { shareOfApi } from '#node/ports.ts';
 import { readMessage, Report, sharedSubjects } from '#protocol/nodes.ts';
 import { gone, type Transport } from '#service/ports.ts';
 import { createCommandIds } from './command-ids.ts';
@@ -46,6 +47,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   });
   const roster = createRoster({
     ...options,
+    arrivalMs: times.arrivalMs,
     onLost: (name, process, reason) => dispatch.lost(name, process, reason),
     onListed: () => connection.current?.publish(sharedSubjects.hub),
   });
@@ -89,12 +91,17 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     onRefused: () => {},
   });
 
+  function loadOf(name: string): number {
+    const capacity = (roster.find(name)?.recipients ?? []).reduce((sum, one) => sum + one.capacity, 0);
+    return capacity === 0 ? 1 : dispatch.pending(name) / (capacity * shareOfApi);
+  }
+
   return {
     get connected() {
       return serving !== null && serving === connection.current;
     },
-    nodes: () => roster.statuses,
-    async run(name, command, signal) {
+    nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
+    async run(name, command, signal, onStarted) {
       signal.throwIfAborted();
       await orAbort(roster.listed, signal);
       if (!roster.has(name)) return gone(`there is no node "${name}"`);
@@ -103,7 +110,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       const obstacle = roster.find(name)?.obstacle ?? null;
       if (obstacle !== null) return gone(`the node is offline: ${obstacle}`);
       if (connection.current === null) return gone(`the node cannot be reached: ${connection.reason}`);
-      return dispatch.run(connection.current, name, command, signal);
+      return dispatch.run(connection.current, name, command, signal, onStarted);
     },
     stored: (run) => openRuns.stored(run),
     async close() {

@@ -16,11 +16,11 @@ import {
   subjectsOf,
 } from '#protocol/nodes.ts';
 import type { Transport } from '#service/ports.ts';
-import { createCommands } from './commands.ts';
+import { type Commands, createCommands } from './commands.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
 import { createDelivery } from './delivery.ts';
 import { listen } from './listen.ts';
-import { createRegistration } from './registration.ts';
+import { createRegistration, type Registration } from './registration.ts';
 
 export interface RemoteNodeOptions {
   readonly name: string;
@@ -74,7 +74,8 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     clock,
     log,
   });
-  const commands = createCommands({ name, process, local, delivery, limit, clock, log });
+  const clockOffsetMs = () => registration.clockOffsetMs;
+  const commands = createCommands({ name, process, local, clockOffsetMs, delivery, limit, clock, log });
   const registration = createRegistration({
     name,
     log,
@@ -87,7 +88,9 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       return { process, version, capabilities, running, queued, lagSeconds, spooled: spool.size, capacity: limit };
     },
     onWelcome(up) {
-      incoming.open(up, subjects.command(process), (message) => hearCommand(message));
+      incoming.open(up, subjects.command(process), (message) => {
+        message.respond(JSON.stringify(replyTo(readMessage(Command, message.string()), process, commands)));
+      });
       delivery.resume();
     },
     onUnwelcome: () => delivery.pause(),
@@ -127,29 +130,11 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     if (receipt !== null) delivery.hear(receipt);
   }
 
-  function hearCommand(message: Msg): void {
-    message.respond(JSON.stringify(replyTo(readMessage(Command, message.string()))));
-  }
-
-  function replyTo(command: Command | null): CommandReply {
-    const no = (reason: string): CommandReply => {
-      return { protocol: [...protocolRange], process, state: 'unsupported', reason };
-    };
-    if (command === null) return no('this node cannot read the command');
-    const agreed = agree(protocolRange, command.protocol);
-    return typeof agreed === 'string' ? no(`the hub is ${agreed}`) : commands.take(command);
-  }
-
   async function end(graceMs: number): Promise<void> {
     registration.stop();
     incoming.close();
     await commands.drain(graceMs);
-    using farewell = deadline(clock, goodbyeMs);
-    try {
-      await orAbort(registration.sayGoodbye(), farewell.signal);
-    } catch (error) {
-      log.warn({ reason: messageOf(error) }, 'the hub did not hear that the node ends');
-    }
+    await sayGoodbye(registration, options);
     delivery.close();
     await connection.close();
   }
@@ -166,6 +151,24 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       await stopped;
     },
   };
+}
+
+async function sayGoodbye(registration: Registration, { clock, log }: RemoteNodeOptions): Promise<void> {
+  using limit = deadline(clock, goodbyeMs);
+  try {
+    await orAbort(registration.sayGoodbye(), limit.signal);
+  } catch (error) {
+    log.warn({ reason: messageOf(error) }, 'the hub did not hear that the node ends');
+  }
+}
+
+function replyTo(command: Command | null, process: string, commands: Commands): CommandReply {
+  const no = (reason: string): CommandReply => {
+    return { protocol: [...protocolRange], process, state: 'unsupported', reason };
+  };
+  if (command === null) return no('this node cannot read the command');
+  const agreed = agree(protocolRange, command.protocol);
+  return typeof agreed === 'string' ? no(`the hub is ${agreed}`) : commands.take(command);
 }
 
 /** Whether the node hears commands. */

@@ -52,37 +52,14 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   let unheard = true;
 
   const reports = () => [...processes.values()].map(({ report }) => report);
-  const newest = () => reports().at(-1) ?? null;
   const speaking = () => [...processes.values()].some(({ isMute }) => !isMute);
 
   return {
     get status() {
-      const told = reports();
-      return {
-        info,
-        online: reason === null,
-        reason,
-        capabilities: commonCapabilities(told),
-        running: sum(told, ({ running }) => running),
-        queued: sum(told, ({ queued }) => queued),
-        lagSeconds: Math.max(0, ...told.map(({ lagSeconds }) => lagSeconds)),
-        clockOffsetSeconds: toSeconds(newest()?.clockOffsetMs ?? null),
-        version: newest()?.version ?? null,
-        spooled: sum(told, ({ spooled }) => spooled),
-      };
+      return statusOf(info, reason, reports());
     },
     get summary() {
-      const last = newest();
-      return {
-        name: info.name,
-        online: reason === null,
-        reason,
-        version: last?.version ?? null,
-        processes: processes.size,
-        spooled: sum(reports(), ({ spooled }) => spooled),
-        clockOffsetMs: last?.clockOffsetMs ?? null,
-        roundTripMs: last?.roundTripMs ?? null,
-      };
+      return summaryOf(info, reason, reports());
     },
     get obstacle() {
       return reason;
@@ -147,6 +124,35 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       if (silent.length > 0 && processes.size === 0) reason = `it has not reported for ${looksBeforeSilent} s`;
       return silent;
     },
+  };
+}
+
+function statusOf(info: NodeInfo, reason: string | null, reports: readonly Report[]): NodeStatus {
+  return {
+    info,
+    online: reason === null,
+    reason,
+    capabilities: commonCapabilities(reports),
+    running: sum(reports, ({ running }) => running),
+    queued: sum(reports, ({ queued }) => queued),
+    lagSeconds: Math.max(0, ...reports.map(({ lagSeconds }) => lagSeconds)),
+    clockOffsetSeconds: toSeconds(reports.at(-1)?.clockOffsetMs ?? null),
+    version: reports.at(-1)?.version ?? null,
+    spooled: sum(reports, ({ spooled }) => spooled),
+  };
+}
+
+function summaryOf(info: NodeInfo, reason: string | null, reports: readonly Report[]): Presence['summary'] {
+  const newest = reports.at(-1);
+  return {
+    name: info.name,
+    online: reason === null,
+    reason,
+    version: newest?.version ?? null,
+    processes: reports.length,
+    spooled: sum(reports, ({ spooled }) => spooled),
+    clockOffsetMs: newest?.clockOffsetMs ?? null,
+    roundTripMs: newest?.roundTripMs ?? null,
   };
 }
 

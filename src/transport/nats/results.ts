@@ -72,7 +72,7 @@ export function createResults(options: ResultsOptions) {
 
       const { run } = command;
       heard(node, result.process);
-      const isAwaited = dispatch.complete(id, outcome);
+      const isAwaited = dispatch.complete(id, outcome, result.startedAt ?? null);
       if (run === null) return confirm(message, id);
       openRuns.afterStored(run, id, () => {
         if (isAwaited) confirm(message, id);

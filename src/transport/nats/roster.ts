@@ -27,6 +27,8 @@ export interface RosterOptions {
   readonly onLost: (node: string, process: string | null, reason: string) => void;
   /** Called when the list is another one: nodes that were strangers until now may report again. */
   readonly onListed: () => void;
+  /** For how long after a new connection a command waits for its node to report. */
+  readonly arrivalMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -67,7 +69,7 @@ const tickMs = 1_000;
 export function createRoster(options: RosterOptions): Roster {
   const { clock, log, onLost } = options;
   const remotes = new Map<string, Remote>();
-  const arrivals = createArrivals(clock, (name) => remotes.get(name)?.presence.unheard === true);
+  const arrivals = createArrivals(clock, options.arrivalMs, (name) => remotes.get(name)?.presence.unheard === true);
   const { promise: listed, resolve: listRead } = Promise.withResolvers<void>();
   const list = createList(options, remotes);
   let isConnected = false;

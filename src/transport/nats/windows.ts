@@ -1,3 +1,4 @@
+import { shareOfApi } from '#node/ports.ts';
 import type { NodeCommand } from '#service/ports.ts';
 
 type Origin = NonNullable<NodeCommand['origin']>;
@@ -9,45 +10,49 @@ export interface Recipient {
   readonly capacity: number;
 }
 
-/** A command that takes up room at a process. */
+/** Room for a command at a process. */
 export interface Place {
   readonly process: string;
+  /** Resolves when the command may be sent, or is over. */
+  readonly turn: Promise<void>;
   /** The process has taken the command on. */
   accept(): void;
   /** The command is over. Idempotent. */
   free(): void;
 }
 
-/** How much each process of each node has to do: what is beyond its window is not sent at all. */
+/** How much each process of each node has to do for this hub: what is beyond its capacity is not sent at all. */
 export interface Windows {
-  /** A place at the process with the least to do, or why there is none. */
+  /** A place at the process with the least to do, or in words why there is none. */
   take(recipients: readonly Recipient[], origin: Origin): Place | string;
+}
+
+interface Waiting {
+  state: 'queued' | 'sent' | 'accepted' | 'over';
+  readonly send: () => void;
 }
 
 interface Load {
   inFlight: number;
-  /** Sent, and not yet taken on: as much waits at NATS or in the socket of a slow process. */
+  ofApi: number;
+  /** Sent, and not yet taken on: what waits at NATS or in the socket of the process. */
   sent: number;
-  ofApi: { inFlight: number; sent: number };
+  readonly queues: Readonly<Record<Origin, Waiting[]>>;
 }
 
 const mostSent = 256;
-// Whoever uses the API leaves the other half to the monitor.
-const shareOfApi = 0.5;
 
 export function createWindows(): Windows {
   const loads = new Map<string, Load>();
   let turn = 0;
 
+  const loadOf = (process: string) => loads.get(process)?.inFlight ?? 0;
+
   const hasRoom = ({ process, capacity }: Recipient, origin: Origin): boolean => {
     const load = loads.get(process);
     if (load === undefined) return true;
-    if (load.inFlight >= capacity || load.sent >= mostSent) return false;
-    if (origin !== 'api') return true;
-    return load.ofApi.inFlight < capacity * shareOfApi && load.ofApi.sent < mostSent * shareOfApi;
+    return load.inFlight < capacity && (origin !== 'api' || load.ofApi < Math.max(1, capacity * shareOfApi));
   };
-
-  const loadOf = ({ process }: Recipient) => loads.get(process)?.inFlight ?? 0;
 
   // Equals take turns.
   const choose = (recipients: readonly Recipient[], origin: Origin): Recipient | null => {
@@ -56,45 +61,62 @@ export function createWindows(): Windows {
     for (let index = 0; index < recipients.length; index += 1) {
       const one = recipients[(index + turn) % recipients.length];
       if (one === undefined || !hasRoom(one, origin)) continue;
-      if (best === null || loadOf(one) < loadOf(best)) best = one;
+      if (best === null || loadOf(one.process) < loadOf(best.process)) best = one;
     }
     return best;
   };
 
-  const add = (process: string, origin: Origin, key: 'inFlight' | 'sent', count: 1 | -1): void => {
-    const load = loads.get(process) ?? { inFlight: 0, sent: 0, ofApi: { inFlight: 0, sent: 0 } };
+  const open = (process: string): Load => {
+    const load = loads.get(process) ?? { inFlight: 0, ofApi: 0, sent: 0, queues: { monitor: [], api: [] } };
     loads.set(process, load);
-    load[key] += count;
-    if (origin === 'api') load.ofApi[key] += count;
-    if (load.inFlight === 0) loads.delete(process);
+    return load;
   };
 
   return {
     take(recipients, origin) {
-      const recipient = choose(recipients, origin);
-      if (recipient === null) return busy(recipients.map(loadOf));
-      const { process } = recipient;
-      let isSent = true;
-      let isOver = false;
-      add(process, origin, 'inFlight', 1);
-      add(process, origin, 'sent', 1);
-      const accept = () => {
-        if (isSent) add(process, origin, 'sent', -1);
-        isSent = false;
-      };
+      const process = choose(recipients, origin)?.process;
+      if (process === undefined) return busy(recipients.reduce((sum, one) => sum + loadOf(one.process), 0));
+      const load = open(process);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const waiting: Waiting = { state: 'queued', send: resolve };
+      load.inFlight += 1;
+      if (origin === 'api') load.ofApi += 1;
+      load.queues[origin].push(waiting);
+      pump(load);
       return {
         process,
-        accept,
+        turn: promise,
+        accept: () => leave(load, waiting, 'accepted'),
         free() {
-          if (isOver) return;
-          isOver = true;
-          accept();
-          add(process, origin, 'inFlight', -1);
+          if (waiting.state === 'over') return;
+          leave(load, waiting, 'over');
+          resolve();
+          load.inFlight -= 1;
+          if (origin === 'api') load.ofApi -= 1;
+          if (load.inFlight === 0) loads.delete(process);
         },
       };
     },
   };
 }
 
-const busy = (loads: readonly number[]) =>
-  `busy: ${loads.reduce((sum, load) => sum + load, 0)} checks of this hub are under way there`;
+function leave(load: Load, waiting: Waiting, state: 'accepted' | 'over'): void {
+  if (waiting.state === 'over') return;
+  if (waiting.state === 'sent') load.sent -= 1;
+  waiting.state = state;
+  pump(load);
+}
+
+// The monitor's go first.
+function pump(load: Load): void {
+  while (load.sent < mostSent) {
+    const next = load.queues.monitor.shift() ?? load.queues.api.shift();
+    if (next === undefined) return;
+    if (next.state !== 'queued') continue;
+    next.state = 'sent';
+    load.sent += 1;
+    next.send();
+  }
+}
+
+const busy = (count: number) => `busy: ${count} checks of this hub are under way there`;

@@ -39,7 +39,7 @@ async function throughAgent(): Promise<Check> {
 function throughThread(): Check {
   const transport = createThreadTransport({
     nodes: [{ info: nodeInfo('zz1'), options }],
-    entry: new URL('../../../src/node/thread.ts', import.meta.url),
+    module: new URL('../../../src/node/thread.ts', import.meta.url),
     clock: systemClock,
     log: createLog({ level: 'warn', pretty: false, fd: 2 }),
   });

@@ -195,3 +195,21 @@ test('a client that sends its request a byte at a time, or headers without end, 
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 431 /);
   long.destroy();
 });
+
+test.each(['127.0.0.1', 'localhost'])(
+  'nobody is refused while a fitting node has an allowance left, and no node is asked more than its own: %s',
+  async (host) => {
+    const rates = { per_node: { count: 4, perMs: 60_000 } };
+    await using service = await start({ clock: new FakeClock(), rates });
+    const ask = async () => fetch(`${service.url}/check-tcp?host=${host}&max_nodes=1`);
+    const responses = await Promise.all(Array.from({ length: 12 }, ask));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    const asked: Record<string, number> = {};
+    for (const response of responses) {
+      const { nodes } = (await response.json()) as { nodes: Record<string, unknown> };
+      for (const node of Object.keys(nodes)) asked[node] = (asked[node] ?? 0) + 1;
+    }
+    expect(Object.values(asked)).toEqual([4, 4, 4]);
+    expect((await ask()).status).toBe(429);
+  },
+);

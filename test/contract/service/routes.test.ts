@@ -165,13 +165,17 @@ test.each<{ name: string; query?: string; init: RequestInit & { duplex?: 'half' 
   expect(Object.keys(CheckResult.parse(await bodyOf(result)))).toEqual([id('de1'), id('us1')]);
 });
 
-test('max_nodes spreads over countries, keeps its choice, and anything but a number means all', async () => {
+test('max_nodes spreads over countries, and anything but a number means all', async () => {
   await using service = await startService({ transport: fakeNodes(places, tcpUp), maxNodes: 2 });
   const nodes = async (more: string) =>
     Object.keys((await started(await fetch(`${service.url}/check-tcp?host=127.0.0.1${more}`))).nodes);
-  expect(await nodes('&max_nodes=2')).toEqual([id('de1'), id('us1')]);
-  expect(await nodes('&max_nodes=2')).toEqual([id('de1'), id('us1')]);
-  expect(await nodes('&max_nodes=1')).toEqual([id('de1')]);
+  for (let count = 0; count < 5; count += 1) {
+    expect([
+      [id('de1'), id('us1')],
+      [id('de2'), id('us1')],
+    ]).toContainEqual(await nodes('&max_nodes=2'));
+  }
+  expect(await nodes('&max_nodes=1')).toHaveLength(1);
   for (const all of ['', '&max_nodes=', '&max_nodes=0', '&max_nodes=many', '&max_nodes=-1', '&max_nodes=1e9']) {
     expect(await nodes(all)).toHaveLength(2);
   }
@@ -325,7 +329,7 @@ test('/api/v1 starts a check and shows whole outcomes', async () => {
   const finished = (await bodyOf(read)) as { results: { outcome: { detail: object } }[] };
   expect(finished).toMatchObject({
     state: 'finished',
-    results: [{ node: { name: 'de1', city: 'Frankfurt' }, outcome: tcpUp() }],
+    results: [{ node: { name: expect.any(String), city: expect.any(String) }, outcome: tcpUp() }],
   });
   Object.assign(finished.results[0]!.outcome.detail, detail);
   expect(ApiCheck.parse(finished)).toEqual(finished);

@@ -39,7 +39,7 @@ describe.skipIf(natsObstacle() !== null)('who is answered over NATS', () => {
     const heard: string[] = [];
     const elsewhere = [
       `${inboxOf('us1')}.${node.node.process}`,
-      `${inboxOf('jp1')}`,
+      inboxOf('jp1'),
       `${inboxOf('hub')}.x`,
       subjectsOf('us1').command(node.node.process),
       subjectsOf('us1').abort,

@@ -3,11 +3,10 @@ import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { AgentOptions } from '#node/ports.ts';
-import type { Transport } from '#service/ports.ts';
-import { createThreadTransport } from '#transport/thread.ts';
+import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { eventually } from '../../support/program.ts';
-import { agentOptions, misbehavingEntry } from '../../support/thread-nodes.ts';
+import { agentOptions, misbehavingModule, realModule } from '../../support/thread-nodes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
 const log = pino({ level: 'silent' });
@@ -17,16 +16,16 @@ const command = (host: string) =>
   ({ spec: CheckSpec.parse({ type: 'tcp', host }), policy: 'private', deadlineMs: 5_000 }) as const;
 
 interface Bad {
-  readonly transport: Transport;
-  /** Starts of the thread, aborts and commands that it heard. */
+  readonly transport: ThreadTransport;
+  /** Starts of the thread, aborts and commands that it heard, and what it said or waits for. */
   readonly counts: Int32Array;
 }
 
 function misbehaving(clock = systemClock, extra: object = {}): Bad {
-  const shared = new SharedArrayBuffer(12);
+  const shared = new SharedArrayBuffer(16);
   const node = { info: nodeInfo('de1'), options: { ...agentOptions, ...extra, starts: shared } as AgentOptions };
   return {
-    transport: createThreadTransport({ nodes: [node], entry: misbehavingEntry, clock, log }),
+    transport: createThreadTransport({ nodes: [node], module: misbehavingModule, clock, log }),
     counts: new Int32Array(shared),
   };
 }
@@ -134,4 +133,88 @@ test('a thread that does not close is ended', async () => {
   await clock.advance(3_000);
   await closed;
   expect(transport.nodes()[0]).toMatchObject({ online: false });
+});
+
+test('a thread is not ended for being slow to start, and its checks wait for it', async () => {
+  const clock = new FakeClock();
+  const { transport, counts } = misbehaving(clock, { startsSlowly: true });
+  await until(() => Atomics.load(counts, 0) === 1);
+  expect(transport.nodes()[0]).toMatchObject({ online: false, starting: true, reason: 'starting' });
+  await clock.advance(120_000);
+  const outcome = transport.run('de1', command('fine:1'), never);
+  Atomics.store(counts, 3, 1);
+  Atomics.notify(counts, 3);
+  expect(await outcome).toMatchObject({ status: 'up' });
+  await transport.started;
+  expect(Atomics.load(counts, 0)).toBe(1);
+  await transport.close();
+});
+
+test('a thread that never starts is started again after five minutes', async () => {
+  const clock = new FakeClock();
+  const { transport, counts } = misbehaving(clock, { startsSlowly: true });
+  await until(() => Atomics.load(counts, 0) === 1);
+  await clock.advance(300_000);
+  await transport.started;
+  expect(transport.nodes()[0]).toMatchObject({
+    online: false,
+    starting: false,
+    reason: 'it did not start within 300 s',
+  });
+  await clock.advance(1_000);
+  await until(() => Atomics.load(counts, 0) === 2);
+  Atomics.store(counts, 3, 1);
+  Atomics.notify(counts, 3);
+  await until(() => transport.nodes()[0]?.online === true);
+  await transport.close();
+});
+
+/** A clock whose loop was held up: timers that were due meanwhile come all at once, before anything is read. */
+class HeldUpClock extends FakeClock {
+  readonly #timers = new Set<{ readonly at: number; readonly action: () => void }>();
+  #elapsedMs = 0;
+
+  override elapsed(): number {
+    return this.#elapsedMs;
+  }
+
+  override after(ms: number, action: () => void): Disposable {
+    const timer = { at: this.#elapsedMs + ms, action };
+    this.#timers.add(timer);
+    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+  }
+
+  holdUp(ms: number): void {
+    this.#elapsedMs += ms;
+    for (const timer of this.#timers) if (timer.at <= this.#elapsedMs && this.#timers.delete(timer)) timer.action();
+  }
+}
+
+test('a thread is not silent because we ourselves were held up: what it said meanwhile is read first', async () => {
+  const clock = new HeldUpClock();
+  const { transport, counts } = misbehaving(clock, { chats: true });
+  await until(() => transport.nodes()[0]?.online === true);
+  for (let stall = 0; stall < 8; stall += 1) {
+    const said = Atomics.load(counts, 3);
+    Atomics.wait(counts, 3, said);
+    clock.holdUp(60_000);
+    expect(transport.nodes()[0]).toMatchObject({ online: true });
+    // Only now is there a turn of the loop in which to read.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
+  expect(Atomics.load(counts, 0)).toBe(1);
+  await transport.close();
+});
+
+test('a check tells when it began in the thread', async () => {
+  const nodes = [{ info: nodeInfo('de1'), options: agentOptions }];
+  const transport = createThreadTransport({ nodes, module: realModule, clock: systemClock, log });
+  const starts: number[] = [];
+  const before = Date.now();
+  await transport.run('de1', command('127.0.0.1:9'), never, (at) => starts.push(at));
+  expect(starts).toHaveLength(1);
+  expect(starts[0]).toBeGreaterThanOrEqual(before);
+  expect(starts[0]).toBeLessThanOrEqual(Date.now());
+  await transport.close();
 });

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CheckSpec, type Policy } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { Transport } from '#service/ports.ts';
-import { joinTransports } from '#transport/joined.ts';
+import { joinTransports } from '#service/runs.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { quiet, startHub, startNode } from '../../support/remote-nodes.ts';
-import { agentOptions, misbehavingEntry, realEntry } from '../../support/thread-nodes.ts';
+import { agentOptions, misbehavingModule, realModule } from '../../support/thread-nodes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
 const never = new AbortController().signal;
@@ -42,7 +42,7 @@ function realThread(policy: Policy): Transport {
   const options = { ...agentOptions, policy };
   return createThreadTransport({
     nodes: [{ info: nodeInfo('de1'), options }],
-    entry: realEntry,
+    module: realModule,
     clock: systemClock,
     log: quiet,
   });
@@ -56,11 +56,11 @@ const threads: Implementation = {
     return { transport, [Symbol.asyncDispose]: () => transport.close() };
   },
   async scripted() {
-    const shared = new SharedArrayBuffer(12);
+    const shared = new SharedArrayBuffer(16);
     const options = { ...agentOptions, starts: shared };
     const transport = createThreadTransport({
       nodes: [{ info: nodeInfo('de1'), options }],
-      entry: misbehavingEntry,
+      module: misbehavingModule,
       clock: systemClock,
       log: quiet,
     });
@@ -115,7 +115,7 @@ const joined: Implementation = {
     const opened = await threads.scripted();
     const other = createThreadTransport({
       nodes: [{ info: nodeInfo('us1'), options: agentOptions }],
-      entry: realEntry,
+      module: realModule,
       clock: systemClock,
       log: quiet,
     });

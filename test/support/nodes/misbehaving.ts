@@ -7,6 +7,15 @@ import type { FromNode, ToNode } from '#node/ports.ts';
 const say = (message: FromNode) => parentPort?.postMessage(message);
 const starts = new Int32Array(workerData.starts as SharedArrayBuffer);
 Atomics.add(starts, 0, 1);
+// Where it starts slowly: until it is told to go on.
+if (workerData.startsSlowly === true) Atomics.wait(starts, 3, 0);
+if (workerData.chats === true) {
+  setInterval(() => {
+    say({ kind: 'health', health: { running: 0, queued: 0, lagSeconds: 0 } });
+    Atomics.add(starts, 3, 1);
+    Atomics.notify(starts, 3);
+  }, 10).unref();
+}
 
 parentPort?.on('message', (message: ToNode) => {
   if (message.kind === 'close') {
@@ -28,14 +37,14 @@ parentPort?.on('message', (message: ToNode) => {
     case 'is-silent:1':
       break;
     case 'answers-later:1':
-      setImmediate(() => say({ kind: 'outcome', id: message.id, outcome }));
+      setImmediate(() => say({ kind: 'outcome', id: message.id, outcome, startedAt: null }));
       break;
     case 'answers-twice:1':
-      say({ kind: 'outcome', id: message.id, outcome });
-      say({ kind: 'outcome', id: message.id, outcome: { ...outcome, seconds: 9 } });
+      say({ kind: 'outcome', id: message.id, outcome, startedAt: null });
+      say({ kind: 'outcome', id: message.id, outcome: { ...outcome, seconds: 9 }, startedAt: null });
       break;
     default:
-      say({ kind: 'outcome', id: message.id, outcome });
+      say({ kind: 'outcome', id: message.id, outcome, startedAt: null });
   }
 });
 say({ kind: 'ready', capabilities: { tcp: { able: true } } });

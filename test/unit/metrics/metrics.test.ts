@@ -217,6 +217,17 @@ test('rounds are on time, late or skipped, and their lag is never negative', asy
   expect(seen.get('watchpost_schedule_lag_seconds_bucket{le="0.001"}')).toBe(2);
 });
 
+test('lag is measured where each check began, and a round is late by its latest check', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  const begun = votes(up(), up()).map((vote, index) => ({ ...vote, startedAt: startOfTest + [2_000, 30][index]! }));
+  metrics.roundDone(round('shop', { startedAt: startOfTest, votes: begun }));
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_schedule_lag_seconds_sum')).toBeCloseTo(2.03);
+  expect(seen.get('watchpost_schedule_lag_seconds_count')).toBe(2);
+  expect(seen.get('watchpost_rounds_total{outcome="late"}')).toBe(1);
+});
+
 test('pending deliveries are asked for at the scrape, with the age of the oldest', async () => {
   const clock = new FakeClock();
   let rows = [{ channel: 'email', pending: 2, oldestAt: startOfTest as number | null }];

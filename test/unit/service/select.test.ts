@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { NodeSelection } from '#checks/index.ts';
 import type { NodeStatus } from '#service/ports.ts';
-import { selectNodes } from '#service/select.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { selectForApi, selectNodes } from '#service/select.ts';
 
 function node(name: string, asn: string, online = true): NodeStatus {
   const info = { name, countryCode: name.slice(0, 2), country: '', city: '', asn, ip: '' };
@@ -39,4 +40,34 @@ test.each<{ name: string; selection: NodeSelection; chosen: string[] }>([
   { name: 'more than there are is all of them', selection: count(99), chosen: ['de1', 'de2', 'us1', 'us2', 'jp1'] },
 ])('$name', ({ selection, chosen }) => {
   expect(selectNodes(nodes, selection).map(({ info }) => info.name)).toEqual(chosen);
+});
+
+const idle = () => 0;
+const select = (
+  given: readonly NodeStatus[],
+  wanted: number,
+  usedOf: (node: string) => number = idle,
+  random = seededRandom(),
+) => selectForApi(given, wanted, { usedOf, random }).map(({ info }) => info.name);
+const loaded = (load: Record<string, number>) => nodes.map((one) => ({ ...one, load: load[one.info.name] ?? 0 }));
+
+test('for the API, equal nodes are chosen in turn by chance', () => {
+  const random = seededRandom();
+  const chosen = new Set(Array.from({ length: 100 }, () => select(nodes, 1, idle, random)).flat());
+  expect(chosen).toEqual(new Set(nodes.map(({ info }) => info.name)));
+});
+
+test.each<{ name: string; chosen: string[] }>([
+  { name: 'the one with the least to do', chosen: select(loaded({ de1: 0.5, us1: 0.2, us2: 0.6, jp1: 0.3 }), 1) },
+  { name: 'the one that has used the least', chosen: select(nodes, 1, (node) => (node === 'de2' ? 0 : 0.5)) },
+  { name: 'the only one that is not full', chosen: select(loaded({ de1: 1, us1: 3, us2: 1, jp1: 1 }), 1) },
+  { name: 'the only one with an allowance', chosen: select(nodes, 5, (node) => (node === 'de2' ? 0.99 : 1)) },
+])('for the API $name is chosen', ({ chosen }) => {
+  expect(chosen).toEqual(['de2']);
+});
+
+test('for the API a spread over countries counts more than load, and all are chosen where all are used up', () => {
+  expect(select(loaded({ us1: 0.9, us2: 0.8, jp1: 0.9 }), 3)).toHaveLength(3);
+  expect(new Set(select(loaded({ us1: 0.9, us2: 0.8, jp1: 0.9 }), 3).map((name) => name.slice(0, 2))).size).toBe(3);
+  expect(select(nodes, 9, () => 1)).toHaveLength(5);
 });

@@ -1,0 +1,28 @@
+import type { Clock } from '#kernel/clock.ts';
+
+/** Looks again and again whether the other side has said something. */
+export interface SilenceWatch extends Disposable {
+  heard(): void;
+}
+
+/**
+ * Calls back at each look with how many there were in a row without a word. Looks are counted and not time: between two of
+ * them this thread has read what had arrived, so that nobody counts as silent because we ourselves were held up.
+ */
+export function watchSilence(clock: Clock, everyMs: number, onLook: (looks: number) => void): SilenceWatch {
+  let looks = 0;
+  let timer = clock.after(everyMs, look);
+
+  function look(): void {
+    looks += 1;
+    timer = clock.after(everyMs, look);
+    onLook(looks);
+  }
+
+  return {
+    heard() {
+      looks = 0;
+    },
+    [Symbol.dispose]: () => timer[Symbol.dispose](),
+  };
+}

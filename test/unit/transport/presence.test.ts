@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createPresence } from '#transport/nats/presence.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { report } from '../../support/rogue-node.ts';
+import { nodeInfo } from '../../support/votes.ts';
+
+test('a process is silent after fifteen looks without a word, however long they took', async () => {
+  const clock = new FakeClock();
+  const presence = createPresence(nodeInfo('de1'), clock);
+  presence.hear(report());
+  // The hub was held up for a minute: it looks once, and has read nothing yet.
+  await clock.advance(60_000);
+  expect(presence.forgetSilent()).toEqual([]);
+  presence.heard('rogue');
+  for (let look = 0; look < 15; look += 1) expect(presence.forgetSilent()).toEqual([]);
+  expect(presence.forgetSilent()).toEqual(['rogue']);
+  expect(presence.status).toMatchObject({ online: false, reason: 'it has not reported for 15 s' });
+});
+
+test('of two processes the one that is not heard gets no commands, and the node stays online', async () => {
+  const clock = new FakeClock();
+  const presence = createPresence(nodeInfo('de1'), clock);
+  presence.hear(report({ process: 'a' }));
+  presence.hear(report({ process: 'b', capacity: 7 }));
+  await clock.advance(100);
+  expect(presence.mute('a', clock.elapsed(), 'it took no command')).toBe(true);
+  expect(presence.recipients).toEqual([{ process: 'b', capacity: 7 }]);
+  expect(presence.obstacle).toBe(null);
+  expect(presence.mute('b', 0, 'it took no command')).toBe(false);
+  presence.mute('b', clock.elapsed() + 1, 'it took no command');
+  expect(presence.obstacle).toBe('it took no command');
+  presence.heard('a');
+  expect(presence.recipients).toMatchObject([{ process: 'a' }]);
+  expect(presence.obstacle).toBe(null);
+});
