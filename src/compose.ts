@@ -1,7 +1,7 @@
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
 import { openChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
 import { openReader, startUpkeep } from '#compose/history.ts';
-import { controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
+import { acknowledgingOf, controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { serviceOf } from '#compose/service.ts';
 import type { Config } from '#config/config.ts';
 import type { HistoryReader } from '#history/reader.ts';
@@ -65,6 +65,7 @@ export async function startDaemon(
   metrics.configReloaded(true, clock.now());
 
   const identity = store.fact('identity', () => random.id(12));
+  const { acknowledgeAt, routes } = acknowledgingOf(() => watching ?? notYet(), { config, store, clock, random });
   const outbox = createOutbox({
     store,
     channels,
@@ -74,6 +75,7 @@ export async function startDaemon(
     policyOf: policiesOf(inForce),
     isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
     linkTo: () => null,
+    acknowledgeAt,
     identity,
     seenNow: (incident) => watching?.monitor.seenNow(incident) ?? null,
     onSettled: ({ channel, outcome, delayMs }) =>
@@ -103,7 +105,7 @@ export async function startDaemon(
       // A page that strangers are let in to does not show them what is watched.
       metricsFor: config.ownService?.open === true ? 'this machine' : 'everybody',
       health,
-      plugins: [pages.routes, ...plugins],
+      plugins: [pages.routes, ...plugins, ...routes],
       problemPage: (problem) => pages.site.problem(problem),
       adminPlugins: [controls, desk],
       trustProxy,

@@ -12,6 +12,8 @@ export interface ChatText {
   /** The rows of the first table, a line each. */
   readonly rows: readonly string[];
   readonly link: string | null;
+  /** Where its reader can say that they know, or null. */
+  readonly acknowledge: string | null;
   /** What it is about and its own id, by which a repeat can be recognised. */
   readonly footer: string;
 }
@@ -26,6 +28,7 @@ export function chatTextOf({ content, id }: Pick<Message, 'content' | 'id'>): Ch
     facts: content.facts,
     rows: table === undefined ? [] : rowsOf(table),
     link: content.link,
+    acknowledge: content.acknowledge ?? null,
     footer: `${content.footer} (message ${id.slice(0, 8)})`,
   };
 }
@@ -44,9 +47,10 @@ function rowsOf({ rows, more }: ContentTable): readonly string[] {
 }
 
 /** All of it as lines of plain text, at most so many characters. */
-export function plainTextOf({ sentences, facts, rows, link, footer }: ChatText, most: number): string {
+export function plainTextOf({ sentences, facts, rows, link, acknowledge, footer }: ChatText, most: number): string {
   const lines = [...sentences, ...facts.map(([label, value]) => `${label}: ${value}`), ...rows];
-  return clipped([...lines, ...(link === null ? [] : [link]), footer].join('\n'), most);
+  const links = [...(acknowledge === null ? [] : [`Acknowledge: ${acknowledge}`]), ...(link === null ? [] : [link])];
+  return clipped([...links, ...lines, footer].join('\n'), most);
 }
 
 /** At most so many characters, cut between characters. */

@@ -61,13 +61,14 @@ function limitedReceipt(answer: Answer, now: number): Receipt | null {
 }
 
 function bodyOf(message: Message): object {
-  const { title, sentences, facts, rows, link, footer } = chatTextOf(message);
+  const { title, sentences, facts, rows, link, acknowledge, footer } = chatTextOf(message);
+  const links = acknowledge === null ? '' : `[Acknowledge](${acknowledge})\n`;
   return {
     allowed_mentions: { parse: [] },
     embeds: [
       {
         title: clipped(escaped(title), 256),
-        description: clipped([...sentences, ...rows].map(escaped).join('\n'), 2_500),
+        description: links + clipped([...sentences, ...rows].map(escaped).join('\n'), 2_500),
         color: Number.parseInt(colourOf[message.content.tone].slice(1), 16),
         fields: facts.slice(0, 10).map(([name, value]) => ({ name, value: clipped(escaped(value), 250) || '-' })),
         footer: { text: clipped(footer, 500) },

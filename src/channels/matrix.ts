@@ -87,7 +87,9 @@ function receiptOf(answer: Answer, room: string, now: number): Receipt | null {
 
 function eventOf(message: Message): object {
   const text = chatTextOf(message);
-  const { title, sentences, facts, rows, link, footer } = text;
+  const { title, sentences, facts, rows, link, acknowledge, footer } = text;
+  const linked = (url: string | null, name: string) =>
+    url === null ? [] : [`<p><a href="${escaped(url)}">${escaped(name)}</a></p>`];
   const list = (lines: readonly string[]) =>
     lines.length === 0 ? '' : `<ul>${lines.map((one) => `<li>${one}</li>`).join('')}</ul>`;
   const html = [
@@ -95,7 +97,8 @@ function eventOf(message: Message): object {
     ...sentences.map((one) => `<p>${escaped(one)}</p>`),
     list(facts.map(([label, value]) => `<b>${escaped(label)}:</b> ${escaped(value)}`)),
     list(rows.map(escaped)),
-    ...(link === null ? [] : [`<p><a href="${escaped(link)}">${escaped(link)}</a></p>`]),
+    ...linked(acknowledge, 'Acknowledge'),
+    ...linked(link, link ?? ''),
     `<p><em>${escaped(footer)}</em></p>`,
   ];
   return {

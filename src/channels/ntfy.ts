@@ -53,6 +53,9 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
     tags: [message.content.tone === 'good' ? 'white_check_mark' : 'rotating_light'],
     sequence_id: first ?? message.id,
     ...(text.link === null ? {} : { click: text.link }),
+    ...(text.acknowledge === null
+      ? {}
+      : { actions: [{ action: 'view', label: 'Acknowledge', url: text.acknowledge }] }),
   };
   return sending.send({ url, headers, json }, (answer) => {
     if (answer.status < 200 || answer.status > 299) return null;

@@ -117,11 +117,20 @@ function bodyOf(message: Message): object {
   };
 }
 
-function mrkdwnOf({ sentences, facts, rows, link }: ChatText): string {
+function mrkdwnOf({ sentences, facts, rows, link, acknowledge }: ChatText): string {
   const [headline = '', ...remarks] = sentences.map(escaped);
   const lines = facts.map(([label, value]) => `*${escaped(label)}:* ${escaped(value)}`);
-  const links = link === null ? [] : [`<${link.replaceAll(/[<>|]/g, encodeURIComponent)}|More>`];
-  return [`*${headline}*`, ...remarks, ...lines, ...rows.map((row) => `• ${escaped(row)}`), ...links].join('\n');
+  const linked = (url: string | null, name: string) =>
+    url === null ? [] : [`<${url.replaceAll(/[<>|]/g, encodeURIComponent)}|${name}>`];
+  const links = linked(link, 'More');
+  return [
+    `*${headline}*`,
+    ...linked(acknowledge, 'Acknowledge'),
+    ...remarks,
+    ...lines,
+    ...rows.map((row) => `• ${escaped(row)}`),
+    ...links,
+  ].join('\n');
 }
 
 /** As Slack wants control characters: docs.slack.dev, formatting message text. */

@@ -38,7 +38,10 @@ const colours: Readonly<Record<Tone, string>> = { bad: 'attention', good: 'good'
 
 // A whole card may have 28 KB.
 function cardOf(message: Message): object {
-  const { title, sentences, facts, rows, link, footer } = chatTextOf(message);
+  const { title, sentences, facts, rows, link, acknowledge, footer } = chatTextOf(message);
+  const open = (name: string, url: string | null) =>
+    url === null ? [] : [{ type: 'Action.OpenUrl', title: name, url }];
+  const actions = [...open('Acknowledge', acknowledge), ...open('More', link)];
   const block = (text: string, style: object = {}) => ({
     type: 'TextBlock',
     wrap: true,
@@ -60,7 +63,7 @@ function cardOf(message: Message): object {
       ...rows.map((row) => block(`- ${clipped(row, 200)}`, { spacing: 'none' })),
       block(footer, { isSubtle: true, size: 'small' }),
     ],
-    ...(link === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: 'More', url: link }] }),
+    ...(actions.length === 0 ? {} : { actions }),
   };
   return {
     type: 'message',

@@ -89,7 +89,7 @@ function receiptOf(answer: Answer, chat: string, now: number): Receipt | null {
 
 // At most 4096 characters after the marks are taken out: cut before they are put in, so that none is cut apart.
 function htmlOf(message: Message): string {
-  const { title, sentences, facts, rows, link, footer } = chatTextOf(message);
+  const { title, sentences, facts, rows, link, acknowledge, footer } = chatTextOf(message);
   const parts = [
     ...sentences.map((one) => clipped(one, 500)),
     ...facts.map(([label, value]) => `${label}: ${clipped(value, 200)}`),
@@ -97,6 +97,7 @@ function htmlOf(message: Message): string {
   ];
   const body = clipped(parts.join('\n'), 3_300);
   const lines = [`<b>${escaped(clipped(title, 300))}</b>`, escaped(body), ...(link === null ? [] : [escaped(link)])];
+  if (acknowledge !== null) lines.push(`Acknowledge: ${escaped(acknowledge)}`);
   return [...lines, `<i>${escaped(clipped(footer, 300))}</i>`].join('\n');
 }
 

@@ -39,6 +39,10 @@ export const WebhookBody = z
     subject: z.string().describe('One line for people.'),
     text: z.string().describe('A sentence or two for people.'),
     link: z.string().nullable().describe('The page about it, where there is one.'),
+    acknowledge: z
+      .string()
+      .nullable()
+      .describe('Where somebody can say that they know, where there is such a page: GET shows it, POST does it.'),
     references: z.array(z.string()).describe('Ids of the messages that this one belongs under.'),
     incidents: z.array(Incident),
   })
@@ -60,6 +64,7 @@ export function webhookBodyOf({ id, kind, at, content, references, incidents }: 
     subject: content.subject,
     text: [`${content.headline}.`, ...content.remarks].join(' '),
     link: content.link,
+    acknowledge: content.acknowledge ?? null,
     references: [...references],
     incidents: incidents.map(incidentOf),
   };

@@ -74,6 +74,7 @@ const opened: WebhookBody = {
   subject: said,
   text: said,
   link: null,
+  acknowledge: null,
   references: [],
   incidents: [open],
 };

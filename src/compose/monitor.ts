@@ -7,6 +7,9 @@ import type { Random } from '#kernel/random.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
 import { createControls } from '#monitor/controls.ts';
+import type { Addressee, Incident } from '#monitor/judge/incident.ts';
+import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
+import type { Store } from '#store/sqlite.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import type { MonitorStore } from '#monitor/store.ts';
@@ -14,6 +17,7 @@ import type { Runner } from '#monitor/watch/runner.ts';
 import type { MonitorEvents } from '#monitor/watch/watch.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { longestInterval } from '#schedule/schedule.ts';
+import { acknowledgePath, acknowledgeRoutes } from '#web/acknowledge.ts';
 import { controlRoutes } from '#web/control.ts';
 
 // The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.
@@ -70,6 +74,22 @@ export function controlsOf(
     deliveriesOf: (incident) => store.listDeliveries({ incident, limit: 1_000 }),
     reload: async (cause) => watching().reloader.reload(cause),
   });
+}
+
+/** The page behind the links to acknowledge, and what makes these; without an address that people reach there is neither. */
+export function acknowledgingOf(
+  watching: () => Watching,
+  { config, store, clock, random }: Pick<WatchingParts, 'config' | 'clock' | 'random'> & { readonly store: Store },
+) {
+  const { publicUrl } = config.http;
+  if (publicUrl === null) return { routes: [], acknowledgeAt: () => null };
+  const links = createAcknowledgements(store.fact('acknowledgement key', () => random.id(43)));
+  const controls = createControls({ monitor: () => watching().monitor, clock, random });
+  return {
+    routes: [acknowledgeRoutes({ ...controls, read: (token) => links.read(token) })],
+    acknowledgeAt: (incident: Incident, to: Addressee) =>
+      `${publicUrl}${acknowledgePath}${links.tokenFor(incident, to)}`,
+  };
 }
 
 function eventsOf(metrics: Metrics, stored: (round: string) => void): MonitorEvents {

@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import type { Incident, VoteLine } from '../judge/incident.ts';
+import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
 import type { Wording } from '../judge/rules/kind.ts';
 import type { MessagePart } from './message-part.ts';
 
@@ -11,6 +11,8 @@ export interface ContentOptions {
   readonly zone: string;
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
+  /** Where somebody can acknowledge an incident, where there is such a page. */
+  readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
 }
@@ -42,6 +44,8 @@ export interface MessageContent {
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly tables: readonly ContentTable[];
   readonly link: string | null;
+  /** Where its reader can say that they know, where that can be said. */
+  readonly acknowledge?: string;
   readonly footer: string;
 }
 
@@ -70,12 +74,15 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
   const past = [what, [words.noun, whole], ['Cause', cause], ...common] as const;
   const before = voteTables(`Who saw what when it ${words.began}`, incident.votes, words);
   const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
+  const page = incident.acknowledged === null ? (options.acknowledgeAt?.(incident, sent) ?? null) : null;
+  const acknowledge = page === null ? {} : { acknowledge: page };
   const shared = { kind, link: linkTo(incident), footer: footerOf(incident), remarks: unreachedInWords([part]) };
 
   switch (kind) {
     case 'opened':
       return {
         ...shared,
+        ...acknowledge,
         tone: 'bad',
         subject: subjectOf(words.word, target, incident.cause, saw),
         headline: `${target} ${words.is}: ${cause}`,
@@ -86,6 +93,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
     case 'reminder':
       return {
         ...shared,
+        ...acknowledge,
         tone: 'bad',
         subject: subjectOf(
           words.word,

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import type { Incident, VoteLine } from '../judge/incident.ts';
+import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
 import type { Channel } from './channel.ts';
 import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
@@ -24,6 +24,8 @@ export interface OutboxOptions {
   readonly policyOf?: (address: Address) => DeliveryPolicy;
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
+  /** Where somebody can acknowledge an incident, where there is such a page. */
+  readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
   /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
@@ -80,7 +82,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     ...options,
     attemptMs: options.attemptMs ?? 60_000,
     identity: options.identity ?? '',
-    content: { linkTo, seenNow: options.seenNow },
+    content: { linkTo, seenNow: options.seenNow, acknowledgeAt: options.acknowledgeAt },
     queues,
     settlements,
     due,

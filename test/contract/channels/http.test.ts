@@ -37,6 +37,16 @@ describe.concurrent.each(httpServices)('$name', (service) => {
     await channel.close();
   });
 
+  test('shows where to acknowledge, unless that is done in the service itself', async () => {
+    const acknowledge = 'https://watchpost.example.com/acknowledge/abc.def';
+    const { received } = await send(() => ({ status: 200 }), {
+      ...opened,
+      content: { ...opened.content, acknowledge },
+    });
+    const isDoneThere = ['pagerduty', 'alertmanager'].includes(service.name);
+    expect(received[0]?.body.includes(acknowledge)).toBe(!isDoneThere);
+  });
+
   test('sends the same again where a message is repeated', async () => {
     await using sink = await startSink(service.fake());
     const channel = service.open(sink.origin);

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
+import { createControls } from '#monitor/controls.ts';
+import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
+import { acknowledgePath, acknowledgeRoutes } from '#web/acknowledge.ts';
+import { startWebServer } from '#web/server.ts';
+import { silentLog } from '../../support/metrics.ts';
+import { startScenario, target } from '../../support/scenario.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+const to = { channel: 'email', recipient: '<ops@example.com>' };
+const links = createAcknowledgements('a key');
+
+test('a token says what it was made for, and nothing else is one', () => {
+  const token = links.tokenFor({ id: 'shop/down/1' }, to);
+  expect(token).toMatch(/^[\w-]+\.[\w-]{24}$/);
+  expect(links.tokenFor({ id: 'shop/down/1' }, to)).toBe(token);
+  expect(links.read(token)).toEqual({ incident: 'shop/down/1', ...to });
+  const [payload = '', signature = ''] = token.split('.');
+  const other = Buffer.from(JSON.stringify(['blog/down/1', 'email', 'x'])).toString('base64url');
+  for (const wrong of [
+    '',
+    '.',
+    payload,
+    `${payload}.`,
+    `${other}.${signature}`,
+    `${payload}.${signature.slice(1)}A`,
+    `${token}.x`,
+    `${payload}.${signature}AAAA`,
+  ])
+    expect(links.read(wrong)).toBeNull();
+  expect(createAcknowledgements('another key').read(token)).toBeNull();
+});
+
+async function serve() {
+  const scenario = await startScenario({ targets: [target('shop')] });
+  const controls = createControls({ monitor: () => scenario.monitor, clock: scenario.clock, random: seededRandom(1) });
+  const server = await startWebServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: { contentType: 'text/plain', text: async () => '' },
+    health: { pulses: [], notReady: () => [] },
+    plugins: [acknowledgeRoutes({ ...controls, read: (token) => links.read(token) })],
+  });
+  const ask = async (method: string, token: string) => {
+    const url = `http://127.0.0.1:${server.addr().port}${acknowledgePath}${token}`;
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const response = await fetch(url, { method, ...(method === 'POST' ? { headers: form, body: '' } : {}) });
+    return { status: response.status, page: await response.text(), headers: response.headers };
+  };
+  return {
+    scenario,
+    ask,
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await scenario[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('following a link changes nothing, its button acknowledges once', async () => {
+  await using served = await serve();
+  const { scenario, ask } = served;
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(180_000);
+  const open = () => scenario.monitor.openIncidents()[0];
+  const token = links.tokenFor(open()!, to);
+  const shown = await ask('GET', token);
+  expect(shown).toMatchObject({ status: 200, page: expect.stringContaining('<form method="post"><button>') });
+  expect(shown.page).toContain('shop is down');
+  expect(shown.headers.get('referrer-policy')).toBe('no-referrer');
+  expect(shown.headers.get('cache-control')).toBe('no-store');
+  expect((await ask('HEAD', token)).status).toBe(200);
+  expect(open()?.acknowledged).toBeNull();
+
+  expect(await ask('POST', token)).toMatchObject({ status: 200, page: expect.stringContaining('Thank you') });
+  expect(open()?.acknowledged?.why).toBe('by <ops@example.com>, through the link in a message');
+  for (const method of ['GET', 'POST']) {
+    const again = await ask(method, token);
+    expect(again.status).toBe(410);
+    expect(again.page).toContain('Somebody knows of it already: by &lt;ops@example.com&gt;');
+    expect(again.page).not.toContain('<form');
+  }
+});
+
+test('a link to what is over, and one that is none of ours, acknowledge nothing', async () => {
+  await using served = await serve();
+  const { scenario, ask } = served;
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(180_000);
+  const token = links.tokenFor(scenario.monitor.openIncidents()[0]!, to);
+  scenario.see('shop', 'u');
+  await scenario.clock.advance(300_000);
+  expect(await ask('GET', token)).toMatchObject({ status: 410, page: expect.stringContaining('is over') });
+  expect(await ask('POST', token)).toMatchObject({ status: 410 });
+  expect(await ask('POST', `${token}x`)).toMatchObject({ status: 404 });
+});
