@@ -48,7 +48,7 @@ const isMap = { when: ({ value }: { readonly value: unknown }) => typeof value =
 const MaintenanceEntry = z
   .strictObject({
     targets: z
-      .union([z.literal('all'), Names('targets').refine((names) => names.length > 0)], {
+      .union([z.literal('all'), Names('targets', 100_000).refine((names) => names.length > 0)], {
         error: 'expected all, or a list of names under targets',
       })
       .describe('The targets of which nothing that begins is told meanwhile: all, or names.'),

@@ -10,13 +10,13 @@ import { type Path, type Problem, suggestion } from './problem.ts';
  */
 export function referenceProblems(root: Located, enrolled: readonly string[]): readonly Problem[] {
   const nodes = find(root, ['nodes']) === null ? ['zz1'] : namesUnder(root, 'nodes');
-  const known: Readonly<Record<string, readonly string[]>> = {
+  const known: Readonly<Record<string, ReadonlySet<string>>> = {
     // Only another service knows its nodes.
-    ...(asksForeignService(root) ? {} : { nodes: [...nodes, ...enrolled] }),
-    rules: [...new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')])],
-    notify: namesUnder(root, 'notify'),
+    ...(asksForeignService(root) ? {} : { nodes: new Set([...nodes, ...enrolled]) }),
+    rules: new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')]),
+    notify: new Set(namesUnder(root, 'notify')),
   };
-  const targets = namesUnder(root, 'targets');
+  const targets = new Set(namesUnder(root, 'targets'));
   const maintenance = [...(find(root, ['maintenance'])?.children.keys() ?? [])].flatMap((index) => {
     const path = ['maintenance', Number(index), 'targets'];
     const here = find(root, path);
@@ -30,7 +30,7 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
   ];
   const summary = find(root, ['summary', 'notify']);
   const inSummary =
-    summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? []);
+    summary === null ? [] : listProblems(summary, ['summary', 'notify'], 'notify', known['notify'] ?? new Set());
   const clashes = enrolled.filter((name) => nodes.includes(name));
   const twice = clashes.map((name) =>
     problemAtKey(root, ['nodes', name], 'is the name of an enrolled node too; rename one of them'),
@@ -46,8 +46,8 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
 }
 
 // One problem for each circle, at the target in it that was written first.
-function dependencyProblems(root: Located, targets: readonly string[]): readonly Problem[] {
-  const edges = new Map(targets.map((name) => [name, dependenciesOf(root, name)]));
+function dependencyProblems(root: Located, targets: ReadonlySet<string>): readonly Problem[] {
+  const edges = new Map([...targets].map((name) => [name, dependenciesOf(root, name)]));
   const problems: Problem[] = [];
   const inCircle = new Set<string>();
   for (const name of targets) {
@@ -90,7 +90,7 @@ const singular: Readonly<Record<string, string>> = {
   targets: 'target',
 };
 
-function listProblems(list: Located, path: Path, kind: string, names: readonly string[]): readonly Problem[] {
+function listProblems(list: Located, path: Path, kind: string, names: ReadonlySet<string>): readonly Problem[] {
   const seen = new Set<unknown>();
   const isOne = typeof list.value === 'string' && list.value !== 'all';
   return [...(isOne ? [['', list] as const] : list.children)].flatMap(([index, { value, spot, broken }]) => {
@@ -102,16 +102,16 @@ function listProblems(list: Located, path: Path, kind: string, names: readonly s
     });
     if (seen.has(value)) return [problem(`"${value}" is named twice`)];
     seen.add(value);
-    if (names.includes(value)) return [];
+    if (names.has(value)) return [];
     const none =
-      names.length === 0 ? `: there are no ${kind === 'notify' ? 'recipients' : kind}` : suggestion(value, names);
+      names.size === 0 ? `: there are no ${kind === 'notify' ? 'recipients' : kind}` : suggestion(value, names);
     return [problem(`no ${singular[kind]} "${value}" under ${kind}${none}`)];
   });
 }
 
-function countProblems(count: Located, path: Path, kind: string, names: readonly string[]): readonly Problem[] {
-  if (kind !== 'nodes' || typeof count.value !== 'number' || count.value <= names.length) return [];
-  const message = `asks for ${count.value} nodes, but there ${names.length === 1 ? 'is 1' : `are ${names.length}`}`;
+function countProblems(count: Located, path: Path, kind: string, names: ReadonlySet<string>): readonly Problem[] {
+  if (kind !== 'nodes' || typeof count.value !== 'number' || count.value <= names.size) return [];
+  const message = `asks for ${count.value} nodes, but there ${names.size === 1 ? 'is 1' : `are ${names.size}`}`;
   return [{ place: placeOf(count.spot), path, message }];
 }
 

@@ -102,16 +102,16 @@ export function joined(own: Located, defaults: Located, without: readonly string
 
 interface Group {
   readonly located: Located;
-  readonly members: readonly string[];
+  readonly members: ReadonlySet<string>;
 }
 
 function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems: Problem[]): readonly Group[] {
   return [...(root.children.get('groups')?.children ?? [])].flatMap(([name, located]) => {
     const match = located.children.get('match');
     if (match === undefined || match.children.size === 0) return [];
-    const members = [...targets].filter(([, target]) => hasLabels(target, match)).map(([one]) => one);
+    const members = new Set([...targets].filter(([, target]) => hasLabels(target, match)).map(([one]) => one));
     // What is found in files may come later.
-    if (members.length === 0 && !root.children.has('targets_from'))
+    if (members.size === 0 && !root.children.has('targets_from'))
       problems.push(problemAt(root, ['groups', name, 'match'], 'no target has these labels'));
     return [{ located, members }];
   });
@@ -124,9 +124,7 @@ const hasLabels = (target: Located, match: Located) =>
 function withGroups(name: string, target: Located, groups: readonly Group[]): Located {
   const children = new Map(target.children);
   for (const key of ['rules', 'notify']) {
-    const said = groups.flatMap(({ located, members }) =>
-      members.includes(name) ? (located.children.get(key) ?? []) : [],
-    );
+    const said = groups.flatMap(({ located, members }) => (members.has(name) ? (located.children.get(key) ?? []) : []));
     const [first, ...more] = said;
     if (first === undefined || children.has(key)) continue;
     children.set(
@@ -176,11 +174,11 @@ function maintenanceOf(
       : entriesOf(written).map((entry) => withTargets(entry, (named) => allNamed(named, several)));
   const grouped = groups.flatMap(({ located, members }) => {
     const list = located.children.get('maintenance');
-    if (list === undefined || members.length === 0) return [];
+    if (list === undefined || members.size === 0) return [];
     const targets = (spot: Located) =>
       listOf(
         spot,
-        members.map((name) => leaf(name, spot.spot, null)),
+        [...members].map((name) => leaf(name, spot.spot, null)),
       );
     return entriesOf(list).map((entry) =>
       withChildren(entry, new Map([...entry.children, ['targets', targets(entry)]])),

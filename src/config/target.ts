@@ -22,7 +22,7 @@ const NodesChoice = z.union(
 );
 
 /** A name, or a list of names. */
-export const Names = (what: string) => namesWithin(1_000, `expected a list of ${what}`);
+export const Names = (what: string, most = 1_000) => namesWithin(most, `expected a list of ${what}`);
 
 export const Recipients = z.union([z.literal('all'), Names('names')], {
   error: 'expected all, or a list of names under notify',

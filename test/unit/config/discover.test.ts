@@ -47,7 +47,7 @@ rules: { slow: { latency: { above: 1s } } }
       rules: [{ name: 'slow' }],
     },
     { name: 'ssh-b-example-com-22', spec: { host: 'b.example.com:22' }, schedule: { everyMs: 30_000 } },
-    { name: 'ssh-c-example-com-22', labels: { kind: 'ssh' }, rules: [{ name: 'down' }] },
+    { name: 'ssh-c-example-com-22', labels: { kind: 'ssh' } },
   ]);
   expect(Object.keys(targets[1]?.labels ?? {})).toEqual(['team', 'kind']);
 });

@@ -108,6 +108,16 @@ groups:
   expect(maintenance).toMatchObject([{ targets: ['shop', 'blog'], time: { durationMs: 3_600_000 } }]);
 });
 
+test('a group of thousands of targets is taken into maintenance whole', async () => {
+  const hosts = Array.from({ length: 3_000 }, (_, index) => `"h${index}:1"`);
+  const { targets, maintenance } =
+    await load(`targets: { h: { check: tcp, hosts: [${hosts.join(', ')}], labels: { team: web } } }
+groups: { web: { match: { team: web }, rules: [down], maintenance: [{ cron: "0 3 * * *", duration: 1h }] } }
+`);
+  expect(targets).toHaveLength(3_000);
+  expect(maintenance[0]?.targets).toHaveLength(3_000);
+});
+
 test('anchors have a place of their own, and one name stands for a list of one', async () => {
   const { targets, summary } = await load(`x-times: &often { every: 10s, nodes: zz1 }
 ${ops}targets: { shop: { check: tcp, host: "a:1", <<: *often, rules: down, notify: dev } }
