@@ -44,7 +44,7 @@ rules: { slow: { latency: { above: 1s } } }
       name: 'ssh-a-example-com-22',
       spec: { type: 'tcp' },
       labels: { team: 'web', kind: 'ssh' },
-      rules: [{ name: 'slow' }],
+      rules: expect.arrayContaining([expect.objectContaining({ name: 'slow' })]),
     },
     { name: 'ssh-b-example-com-22', spec: { host: 'b.example.com:22' }, schedule: { everyMs: 30_000 } },
     { name: 'ssh-c-example-com-22', labels: { kind: 'ssh' } },
