@@ -15,6 +15,7 @@ import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
+import { historyRoutes } from '#web/history.ts';
 import type { Health } from '#web/health.ts';
 import { pagesOf } from '#compose/pages.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
@@ -107,7 +108,7 @@ export async function startDaemon(
       health,
       plugins: [pages.routes, ...plugins, ...routes],
       problemPage: (problem) => pages.site.problem(problem),
-      adminPlugins: [controls, desk],
+      adminPlugins: [controls, desk, historyRoutes({ history, clock })],
       trustProxy,
       limits: { closeMs },
     }),

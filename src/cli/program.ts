@@ -8,6 +8,7 @@ import { completionOf, type Shell, shells } from './completion.ts';
 import { checkConfig, printSchema } from './config.ts';
 import { addControlCommands } from './control.ts';
 import { configOption as optionOfConfig, needsConfig } from './default-config.ts';
+import { addHistoryCommands } from './history-commands.ts';
 import { addImportCommands } from './import.ts';
 import { init } from './init.ts';
 import { manualOf } from './manual.ts';
@@ -87,6 +88,7 @@ export function createProgram(world: World, finish: (code: number) => void): Com
 
   addCheckCommands(program, world, finish);
   addControlCommands(program, configOption, world, finish);
+  addHistoryCommands(program, configOption, world, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config

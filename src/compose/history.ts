@@ -5,11 +5,21 @@ import type { HistorySource } from '#history/source.ts';
 import { startChore } from '#kernel/chore.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { openForReading } from '#store/reading.ts';
 import type { Store } from '#store/sqlite.ts';
 
 /** What pages, commands, mails and metrics read history through; the targets are those of the configuration in force. */
 export function openReader(source: HistorySource, inForce: () => Pick<Config, 'targets'>, clock: Clock): HistoryReader {
   return createReader({ source, targets: () => inForce().targets.map(knownOf), clock });
+}
+
+/** The history in the file of a configuration, with a daemon beside it or without. */
+export function openPast(
+  config: Pick<Config, 'data' | 'targets'>,
+  clock: Clock,
+): { readonly reader: HistoryReader } & Disposable {
+  const past = openForReading(config.data);
+  return { reader: openReader(past.source, () => config, clock), [Symbol.dispose]: () => past[Symbol.dispose]() };
 }
 
 const pauseMs = 20;

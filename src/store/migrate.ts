@@ -14,7 +14,7 @@ const Applied = z.object({ count: z.number(), newest: z.number().nullable() });
  * schema is the number of migrations, and stands in user_version for people to read.
  */
 export function migrateDatabase(raw: Database.Database, file: string): void {
-  const { entries } = Journal.parse(JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')));
+  const { entries } = readJournal();
   const applied = readApplied(raw);
   const newest = entries.at(-1)?.when ?? 0;
   if (applied.count > entries.length || (applied.newest ?? 0) > newest) {
@@ -28,6 +28,15 @@ export function migrateDatabase(raw: Database.Database, file: string): void {
     raw.pragma(`user_version = ${entries.length}`);
   }
   raw.pragma('foreign_keys = ON');
+}
+
+/** The number of the schema that this version writes. */
+export function schemaNumber(): number {
+  return readJournal().entries.length;
+}
+
+function readJournal(): z.output<typeof Journal> {
+  return Journal.parse(JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')));
 }
 
 function readApplied(raw: Database.Database): z.output<typeof Applied> {

@@ -26,7 +26,7 @@ export interface OpenDatabase extends Disposable {
 }
 
 // Marks the file as ours, for `file` and for the next start: "WPst".
-const applicationId = 0x57507374;
+export const applicationId = 0x57507374;
 
 // One page is written for each commit and each page costs 24 bytes more in the log: small pages suit small commits.
 const pageBytes = 1_024;
@@ -114,11 +114,21 @@ function folderMessage(path: string, error: unknown): string {
   }
 }
 
-// NFS, SMB, SMB2, 9p. Their locks and shared memory are not what SQLite needs.
-const networkFilesystems = [0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x01021997];
+const nfs = 0x6969;
+// SMB, SMB2, 9p. Their locks and shared memory may not be what SQLite needs.
+const doubtfulFilesystems = [0x517b, 0xfe534d42, 0xff534d42, 0x01021997];
+
+/** Throws where a filesystem of this type (as statfs tells it) loses data, and says whether it may. */
+export function isDoubtful(type: number, folder: string): boolean {
+  if (type === nfs) {
+    const text = `${folder}: is on NFS, where SQLite loses data. Name a file on a local disk in "data"; for a copy elsewhere there is "watchpost backup"`;
+    throw new WatchpostError('store_unwritable', text);
+  }
+  return doubtfulFilesystems.includes(type);
+}
 
 function warnOfNetwork(folder: string, log: Log): void {
-  if (!networkFilesystems.includes(statfsSync(folder).type)) return;
+  if (!isDoubtful(statfsSync(folder).type, folder)) return;
   log.warn({ folder }, 'database on a network filesystem: SQLite can lose data there, use a local disk');
 }
 

@@ -82,7 +82,7 @@ export function createSpellLog(database: Database.Database): SpellLog {
  * The newest spell of each target. What the file says of its last round is written now and then only; the results that came since
  * then tell the rest, as no round that was stored after it ended another way.
  */
-function readNewestSpells(database: Database.Database): ReadonlyMap<number, Spell> {
+export function readNewestSpells(database: Database.Database): ReadonlyMap<number, Spell> {
   const rows = database
     .prepare<[], SpellRow>(
       `SELECT ${spellColumns} FROM targets JOIN spells ON target_id = targets.id

@@ -17,12 +17,19 @@ export interface HistoryParts {
   readonly upkeep: Upkeep;
 }
 
-export function openHistoryParts(database: Database.Database, retention: Retention): HistoryParts {
-  const spells = createSpellLog(database);
+/** Those that read. */
+export function readHistoryParts(
+  database: Database.Database,
+): Pick<HistoryParts, 'marks' | 'rows' | 'late' | 'recent'> {
   const marks = createMarks(database);
   const rows = createSealedRows(database);
-  const late = createLateResults(database, rows, marks);
   const recent = readRecentRounds(database, marks.get('hours_until'));
+  return { marks, rows, late: createLateResults(database, rows, marks), recent };
+}
+
+export function openHistoryParts(database: Database.Database, retention: Retention): HistoryParts {
+  const spells = createSpellLog(database);
+  const { marks, rows, late, recent } = readHistoryParts(database);
   const onSealed = (until: number) => {
     spells.flush();
     recent.dropBefore(until);

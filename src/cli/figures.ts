@@ -1,0 +1,47 @@
+import type { Figures } from '#history/reader.ts';
+import { formatSeconds } from '#kernel/units.ts';
+
+/** A share in percent, rounded down: what was not always up never reads 100%. A dash where there is none. */
+export function percent(ratio: number | null): string {
+  if (ratio === null) return '-';
+  const digits = ratio >= 0.99 && ratio < 1 ? 3 : 2;
+  const scale = 10 ** digits;
+  return `${(Math.floor(ratio * 100 * scale + 1e-9) / scale).toFixed(digits)}%`;
+}
+
+export function seconds(value: number | undefined): string {
+  return value === undefined ? '-' : formatSeconds(value);
+}
+
+const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/** A bar for each part by its p95, from nothing to the highest; a dot where nothing was up. */
+export function sparkline(parts: readonly Pick<Figures, 'latency'>[]): string {
+  const values = parts.map(({ latency }) => latency?.p95 ?? null);
+  const highest = Math.max(...values.map((value) => value ?? 0));
+  const barOf = (value: number) => bars[Math.min(7, Math.max(0, Math.ceil((value / highest) * 8) - 1))] ?? '▁';
+  return values.map((value) => (value === null ? '·' : barOf(value))).join('');
+}
+
+/** Seconds with what they are made of kept exactly, for programs. */
+export function jsonOf(figures: Figures) {
+  const { from, to, uptime, time, answers, latency } = figures;
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    uptime,
+    seconds:
+      time === null ? null : Object.fromEntries(Object.entries(time).map(([key, ms]) => [key, Number(ms) / 1_000])),
+    answers,
+    latency,
+  };
+}
+
+/** A line of CSV: what would be taken for more than one cell is quoted, and what a spreadsheet would compute is not. */
+export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
+  const cellOf = (cell: string | number | null | undefined) => {
+    const text = typeof cell === 'string' && /^[=+\-@]/.test(cell) ? `'${cell}` : String(cell ?? '');
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return `${cells.map(cellOf).join(',')}\n`;
+}

@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander';
+import type { World } from './world.ts';
+
+/** The commands that read the history in the database, and look after its file. The daemon may run meanwhile, and need not. */
+export function addHistoryCommands(
+  program: Command,
+  configOption: Option,
+  world: World,
+  finish: (code: number) => void,
+): void {
+  program
+    .command('status')
+    .description('show every target as it is now, with its uptime and times')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { printStatus } = await import('./status.ts');
+      finish(await printStatus(options, world));
+    });
+  program
+    .command('history')
+    .description('show how a target was')
+    .argument('<target>', 'its name')
+    .addOption(configOption)
+    .option('--since <when>', 'from when: a duration such as 30d, or a date such as 2026-10-01', '24h')
+    .option('--until <when>', 'until when: a duration ago, or a date; default: now')
+    .addOption(new Option('--by <step>', 'a line for each of these').choices(['hour', 'day', 'week', 'node']))
+    .option('--node <name>', 'as this node saw it')
+    .addOption(new Option('--json', 'print JSON').conflicts('csv'))
+    .option('--csv', 'print CSV')
+    .action(async (target, options) => {
+      const { printHistory } = await import('./history.ts');
+      finish(await printHistory(target, options, world));
+    });
+  program
+    .command('report')
+    .description('report how all targets were in a month')
+    .addOption(configOption)
+    .option('--month <month>', 'the month (UTC), such as 2026-10; default: the last one that is over')
+    .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html']).default('text'))
+    .action(async (options) => {
+      const { printReport } = await import('./report.ts');
+      finish(await printReport(options, world));
+    });
+  program
+    .command('backup')
+    .description('copy the database as it is at this moment; the daemon goes on')
+    .argument('<file>', 'a file that is not there yet')
+    .addOption(configOption)
+    .action(async (file, options) => {
+      const { backUpDatabase } = await import('./database.ts');
+      finish(await backUpDatabase(file, options, world));
+    });
+  program
+    .command('db')
+    .description('look after the database')
+    .command('check')
+    .description('look for damage in the database, or in a copy of it')
+    .argument('[file]', 'another file, such as a backup')
+    .addOption(configOption)
+    .action(async (file, options) => {
+      const { checkDatabase } = await import('./database.ts');
+      finish(await checkDatabase(file, options, world));
+    });
+}

@@ -1,0 +1,131 @@
+import { openPast } from '#compose/history.ts';
+import { loadConfig } from '#config/load.ts';
+import type { Figures, HistoryReader, NodeFigures } from '#history/reader.ts';
+import { dayMs, hourMs, type Span } from '#history/span.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { describeDuration, parseDuration } from '#kernel/units.ts';
+import { formatSpan } from '#kernel/zoned-time.ts';
+import { csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { alignRows } from './table.ts';
+import type { World } from './world.ts';
+
+export interface HistoryOptions {
+  readonly config: string;
+  readonly since: string;
+  readonly until?: string;
+  readonly by?: 'hour' | 'day' | 'week' | 'node';
+  readonly node?: string;
+  readonly json?: boolean;
+  readonly csv?: boolean;
+}
+
+const steps = { hour: hourMs, day: dayMs, week: 7 * dayMs } as const;
+const fewParts = 24;
+const sparkParts = 60;
+
+/** How a target was, in a table with a line for each step or node. */
+export async function printHistory(target: string, options: HistoryOptions, world: World): Promise<number> {
+  const config = await loadConfig({ path: options.config, env: world.env });
+  using past = openPast(config, systemClock);
+  const now = systemClock.now();
+  const span = {
+    from: momentOf(options.since, now),
+    to: options.until === undefined ? now : momentOf(options.until, now),
+  };
+  if (span.from >= span.to)
+    throw new WatchpostError('usage', 'the time ends before it begins: look at --since and --until');
+  const query = { ...span, of: { target }, node: options.node };
+  const whole = await past.reader.figures(query);
+  const { up, down, unknown } = whole.answers;
+  if (up + down + unknown === 0 && !config.targets.some(({ name }) => name === target)) {
+    throw new WatchpostError('usage', `there is no target ${target}, and there is no history of one`);
+  }
+  const parts = await partsOf(past.reader, query, options);
+  if (options.json === true) {
+    world.print(
+      `${JSON.stringify({ target, ...jsonOf(whole), parts: parts.map(([, one]) => jsonOf(one)) }, null, 2)}\n`,
+    );
+  } else if (options.csv === true) world.print(csvOf(parts));
+  else {
+    const { parts: small } = await past.reader.series({ ...query, points: sparkParts });
+    world.print(tableOf(target, whole, parts, sparkline(small)));
+  }
+  return 0;
+}
+
+type Part = readonly [name: string, figures: Figures];
+
+async function partsOf(
+  reader: HistoryReader,
+  query: Span & { readonly of: { readonly target: string }; readonly node: string | undefined },
+  { by }: HistoryOptions,
+): Promise<readonly Part[]> {
+  if (by === 'node') {
+    const { node: _, ...rest } = query;
+    return (await reader.byNode(rest)).map((one: NodeFigures) => [one.node, one] as const);
+  }
+  const { parts } = await reader.series({
+    ...query,
+    points: fewParts,
+    ...(by === undefined ? {} : { stepMs: steps[by] }),
+  });
+  return parts.map((one) => [formatSpan(one.from, one.to, 'UTC'), one] as const);
+}
+
+function tableOf(target: string, whole: Figures, parts: readonly Part[], spark: string): string {
+  const { uptime, time, latency } = whole;
+  const out = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
+  const head = `${target}, ${formatSpan(whole.from, whole.to, 'UTC')}: ${percent(uptime)} up${out}; p95 ${seconds(latency?.p95)}`;
+  const columns = ['', 'up', 'down', 'answers', 'failed', 'unknown', 'p50', 'p95', 'p99', 'longest'];
+  const lines = alignRows([columns, ...parts.map(([name, one]) => cellsOf(name, one))]);
+  return `${head}\np95  ${spark}\n\n${lines.join('\n')}\n`;
+}
+
+function cellsOf(name: string, { uptime, time, answers, latency }: Figures): readonly string[] {
+  return [
+    name,
+    percent(uptime),
+    time === null ? '-' : time.down === 0 ? '0' : describeDuration(time.down),
+    String(answers.up + answers.down),
+    String(answers.down),
+    String(answers.unknown),
+    seconds(latency?.p50),
+    seconds(latency?.p95),
+    seconds(latency?.p99),
+    seconds(latency?.max),
+  ];
+}
+
+function csvOf(parts: readonly Part[]): string {
+  const columns = ['part', 'from', 'to', 'uptime', 'down_seconds', 'unknown_seconds', 'maintenance_seconds'];
+  const more = ['up', 'down', 'unknown', 'late', 'min', 'mean', 'p50', 'p95', 'p99', 'max'];
+  const lines = parts.map(([name, { from, to, uptime, time, answers, latency }]) =>
+    csvLine([
+      name,
+      new Date(from).toISOString(),
+      new Date(to).toISOString(),
+      uptime,
+      ...[time?.down, time?.unknown, time?.maintenance].map((ms) => (ms === undefined ? null : ms / 1_000)),
+      answers.up,
+      answers.down,
+      answers.unknown,
+      answers.late,
+      latency?.min,
+      latency?.mean,
+      latency?.p50,
+      latency?.p95,
+      latency?.p99,
+      latency?.max,
+    ]),
+  );
+  return csvLine([...columns, ...more]) + lines.join('');
+}
+
+function momentOf(text: string, now: number): number {
+  const ago = parseDuration(text);
+  if (ago !== null) return now - ago;
+  const at = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(at)) return at;
+  throw new WatchpostError('usage', `"${text}": expected a duration such as 30d, or a date such as 2026-10-01`);
+}

@@ -1,0 +1,118 @@
+import { openPast } from '#compose/history.ts';
+import { loadConfig } from '#config/load.ts';
+import type { TargetFigures } from '#history/reader.ts';
+import type { Span } from '#history/span.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { csvLine, percent, seconds } from './figures.ts';
+import { alignRows } from './table.ts';
+import type { World } from './world.ts';
+
+export interface ReportOptions {
+  readonly config: string;
+  readonly month?: string;
+  readonly format: 'text' | 'csv' | 'html';
+}
+
+/** How all targets were in a month, the worst first. */
+export async function printReport({ config: path, month, format }: ReportOptions, world: World): Promise<number> {
+  const config = await loadConfig({ path, env: world.env });
+  const [name, span] = monthOf(month, systemClock.now());
+  using past = openPast(config, systemClock);
+  const targets = await past.reader.byTarget(span);
+  const rows = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2));
+  const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
+  const counts = new Map<string, number>();
+  for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
+  const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
+  const head = headOf(name, table, next === null ? String(incidents.length) : `more than ${incidents.length}`);
+  if (format === 'csv') world.print(csvOf(name, table));
+  else if (format === 'html') world.print(htmlOf(name, head, table));
+  else world.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
+  return 0;
+}
+
+type Row = TargetFigures & { readonly incidents: number };
+
+const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
+
+function headOf(month: string, rows: readonly Row[], incidents: string): string {
+  const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
+  return `${month}: ${rows.length} targets, ${incidents} incidents, down for ${describeDuration(time)} in all`;
+}
+
+function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: Row): readonly string[] {
+  return [
+    target,
+    percent(uptime),
+    time === null || time.down === 0 ? '0' : describeDuration(time.down),
+    String(incidents),
+    String(answers.up + answers.down),
+    seconds(latency?.mean),
+    seconds(latency?.p95),
+    seconds(latency?.p99),
+    budget === null ? '-' : percent(budget.left),
+  ];
+}
+
+function csvOf(month: string, rows: readonly Row[]): string {
+  const names = [
+    'month',
+    'target',
+    'uptime',
+    'down_seconds',
+    'incidents',
+    'up',
+    'failed',
+    'unknown',
+    'mean',
+    'p95',
+    'p99',
+  ];
+  const lines = rows.map(({ target, uptime, time, incidents, answers, latency }) =>
+    csvLine([
+      month,
+      target,
+      uptime,
+      time === null ? null : time.down / 1_000,
+      incidents,
+      answers.up,
+      answers.down,
+      answers.unknown,
+      latency?.mean,
+      latency?.p95,
+      latency?.p99,
+    ]),
+  );
+  return csvLine(names) + lines.join('');
+}
+
+function htmlOf(month: string, head: string, rows: readonly Row[]): string {
+  const line = (cells: readonly string[], tag: 'th' | 'td') =>
+    `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
+  const style =
+    'body{font:15px system-ui;margin:2em;max-width:70em}table{border-collapse:collapse}' +
+    'td,th{padding:.3em .8em;text-align:right;border-bottom:1px solid #ccc}td:first-child,th:first-child{text-align:left}';
+  return (
+    `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${escape(month)}</title><style>${style}</style>\n` +
+    `<h1>${escape(month)}</h1>\n<p>${escape(head)}</p>\n<table>\n${line(columns, 'th')}\n` +
+    `${rows.map((row) => line(cellsOf(row), 'td')).join('\n')}\n</table>\n</html>\n`
+  );
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+// A whole month (UTC): that which was asked for, or the last one that is over.
+function monthOf(asked: string | undefined, now: number): readonly [string, Span] {
+  const today = new Date(now);
+  const last = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - 1)).toISOString().slice(0, 7);
+  const name = asked ?? last;
+  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(name) ?? [];
+  if (month === undefined) throw new WatchpostError('usage', `"${name}": expected a month such as 2026-10`);
+  const from = Date.UTC(Number(year), Number(month) - 1);
+  if (from > now) throw new WatchpostError('usage', `${name} has not begun yet`);
+  return [name, { from, to: Date.UTC(Number(year), Number(month)) }];
+}

@@ -1,0 +1,76 @@
+import { openPast } from '#compose/history.ts';
+import { loadConfig } from '#config/load.ts';
+import type { HistoryReader, TargetNow } from '#history/reader.ts';
+import { dayMs, hourMs } from '#history/span.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { alignRows } from './table.ts';
+import type { World } from './world.ts';
+
+export interface StatusOptions {
+  readonly config: string;
+  readonly json?: boolean;
+}
+
+/** Every target as it is now. Exit code 1 where one is down. */
+export async function printStatus({ config: path, json }: StatusOptions, world: World): Promise<number> {
+  const config = await loadConfig({ path, env: world.env });
+  using past = openPast(config, systemClock);
+  const targets = await past.reader.now();
+  const rows = [];
+  for (const target of targets) rows.push(await rowOf(target, past.reader));
+  if (json === true)
+    world.print(
+      `${JSON.stringify(
+        rows.map(({ shown }) => shown),
+        null,
+        2,
+      )}\n`,
+    );
+  else world.print(tableOf(targets, rows));
+  return targets.some(({ status }) => status === 'down') ? 1 : 0;
+}
+
+async function rowOf(target: TargetNow, reader: HistoryReader) {
+  const now = systemClock.now();
+  const of = { target: target.name };
+  const day = { from: now - dayMs, to: now, of };
+  const [today] = await reader.byTarget(day);
+  const [month] = await reader.byTarget({ from: now - 30 * dayMs, to: now, of });
+  const { parts } = await reader.series({ ...day, stepMs: hourMs });
+  const since = target.since === null ? '-' : describeDuration(Math.max(now - target.since, 0));
+  const state = target.inMaintenance ? 'maintenance' : target.status;
+  const budget = month?.budget ?? null;
+  const cells = [
+    target.name,
+    state,
+    since,
+    percent(today?.uptime ?? null),
+    percent(month?.uptime ?? null),
+    budget === null ? '-' : percent(budget.left),
+    seconds(today?.latency?.p95),
+    sparkline(parts),
+  ];
+  const shown = {
+    target: target.name,
+    status: target.status,
+    maintenance: target.inMaintenance,
+    since: target.since === null ? null : new Date(target.since).toISOString(),
+    day: today === undefined ? null : jsonOf(today),
+    month: month === undefined ? null : jsonOf(month),
+    budget,
+    incidents: target.incidents.map(({ id }) => id),
+  };
+  return { cells, shown };
+}
+
+function tableOf(targets: readonly TargetNow[], rows: readonly { readonly cells: readonly string[] }[]): string {
+  const up = targets.filter(({ status }) => status === 'up').length;
+  const bad = targets.filter(({ status }) => status === 'down' || status === 'partial');
+  const head = `${up} of ${targets.length} ${targets.length === 1 ? 'target is' : 'targets are'} up`;
+  const names = bad.map(({ name, status }) => `${name} is ${status}`).join(', ');
+  const columns = ['target', 'state', 'for', 'up 24h', 'up 30d', 'budget', 'p95 24h', 'by the hour'];
+  const lines = alignRows([columns, ...rows.map(({ cells }) => cells)]);
+  return `${head}${names === '' ? '' : `; ${names}`}\n\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,85 @@
+import { existsSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { HistorySource } from '#history/source.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { keepPrivate } from '#kernel/private-files.ts';
+import { storeError } from './errors.ts';
+import { createHistorySource } from './history.ts';
+import { applicationId } from './open.ts';
+import { schemaNumber } from './migrate.ts';
+import { readHistoryParts } from './sealing/parts.ts';
+import { readNewestSpells } from './spells.ts';
+
+/** A database that is only read, as it was when it was opened, whatever a daemon writes meanwhile. */
+export interface OpenForReading extends Disposable {
+  readonly source: HistorySource;
+}
+
+/** Opens a database beside a daemon or without one. Throws a `WatchpostError` with the way out. */
+export function openForReading(path: string): OpenForReading {
+  const database = openReadOnly(path);
+  try {
+    requireSchema(database, path);
+    database.exec('BEGIN');
+    const newest = readNewestSpells(database);
+    const parts = readHistoryParts(database);
+    const source = createHistorySource({ ...parts, database, newest: () => newest });
+    return { source, [Symbol.dispose]: () => void database.close() };
+  } catch (error) {
+    database.close();
+    throw storeError(path, error);
+  }
+}
+
+/** Copies a database as it is at this moment to a file that is not there yet; a daemon goes on writing. Gives its size in bytes. */
+export function backUp(path: string, copy: string): number {
+  if (existsSync(copy)) throw new WatchpostError('usage', `${copy}: is there already; name a new file`);
+  const database = openReadOnly(path);
+  try {
+    keepPrivate(copy);
+    database.prepare('VACUUM INTO ?').run(copy);
+    return statSync(copy).size;
+  } catch (error) {
+    throw storeError(copy, error);
+  } finally {
+    database.close();
+  }
+}
+
+/** What is damaged in a database, in words; empty where nothing is. */
+export function examine(path: string): readonly string[] {
+  const database = openReadOnly(path);
+  try {
+    requireSchema(database, path);
+    const found = database.prepare<[], { integrity_check: string }>('PRAGMA integrity_check(20)').all();
+    const damage = found.map(({ integrity_check: text }) => text).filter((text) => text !== 'ok');
+    const orphans = database.prepare<[], { table: string }>('PRAGMA foreign_key_check').all();
+    return [...damage, ...orphans.map(({ table }) => `a row of ${table} points at a row that is not there`)];
+  } catch (error) {
+    throw storeError(path, error);
+  } finally {
+    database.close();
+  }
+}
+
+function openReadOnly(path: string): Database.Database {
+  if (!existsSync(path)) {
+    throw new WatchpostError('store_failed', `${path}: there is no database yet; "watchpost run" makes it`);
+  }
+  try {
+    const database = new Database(path, { readonly: true, timeout: 2_000 });
+    if (database.pragma('application_id', { simple: true }) === applicationId) return database;
+    database.close();
+  } catch (error) {
+    throw storeError(path, error);
+  }
+  throw new WatchpostError('store_corrupt', `${path}: is no database of Watchpost`);
+}
+
+function requireSchema(database: Database.Database, path: string): void {
+  const found = Number(database.pragma('user_version', { simple: true }));
+  const known = schemaNumber();
+  if (found === known) return;
+  const wayOut = found < known ? 'start this version once: it brings the tables up to date' : 'install that version';
+  throw new WatchpostError('store_newer', `${path}: has schema ${found}, this version reads ${known}; ${wayOut}`);
+}

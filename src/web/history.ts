@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Figures, HistoryReader, Selection } from '#history/reader.ts';
+import { dayMs, type Span } from '#history/span.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { Duration } from '#kernel/units.ts';
+import { errorBody } from '#protocol/errors.ts';
+import { onlyLocal } from './local.ts';
+
+const Moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const Page = { limit: z.coerce.number().int().min(1).max(500).default(100), after: z.string().max(500).optional() };
+const label = /^([a-zA-Z_]\w*)[:=](.*)$/s;
+const Label = z
+  .string()
+  .regex(label, { error: 'expected a label and its value, such as team:web' })
+  .transform((text): Selection => {
+    const [, name = '', value = ''] = label.exec(text) ?? [];
+    return { label: name, value };
+  });
+const SpanQuery = { from: Moment.optional(), to: Moment.optional() };
+const TargetsQuery = z.strictObject({ ...Page, label: Label.optional() });
+const TargetQuery = z.strictObject({ ...SpanQuery, node: z.string().optional() });
+const SeriesQuery = z.strictObject({
+  ...SpanQuery,
+  node: z.string().optional(),
+  step: Duration({ min: '1m', max: '365d' }).optional(),
+  points: z.coerce.number().int().min(2).max(2_000).optional(),
+});
+const IncidentsQuery = z.strictObject({
+  ...SpanQuery,
+  ...Page,
+  target: z.string().optional(),
+  open: z.stringbool().optional(),
+});
+const ReportQuery = z.strictObject({ ...SpanQuery, ...Page, label: Label.optional() });
+
+export interface HistoryRoutesOptions {
+  readonly history: HistoryReader;
+  readonly clock: Clock;
+}
+
+/** What was, for programs on this machine: `/api/v1/targets`, their series, incidents and reports. Every answer has an ETag. */
+export function historyRoutes({ history, clock }: HistoryRoutesOptions): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRequest', onlyLocal());
+    app.setErrorHandler((error, _, reply) => {
+      if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
+      if (error instanceof WatchpostError && error.code === 'usage')
+        return reply.code(400).send(errorBody('bad_request', error.message));
+      throw error;
+    });
+    const spanOf: SpanOf = ({ from, to }, lengthMs) => {
+      const end = to ?? clock.now();
+      return { from: from ?? end - lengthMs, to: end };
+    };
+    addTargets(app, history, spanOf);
+    addRest(app, history, spanOf);
+  };
+}
+
+type SpanOf = (asked: { from?: number | undefined; to?: number | undefined }, lengthMs: number) => Span;
+type Named = { Params: { name: string } };
+
+function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
+  app.get('/api/v1/targets', async (request, reply) => {
+    const { label: of, ...page } = TargetsQuery.parse(request.query);
+    const { rows, next } = pageOf(await history.now(of), page, ({ name }) => name);
+    return answer(request, reply, { ok: 1, targets: rows.map((row) => timesOf(row)), next });
+  });
+  app.get<Named>('/api/v1/targets/:name', async (request, reply) => {
+    const { node, ...asked } = TargetQuery.parse(request.query);
+    const of = { target: request.params.name };
+    const [target] = await history.now(of);
+    if (target === undefined) return reply.code(404).send(errorBody('not_found', `there is no target ${of.target}`));
+    const span = spanOf(asked, dayMs);
+    const [figures] = await history.byTarget({ ...span, of, node });
+    const nodes = await history.byNode({ ...span, of });
+    const rounds = await history.rounds(of.target, { limit: 20 });
+    return answer(request, reply, { ok: 1, target: timesOf({ ...target, figures, nodes, rounds }) });
+  });
+  app.get<Named>('/api/v1/targets/:name/series', async (request, reply) => {
+    const { node, step: stepMs, points, ...asked } = SeriesQuery.parse(request.query);
+    const span = spanOf(asked, dayMs);
+    if (stepMs !== undefined && (span.to - span.from) / stepMs > 5_000)
+      return reply
+        .code(400)
+        .send(errorBody('bad_request', 'more than 5000 steps: ask for a longer step or a shorter span'));
+    const series = await history.series({ ...span, of: { target: request.params.name }, node, stepMs, points });
+    return answer(request, reply, { ok: 1, series: timesOf(series) });
+  });
+}
+
+function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
+  app.get('/api/v1/incidents', async (request, reply) => {
+    const { open: isOpen, from, to, ...query } = IncidentsQuery.parse(request.query);
+    const span = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+    const { incidents, next } = await history.incidents({ ...query, ...span, isOpen });
+    return answer(request, reply, { ok: 1, incidents: incidents.map((one) => timesOf(one)), next });
+  });
+  app.get<{ Params: { '*': string } }>('/api/v1/incidents/*', async (request, reply) => {
+    const incident = await history.incident(request.params['*']);
+    if (incident === null) return reply.code(404).send(errorBody('not_found', 'there is no such incident'));
+    return answer(request, reply, { ok: 1, incident: timesOf(incident) });
+  });
+  app.get('/api/v1/report', async (request, reply) => {
+    const { label: of, from, to, ...page } = ReportQuery.parse(request.query);
+    const span = spanOf({ from, to }, 30 * dayMs);
+    const { rows, next } = pageOf(await history.byTarget({ ...span, of }), page, ({ target }) => target);
+    const total: Figures = await history.figures({ ...span, of });
+    return answer(request, reply, { ok: 1, total: timesOf(total), targets: rows.map((row) => timesOf(row)), next });
+  });
+}
+
+function pageOf<Row>(
+  rows: readonly Row[],
+  page: { limit: number; after?: string | undefined },
+  nameOf: (row: Row) => string,
+) {
+  const { limit, after } = page;
+  const rest = after === undefined ? rows : rows.filter((row) => nameOf(row) > after);
+  const shown = rest.slice(0, limit);
+  const last = shown.at(-1);
+  return { rows: shown, next: rest.length > limit && last !== undefined ? nameOf(last) : null };
+}
+
+const moments = new Set([
+  'from',
+  'to',
+  'since',
+  'dueAt',
+  'startedAt',
+  'openedAt',
+  'endedAt',
+  'lateAt',
+  'at',
+  'createdAt',
+  'settledAt',
+]);
+
+/** A value of the reader as JSON: moments as ISO times, lengths in seconds, names with underscores. */
+function timesOf(value: unknown, key = ''): unknown {
+  if (typeof value === 'number' && moments.has(key)) return new Date(value).toISOString();
+  if (typeof value === 'number' && (key.endsWith('Ms') || key === 'time')) return value / 1_000;
+  if (Array.isArray(value)) return value.map((one: unknown) => timesOf(one));
+  if (typeof value !== 'object' || value === null) return value;
+  if (key === 'labels') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name.replace(/Ms$/, 'Seconds').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      timesOf(one, key === 'time' ? 'time' : name),
+    ]),
+  );
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, body: object): FastifyReply {
+  const text = JSON.stringify(body);
+  const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
+  const known = (request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  if (known.includes(tag)) return reply.code(304).send();
+  return reply.type('application/json; charset=utf-8').send(text);
+}

@@ -1,0 +1,110 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
+import { isDoubtful } from '#store/open.ts';
+import { commandHere } from '../../support/command.ts';
+import { down, openAt, round, tempFolder, up, vote } from '../../support/store.ts';
+
+const minute = 60_000;
+
+/** A database with ten minutes of two targets, the last of them down at its end, and the configuration that names it. */
+async function past() {
+  const folder = tempFolder();
+  onTestFinished(() => folder[Symbol.dispose]());
+  const config = join(folder.path, 'watchpost.yaml');
+  writeFileSync(
+    config,
+    `data: ./watchpost.db
+targets:
+  shop: { check: tcp, host: "192.0.2.1:80" }
+  mail: { check: tcp, host: "192.0.2.1:25" }`,
+  );
+  const store = openAt(join(folder.path, 'watchpost.db'), systemClock);
+  const begin = systemClock.now() - 10 * minute;
+  const stored: Promise<unknown>[] = [];
+  for (let index = 0; index <= 10; index += 1) {
+    const dueAt = begin + index * minute - 1_000;
+    const isDown = index > 8;
+    const says = (status: 'up' | 'down') => ({ status, inMaintenance: false, holdsMs: 2 * minute });
+    stored.push(store.record(round('mail', dueAt, { votes: [vote('de1', up(0.02))], verdict: says('up') })));
+    const votes = [vote('de1', isDown ? down() : up(0.1)), vote('us1', isDown ? down() : up(0.2))];
+    stored.push(store.record(round('shop', dueAt, { votes, verdict: says(isDown ? 'down' : 'up') })));
+  }
+  await store.close();
+  await Promise.all(stored);
+  const run = async (...args: string[]) => commandHere([...args, '--config', config]);
+  return { run, folder: folder.path };
+}
+
+test('status shows every target as it is now, and its exit code says that one is down', async () => {
+  const { run } = await past();
+  const { code, out, err } = await run('status');
+  expect([code, err]).toEqual([1, '']);
+  expect(out).toMatch(/^1 of 2 targets are up; shop is down\n/);
+  expect(out).toMatch(/^mail +up +\d+m.* 100\.00% +100\.00% +- +20 ms +·+█*/m);
+  expect(out).toMatch(/^shop +down +\d/m);
+  const [mail] = JSON.parse((await run('status', '--json')).out);
+  expect(mail).toMatchObject({ target: 'mail', status: 'up', day: { uptime: 1, answers: { up: 11, down: 0 } } });
+});
+
+test('history shows steps, nodes, one node, JSON and CSV', async () => {
+  const { run } = await past();
+  const { out } = await run('history', 'shop', '--since', '1h');
+  expect(out).toMatch(/^shop, .*: 8\d\.\d+% up, down for 1m( \d+s)?; p95 \d+ ms\n/);
+  const byNode = (await run('history', 'shop', '--since', '1h', '--by', 'node')).out;
+  expect(byNode).toMatch(/^de1 +81\.81% +- +11 +2 +0 +(?:99|100|101)(?:\.\d)? ms/m);
+  const [head, de1] = (await run('history', 'shop', '--by', 'node', '--csv')).out.split('\n');
+  expect(head).toMatch(/^part,from,to,uptime,/);
+  expect(de1).toMatch(/^de1,.*,9,2,0,0,0\.1,/);
+  const us1 = JSON.parse((await run('history', 'shop', '--node', 'us1', '--json')).out);
+  expect(us1).toMatchObject({ target: 'shop', seconds: null, answers: { up: 9, down: 2 }, latency: { max: 0.2 } });
+});
+
+test('a report of this month has every target, the worst first, in three forms', async () => {
+  const { run } = await past();
+  const month = new Date(systemClock.now() - 10 * minute).toISOString().slice(0, 7);
+  const text = (await run('report', '--month', month)).out;
+  expect(text.indexOf('\nshop ')).toBeLessThan(text.indexOf('\nmail '));
+  expect((await run('report', '--month', month, '--format', 'csv')).out).toContain(`\n${month},shop,0.8`);
+  expect((await run('report', '--month', month, '--format', 'html')).out).toMatch(/^<!doctype html>.*<td>shop<\/td>/s);
+});
+
+test.each([
+  { args: ['history', 'nobody'], says: 'there is no target nobody' },
+  { args: ['history', 'shop', '--since', 'yesterday'], says: 'expected a duration such as 30d' },
+  { args: ['history', 'shop', '--since', '1h', '--until', '2h'], says: 'ends before it begins' },
+  { args: ['report', '--month', '2026-13'], says: 'expected a month such as 2026-10' },
+  { args: ['report', '--month', '9999-01'], says: 'has not begun yet' },
+])('$args is refused: $says', async ({ args, says }) => {
+  const { run } = await past();
+  const { code, err } = await run(...args);
+  expect(code).toBe(2);
+  expect(err).toContain(says);
+});
+
+test('a backup while a daemon holds the database is whole, private, and never takes the place of a file', async () => {
+  const { run, folder } = await past();
+  await using _ = openAt(join(folder, 'watchpost.db'), systemClock);
+  const copy = join(folder, 'copy.db');
+  expect(await run('backup', copy)).toMatchObject({ code: 0, err: '' });
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  expect(await run('db', 'check', copy)).toMatchObject({ code: 0, out: `${copy}: sound\n` });
+  expect(await run('backup', copy)).toMatchObject({ code: 2 });
+  expect(await run('db', 'check')).toMatchObject({ code: 0 });
+});
+
+test('a damaged copy is said to be damaged', async () => {
+  const { run, folder } = await past();
+  const copy = join(folder, 'copy.db');
+  writeFileSync(copy, 'no database');
+  const { code, err } = await run('db', 'check', copy);
+  expect(code).toBe(1);
+  expect(err).toContain('not a sound database');
+});
+
+test('NFS is refused with a way out, SMB is doubtful, a disk is neither', () => {
+  expect(() => isDoubtful(0x6969, '/mnt/share')).toThrow(/^\/mnt\/share: is on NFS.*local disk/);
+  expect(isDoubtful(0xff534d42, '/mnt/share')).toBe(true);
+  expect(isDoubtful(0xef53, '/data')).toBe(false);
+});

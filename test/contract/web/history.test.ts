@@ -1,0 +1,115 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createReader } from '#history/create-reader.ts';
+import { historyRoutes } from '#web/history.ts';
+import { startWebServer } from '#web/server.ts';
+import { join } from 'node:path';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { silentLog } from '../../support/metrics.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { down, openAt, opening, round, start, tempFolder, up, vote } from '../../support/store.ts';
+
+const minute = 60_000;
+
+async function serve() {
+  const folder = tempFolder();
+  const clock = new FakeClock(new Date(start + 10 * minute).toISOString());
+  const store = openAt(join(folder.path, 'watchpost.db'), clock);
+  const targets = ['mail', 'shop'].map((name) => ({
+    name,
+    check: 'tcp',
+    host: name,
+    labels: name === 'shop' ? { team: 'web' } : {},
+    objective: null,
+  }));
+  const history = createReader({ source: store.history, targets: () => targets, clock });
+  const server = await startWebServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: { contentType: 'text/plain', text: async () => '' },
+    health: { pulses: [], notReady: () => [] },
+    plugins: [historyRoutes({ history, clock })],
+  });
+  onTestFinished(async () => {
+    await server.close();
+    await store.close();
+    folder[Symbol.dispose]();
+  });
+  const stored: Promise<unknown>[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    const verdict = { status: index === 5 ? 'down' : 'up', inMaintenance: false, holdsMs: 2 * minute } as const;
+    const votes = [vote('de1', index === 5 ? down() : up(0.02))];
+    stored.push(store.record(round('shop', start + index * minute, { votes, verdict })));
+  }
+  stored.push(store.record(opening('mail', start + 5 * minute)));
+  await clock.advance(2_000);
+  await Promise.all(stored);
+  return `http://127.0.0.1:${server.addr().port}`;
+}
+
+const get = async (url: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+};
+
+// fetch of Node adds sec-fetch-mode only, so that it is a program on this machine.
+test('targets are listed by pages, and one tells how it was and from where', async () => {
+  const base = await serve();
+  const first = await get(`${base}/api/v1/targets?limit=1`);
+  expect(first.body).toMatchObject({ ok: 1, targets: [{ name: 'mail', incidents: [{ word: 'DOWN' }] }], next: 'mail' });
+  const second = await get(`${base}/api/v1/targets?limit=1&after=mail`);
+  expect(second.body).toMatchObject({ targets: [{ name: 'shop', status: 'up', labels: { team: 'web' } }], next: null });
+  expect((await get(`${base}/api/v1/targets?label=team:web`)).body.targets).toHaveLength(1);
+  const query = `from=${new Date(start).toISOString()}&to=${new Date(start + 10 * minute).toISOString()}`;
+  expect((await get(`${base}/api/v1/targets/shop?${query}`)).body.target).toMatchObject({
+    name: 'shop',
+    figures: { uptime: 0.9, time: { down: 60, up: 540 }, latency: { count: 9, max: 0.02 } },
+    nodes: [{ node: 'de1', answers: { up: 9, down: 1 } }],
+  });
+  expect((await get(`${base}/api/v1/targets/nobody`)).status).toBe(404);
+});
+
+test('a series has its steps, a report each target, and incidents their deliveries', async () => {
+  const base = await serve();
+  const query = `from=${new Date(start).toISOString()}&to=${new Date(start + 10 * minute).toISOString()}`;
+  const { series } = (await get(`${base}/api/v1/targets/shop/series?${query}&step=5m`)).body;
+  expect(series).toMatchObject({ step_seconds: 300, parts: [{ uptime: 1 }, { uptime: 0.8 }] });
+  const report = (await get(`${base}/api/v1/report?${query}`)).body;
+  expect(report.targets.map((one: { target: string; uptime: number }) => [one.target, one.uptime])).toEqual([
+    ['mail', null],
+    ['shop', 0.9],
+  ]);
+  const [{ id }] = (await get(`${base}/api/v1/incidents?open=true`)).body.incidents;
+  expect((await get(`${base}/api/v1/incidents/${id}`)).body.incident).toMatchObject({
+    started_at: new Date(start + 5 * minute - 30_000).toISOString(),
+    deliveries: [{ kind: 'opened', recipient: 'ops@example.com', state: 'pending' }],
+  });
+  expect((await get(`${base}/api/v1/incidents/nonsense`)).status).toBe(404);
+});
+
+test('an answer that is known already is not sent again', async () => {
+  const base = await serve();
+  const { headers, status } = await get(`${base}/api/v1/targets/shop`);
+  expect(status).toBe(200);
+  const etag = headers.get('etag') ?? '';
+  const again = await get(`${base}/api/v1/targets/shop`, { 'if-none-match': `W/${etag}` });
+  expect([again.status, again.body]).toEqual([304, null]);
+});
+
+test.each([
+  '/api/v1/targets?limit=0',
+  '/api/v1/targets?nonsense=1',
+  '/api/v1/targets?label=team',
+  '/api/v1/targets/shop/series?from=yesterday',
+  '/api/v1/targets/shop/series?from=2020-01-01T00:00:00Z&step=1m',
+  '/api/v1/incidents?after=nonsense',
+])('%s is refused with a reason', async (path) => {
+  const { status, body } = await get(`${await serve()}${path}`);
+  expect([status, body.error]).toEqual([400, 'bad_request']);
+});
+
+test('whoever comes through a proxy is refused', async () => {
+  const { status } = await get(`${await serve()}/api/v1/targets`, { 'x-forwarded-for': '192.0.2.1' });
+  expect(status).toBe(403);
+});
