@@ -68,7 +68,7 @@ export const result = (id: string, outcome: unknown = measured) =>
   JSON.stringify({ protocol: protocolRange, ticket: id, process: 'rogue', outcome });
 
 /** Hands a result in, and resolves with the receipt. */
-export async function submit(connection: NatsConnection, name: string, payload: string, timeout = 1_000) {
+export async function submit(connection: NatsConnection, name: string, payload: string, timeout = 30_000) {
   const answer = await connection.request(subjectsOf(name).result, payload, { timeout });
   return answer.json<{ state: string; reason: string | null }>();
 }

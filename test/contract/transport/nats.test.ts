@@ -49,7 +49,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       reason: null,
       capabilities: { tcp: { able: true }, ping: { able: false, reason: 'no right to send pings' } },
       lagSeconds: 0.002,
-      clockOffsetSeconds: expect.closeTo(0, 1),
+      clockOffsetSeconds: expect.closeTo(0, -1),
     });
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
   });
@@ -60,7 +60,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using _node = startNode(server, 'us1', { clock: ahead });
     await hub.transport.run('us1', command('fine:1'), never);
     const [status] = hub.transport.nodes();
-    expect(status?.clockOffsetSeconds).toBeCloseTo(90, 0);
+    expect(status?.clockOffsetSeconds).toBeCloseTo(90, -1);
   });
 
   test('a run on a node that is not connected ends as a node fault at once, also right after it was killed', async () => {
@@ -84,7 +84,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     const connection = await signInAs('us1');
     let heard = 0;
     connection.subscribe(subjectsOf('us1').command('rogue'), { callback: () => void (heard += 1) });
-    await connection.request(subjectsOf('us1').report, JSON.stringify(report()), { timeout: 1_000 });
+    await connection.request(subjectsOf('us1').report, JSON.stringify(report()), { timeout: 30_000 });
     expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
     expect(heard).toBe(2);
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: 'it took no command within 0.4 s' });
@@ -165,11 +165,11 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     const { ticket } = await next();
     const first = submit(connection, 'de1', result(ticket));
     expect(await running).toEqual(measured);
-    const repeat = submit(connection, 'de1', result(ticket, { ...measured, seconds: 9 }));
+    const repeat = submit(connection, 'de1', result(ticket, { ...measured, seconds: 9 }), 1_000);
     const unanswered = expect(repeat).rejects.toThrow(/timeout/);
     hub.transport.stored('shop/2');
     expect(await first).toMatchObject({ state: 'stored' });
-    await expect(submit(connection, 'de1', result(ticket))).rejects.toThrow(/timeout/);
+    await expect(submit(connection, 'de1', result(ticket), 1_000)).rejects.toThrow(/timeout/);
     await unanswered;
     broken = false;
     expect(await submit(connection, 'de1', result(ticket))).toMatchObject({ state: 'stored' });
@@ -231,10 +231,10 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('the server lets a node use its own subjects only', async () => {
     await using _hub = await startHub(server);
     const stranger = await signInAs('jp1');
-    const forged = stranger.request(subjectsOf('de1').result, result('x'), { timeout: 1_000 });
+    const forged = stranger.request(subjectsOf('de1').result, result('x'), { timeout: 30_000 });
     await expect(forged).rejects.toThrow(/Permissions Violation/);
-    await expect(stranger.request('wp.v1.status', '', { timeout: 1_000 })).rejects.toThrow(/Permissions Violation/);
-    await expect(stranger.request(subjectsOf('de1').command('a'), '{}', { timeout: 1_000 })).rejects.toThrow(
+    await expect(stranger.request('wp.v1.status', '', { timeout: 30_000 })).rejects.toThrow(/Permissions Violation/);
+    await expect(stranger.request(subjectsOf('de1').command('a'), '{}', { timeout: 30_000 })).rejects.toThrow(
       /Permissions Violation/,
     );
     for (const subject of [
