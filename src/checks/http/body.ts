@@ -27,6 +27,14 @@ export function isKnownCoding(coding: string): boolean {
   return coding === 'identity' || decoders.has(coding);
 }
 
+/** A body that is there already, up to the limit. */
+export function arrivedBody(pieces: readonly Buffer[], { limit, keep }: Pick<BodyOptions, 'limit' | 'keep'>): Body {
+  let bytes = 0;
+  for (const { length } of pieces) bytes += length;
+  const kept = Math.min(bytes, limit);
+  return { bytes: kept, complete: bytes <= limit, content: keep ? Buffer.concat(pieces).subarray(0, kept) : null };
+}
+
 /**
  * Reads to the end or to the limit, counted after decompression; whatever more there is stays unread. Rejects where the stream
  * fails, ends early or is not in its coding. The caller destroys the stream.
@@ -45,6 +53,8 @@ export async function readBody(stream: Readable, { limit, coding, keep, isWhole 
         if (keep) chunks.push(taken);
         if (chunk.length > left) settle(false);
       };
+      // It may have failed before anybody listened.
+      if (stream.errored !== null) reject(stream.errored);
       stream.on('error', reject);
       stream.once('close', () => {
         if (!stream.readableEnded) reject(new EndedEarly());

@@ -15,8 +15,10 @@ export interface Head {
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** The values of a header by its lowercase name, in the order they came; none where it is missing. */
   readonly valuesOf: (name: string) => readonly string[];
-  /** The body, or null where there cannot be one. */
-  readonly stream: Readable | null;
+  /** The body, or null where there cannot be one. To be asked for once. */
+  readonly stream: (() => Readable) | null;
+  /** The pieces of the body where it came whole together with the head, as most do; null otherwise. */
+  readonly arrived: () => readonly Buffer[] | null;
   /** Once the stream has ended: whether the message ended as well, not only the connection. */
   readonly isWhole: () => boolean;
 }

@@ -9,7 +9,7 @@ import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Site } from '../reach.ts';
 import { type Certificate, handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls.ts';
-import { type Body, isKnownCoding, noBody, readBody } from './body.ts';
+import { arrivedBody, type Body, isKnownCoding, noBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';
 import { requestHttp1 } from './http1.ts';
@@ -123,7 +123,7 @@ async function exchange(socket: Socket, request: HopRequest, options: HopOptions
 }
 
 async function receive(
-  { headers, isWhole }: Head,
+  { headers, isWhole, arrived }: Head,
   stream: NonNullable<Head['stream']>,
   spec: Spec,
   signal: AbortSignal,
@@ -135,7 +135,12 @@ async function receive(
     result.failure = failure('target', 'protocol', `the body has the unknown content coding "${coding}"`);
     return;
   }
-  result.body = await orAbort(readBody(stream, { limit: spec.max_body, coding, keep, isWhole }), signal);
+  const limit = spec.max_body;
+  const pieces = coding === null ? arrived() : null;
+  result.body =
+    pieces === null
+      ? await orAbort(readBody(stream(), { limit, coding, keep, isWhole }), signal)
+      : arrivedBody(pieces, { limit, keep });
 }
 
 /** The failure of a probe whose own time was up; throws where somebody else ended it; null where it still has time. */

@@ -1,46 +1,144 @@
-import { type IncomingMessage, request as requestOf } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { EndedEarly } from './body.ts';
 import { type Head, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
-import { authorityOf } from './redirect.ts';
+import { loadResponseParser, type ParsedHead } from './llhttp.ts';
+import { authorityOf, type HopRequest } from './redirect.ts';
 
-/** Sends one request over an open connection and resolves with the head of the final answer (RFC 9112). */
+/**
+ * Sends one request over an open connection and resolves with the head of the final answer (RFC 9112). It does so without
+ * `node:http`, which takes several times as much work for one request on a connection of its own.
+ */
 export async function requestHttp1(socket: Socket, { request, onFirstByte, onError }: Sending): Promise<Head> {
-  const { method, target, body } = request;
-  const headers: string[] = [];
-  if (request.headers['host'] === undefined) headers.push('Host', authorityOf(target));
-  for (const [name, value] of Object.entries(request.headers)) headers.push(titleCase(name), value);
-  if (body !== null) headers.push('Content-Length', String(Buffer.byteLength(body)));
-  socket.prependOnceListener('data', onFirstByte);
+  const makeParser = await loadResponseParser();
+  if (socket.destroyed) throw socket.errored ?? new EndedEarly();
   return new Promise((resolve, reject) => {
-    const outgoing = requestOf({
-      createConnection: () => socket,
-      method,
-      path: target.path,
-      headers,
-      maxHeaderSize: maxHeaderBytes,
-    });
-    outgoing.on('error', (error) => {
+    let head: Head | null = null;
+    let pieces: Buffer[] = [];
+    let body: Readable | null = null;
+    let failure: Error | null = null;
+    let whole = false;
+
+    const stream = (): Readable => {
+      body = new Readable({ read: () => void socket.resume() });
+      // Whoever reads it finds its error; until then it must not end the process.
+      body.on('error', () => {});
+      for (const piece of pieces) body.push(piece);
+      pieces = [];
+      if (whole) body.push(null);
+      else if (failure !== null) body.destroy(failure);
+      return body;
+    };
+    const parser = makeParser(
+      {
+        onHead(parsed) {
+          if (isInterim(parsed.status)) return 'body';
+          const bodiless = request.method === 'HEAD' || parsed.status === 101;
+          whole = parsed.status === 101;
+          const arrived = () => (whole ? pieces : null);
+          head = headOf(parsed, { stream: whole ? null : stream, arrived, isWhole: () => whole });
+          resolve(head);
+          return bodiless ? 'no body' : 'body';
+        },
+        onBody(bytes) {
+          if (body === null) pieces.push(bytes);
+          else if (!body.push(bytes)) socket.pause();
+        },
+        onComplete() {
+          if (head === null) return false;
+          whole = true;
+          body?.push(null);
+          return true;
+        },
+      },
+      maxHeaderBytes,
+    );
+
+    const fail = (error: Error) => {
+      if (whole) return;
       onError(error);
+      failure ??= error;
+      body?.destroy(error);
       reject(error);
+    };
+    const attempt = (action: () => void) => {
+      try {
+        action();
+      } catch (error) {
+        fail(error instanceof Error ? error : new Error(String(error)));
+      }
+    };
+    socket.once('data', onFirstByte);
+    socket.on('data', (chunk: Buffer) => attempt(() => parser.read(chunk)));
+    socket.once('end', () =>
+      attempt(() => {
+        parser.finish();
+        if (!whole) fail(new EndedEarly());
+      }),
+    );
+    socket.once('error', fail);
+    socket.once('close', () => {
+      fail(new EndedEarly());
+      parser[Symbol.dispose]();
     });
-    outgoing.once('response', (message) => resolve(headOf(message)));
-    outgoing.once('upgrade', (message) => resolve({ ...headOf(message), stream: null }));
-    outgoing.end(body ?? undefined);
+    send(socket, request);
   });
 }
 
-function headOf(message: IncomingMessage): Head {
-  const status = message.statusCode ?? 0;
+// 101 is no interim answer: another protocol begins (RFC 9110, section 15.2.2).
+function isInterim(status: number): boolean {
+  return status < 200 && status !== 101;
+}
+
+function send(socket: Socket, { method, target, headers, body }: HopRequest): void {
+  let head = `${method} ${target.path} HTTP/1.1\r\n`;
+  if (headers['host'] === undefined) head += `Host: ${authorityOf(target)}\r\n`;
+  for (const [name, value] of Object.entries(headers)) head += `${titleCase(name)}: ${value}\r\n`;
+  if (body !== null) head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  head += 'Connection: close\r\n\r\n';
+  if (body === null) socket.write(head, 'latin1');
+  else socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
+}
+
+type Rest = Pick<Head, 'stream' | 'arrived' | 'isWhole'>;
+
+function headOf({ status, reason, minor, raw }: ParsedHead, rest: Rest): Head {
+  const values = new Map<string, string[]>();
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] ?? '').toLowerCase();
+    const value = raw[index + 1] ?? '';
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  const headers: IncomingHttpHeaders = {};
+  for (const [name, list] of values) {
+    if (name === 'set-cookie') headers[name] = list;
+    else headers[name] = single.has(name) ? list[0] : list.join(', ');
+  }
   return {
     status,
-    reason: reasonOf(status, message.statusMessage),
-    version: message.httpVersionMinor === 0 ? '1.0' : '1.1',
-    headers: message.headers,
-    valuesOf: (name) => message.headersDistinct[name] ?? [],
-    stream: message,
-    isWhole: () => message.complete,
+    reason: reasonOf(status, reason),
+    version: minor === 0 ? '1.0' : '1.1',
+    headers,
+    valuesOf: (name) => values.get(name) ?? [],
+    ...rest,
   };
 }
+
+// Of these the first counts, as with Node's own client: a list would mean something else.
+const single: ReadonlySet<string> = new Set([
+  'age',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'retry-after',
+  'server',
+]);
 
 const commonNames: ReadonlyMap<string, string> = new Map([
   ['user-agent', 'User-Agent'],

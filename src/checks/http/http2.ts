@@ -46,7 +46,8 @@ export async function requestHttp2(socket: Socket, { request, onFirstByte, onErr
           version: '2',
           headers: answer,
           valuesOf: valuesIn(raw),
-          stream,
+          stream: () => stream,
+          arrived: () => null,
           isWhole,
         });
       },

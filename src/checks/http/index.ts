@@ -1,6 +1,7 @@
 import { defineCheck, startPlain } from '../check.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
+import { loadResponseParser } from './llhttp.ts';
 import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
@@ -22,7 +23,10 @@ export const http = defineCheck({
   // Nobody looks at its content: enough to see that one comes.
   overApi: { max_body: '64KiB' },
   port: () => null,
-  start: startPlain(probe),
+  async start(environment) {
+    await loadResponseParser();
+    return startPlain(probe)(environment);
+  },
   lines,
   row: { shape, toRow, fromRow },
   table,
