@@ -1,6 +1,7 @@
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
 import { openChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
 import { openReader, startUpkeep } from '#compose/history.ts';
+import { healthOf } from '#compose/health.ts';
 import { acknowledgingOf, controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { serviceOf } from '#compose/service.ts';
 import type { Config } from '#config/config.ts';
@@ -16,7 +17,6 @@ import { openStore, type Store } from '#store/sqlite.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import { historyRoutes } from '#web/history.ts';
-import type { Health } from '#web/health.ts';
 import { pagesOf } from '#compose/pages.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
@@ -83,14 +83,7 @@ export async function startDaemon(
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
   started.defer(async () => outbox.stop());
-  const health: Health = {
-    pulses: [
-      { name: 'schedule', ageMs: () => watching?.monitor.overdueMs() ?? 0, limitMs: 240_000 },
-      { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
-      { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
-    ],
-    notReady: () => checking.notReady(),
-  };
+  const health = healthOf({ checking, store, outbox, clock, monitor: () => watching?.monitor });
   const controls = controlsOf(() => watching ?? notYet(), { clock, random, store });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
   const pages = pagesOf(config, { checking, assets: await loadAssets() });
@@ -162,8 +155,4 @@ function sourcesOf(checking: Checking, store: Store): MetricsSources {
     deliveries: () => store.deliveryCounts(),
     store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
   };
-}
-
-function sinceMs(moment: number | null, clock: Clock): number {
-  return moment === null ? 0 : Math.max(0, clock.now() - moment);
 }

@@ -3,13 +3,18 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { keepPrivate } from '#kernel/private-files.ts';
 import { codeOf, storeError } from './errors.ts';
 
+/** The file that keeps a second daemon away from a database. */
+export function lockPathOf(path: string): string {
+  return `${path}.lock`;
+}
+
 /**
  * Keeps a second daemon away from a database, while readers and backups stay welcome. The lock is a write transaction that is
  * never committed on a database of its own, `<path>.lock`: the kernel drops it with the process, even on `kill -9`. Its
  * user_version tells who holds it.
  */
 export function lockDatabase(path: string, pid: number): Disposable {
-  const lockPath = `${path}.lock`;
+  const lockPath = lockPathOf(path);
   const database = openLock(path, lockPath);
   try {
     database.exec('BEGIN IMMEDIATE');

@@ -17,6 +17,8 @@ import {
 } from './deliveries.ts';
 import { eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
+import { watchFiles } from './file-watch.ts';
+import { lockPathOf } from './lock.ts';
 import { openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
 import { readSuccesses, readTargets } from './read.ts';
@@ -63,6 +65,7 @@ export interface Store extends MonitorStore, AsyncDisposable {
   bytes(): number;
   /** What there is of the past, for a reader. */
   readonly history: HistorySource;
+  /** How the writing goes. A file that was deleted or exchanged while it is open counts as a refusal, within half a minute. */
   health(): QueueHealth;
   /** Writes what waits, then lets go of the file. Rejects with `store_failed` where rounds were lost. */
   close(): Promise<void>;
@@ -76,6 +79,7 @@ export function openStore(options: StoreOptions): Store {
   const { clock, log } = options;
   const file = openDatabase(options);
   const { raw, drizzle: database } = file;
+  const files = watchFiles([file.path, lockPathOf(file.path)], { clock, log });
   const parts = openHistoryParts(raw, options.retention ?? keptByDefault);
   const { spells, marks, upkeep } = parts;
   const history = createHistorySource({ ...parts, database: raw, newest: () => spells.newest() });
@@ -110,6 +114,7 @@ export function openStore(options: StoreOptions): Store {
   async function close(): Promise<void> {
     if (closed) return;
     closed = true;
+    files[Symbol.dispose]();
     const lost = queue.close();
     if (lost === 0) spells.flush();
     checks.close();
@@ -196,7 +201,17 @@ export function openStore(options: StoreOptions): Store {
       return number('page_count') * number('page_size') + log;
     },
 
-    health: () => queue.health(),
+    health() {
+      const health = queue.health();
+      const trouble = files.trouble();
+      if (trouble === null) return health;
+      const { lastError, failingSince } = health;
+      return {
+        ...health,
+        lastError: lastError ?? trouble.message,
+        failingSince: Math.min(failingSince ?? trouble.since, trouble.since),
+      };
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,0 +1,32 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Outbox } from '#monitor/tell/outbox.ts';
+import type { Store } from '#store/sqlite.ts';
+import type { Health } from '#web/health.ts';
+
+export interface HealthParts {
+  readonly checking: { notReady(): readonly string[] };
+  readonly store: Pick<Store, 'health'>;
+  readonly outbox: Pick<Outbox, 'ageMs'>;
+  readonly clock: Clock;
+  /** The monitor, once it runs. */
+  readonly monitor: () => { overdueMs(): number } | undefined;
+}
+
+/** What `/healthz` and `/readyz` say of the program. A store that refuses is not ready at once, and stuck after a minute. */
+export function healthOf({ checking, store, outbox, clock, monitor }: HealthParts): Health {
+  return {
+    pulses: [
+      { name: 'schedule', ageMs: () => monitor()?.overdueMs() ?? 0, limitMs: 240_000 },
+      { name: 'store', ageMs: () => sinceMs(store.health().failingSince, clock), limitMs: 60_000 },
+      { name: 'outbox', ageMs: () => outbox.ageMs(), limitMs: 180_000 },
+    ],
+    notReady() {
+      const { lastError } = store.health();
+      return [...checking.notReady(), ...(lastError === null ? [] : [`nothing can be stored: ${lastError}`])];
+    },
+  };
+}
+
+function sinceMs(moment: number | null, clock: Clock): number {
+  return moment === null ? 0 : Math.max(0, clock.now() - moment);
+}
