@@ -36,7 +36,7 @@ interface Planned {
 }
 
 // docs/storage.md and docs/metrics.md say where these come from.
-const bytesOfResult = 24;
+const bytesOfResult = 4;
 const minutesOfMonth = 60 * 24 * 30;
 const seriesOfPair = 15;
 const reasonsOfPair = 2;

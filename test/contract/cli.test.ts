@@ -210,8 +210,8 @@ test('a plan tells checks for each node, disk and series', async () => {
     ' | on de1 | 2',
     ' | on us1 | 2.07',
     'results a month | 176,000',
-    'disk a month | 4.2 MB',
-    'Prometheus series | about 193',
+    'disk a month | 704 kB',
+    'Prometheus series | about 197',
     '',
   ]);
 });

@@ -26,7 +26,7 @@ export interface Forgetting {
   step(now: number): boolean;
 }
 
-const resultsAtOnce = 2_000;
+const resultsAtOnce = 1_000;
 const packsAtOnce = 200;
 const pairsAtOnce = 100;
 const incidentsAtOnce = 100;
