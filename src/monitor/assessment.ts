@@ -78,6 +78,8 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
     own.nodesAnswered(votes, now);
     const away = service.observe(votes, now);
     if (away !== null) own.serviceAway({ url: serviceUrl, ...away }, now);
+    // A service that is away says nothing about what can be reached from here.
+    if (service.reason !== null) return;
     const change = connectivity.observe(observed, now);
     if (change !== null) own.connectivityChanged(change, now);
   }
