@@ -210,7 +210,7 @@ test('a plan tells checks for each node, disk and series', async () => {
     ' | on de1 | 2',
     ' | on us1 | 2.07',
     'results a month | 176,000',
-    'disk a month | 704 kB',
+    'disk a month | 703 kB',
     'Prometheus series | about 197',
     '',
   ]);
