@@ -1,6 +1,6 @@
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
-import { openChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
-import { openReader, startUpkeep } from '#compose/history.ts';
+import { openReloadableChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
+import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
 import { healthOf } from '#compose/health.ts';
 import { acknowledgingOf, controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { serviceOf } from '#compose/service.ts';
@@ -51,15 +51,17 @@ export async function startDaemon(
   const { clock, random, log, version, pid } = environment;
   for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
-  const store = started.use(openStore({ path: config.data, clock, log, pid, retention: config.retention }));
-  started.use(startUpkeep(store, { clock, log }));
   let watching: Watching | null = null;
+  const inForce = () => watching?.reloader.inForce ?? config;
+  const retention = retentionIn(inForce);
+  const store = started.use(openStore({ path: config.data, clock, log, pid, retention }));
+  started.use(startUpkeep(store, { clock, log }));
   const checking = await openChecking(config, environment, store, (absence) => watching?.monitor.nodeAbsent(absence));
   started.defer(async () => checking.close());
 
-  const inForce = () => watching?.reloader.inForce ?? config;
   const history = openReader(store.history, inForce, clock);
-  const channels = openChannels(config, inForce, { clock, log });
+  const reloadable = openReloadableChannels(config, inForce, { clock, log });
+  const channels = reloadable.list;
   for (const channel of channels) started.defer(async () => channel.close());
   const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
@@ -87,7 +89,10 @@ export async function startDaemon(
   const controls = controlsOf(() => watching ?? notYet(), { clock, random, store });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
   const pages = pagesOf(config, { checking, assets: await loadAssets() });
-  const plugins = serviceOf(config, { runs: checking.runs, pages: pages.site, store, clock, random, log, started });
+  const plugins = serviceOf(
+    { ...config, retention },
+    { runs: checking.runs, pages: pages.site, store, clock, random, log, started },
+  );
   const { trustProxy, admin } = config.http;
   const web = started.use(
     await startWebServer({
@@ -109,12 +114,19 @@ export async function startDaemon(
   const { runner } = checking;
   const wakeOutbox = () => outbox.wake();
   const { stored } = checking;
-  watching = startWatching({ config, source, runner, store, metrics, clock, random, log, wakeOutbox, stored });
+  const regulars = startRegulars(config, { ...environment, identity, store, outbox, channels, pulses: health.pulses });
+  started.defer(async () => regulars.stop());
+  const prepare = (next: Config) => {
+    const putIntoForce = reloadable.prepare(next);
+    return () => {
+      putIntoForce();
+      regulars.update(next);
+      wakeOutbox();
+    };
+  };
+  watching = startWatching({ config, source, prepare, runner, store, metrics, clock, random, log, wakeOutbox, stored });
   started.use(watching.reloader);
   outbox.start();
-  started.defer(
-    startRegulars(config, { clock, random, log, identity, store, outbox, channels, pulses: health.pulses }),
-  );
   return handleOf({ ...watching, web, history, outbox, clock, rest: started.move() });
 }
 

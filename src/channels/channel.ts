@@ -50,7 +50,7 @@ export interface ChannelType<
   readonly summary: string;
   /** What stands under `notify.<name>.<channel>`. */
   readonly Entry: Entry;
-  /** Sections of the configuration that are this channel's alone, by their keys at the top; read at the start of the program. */
+  /** Sections of the configuration that are this channel's alone, by their keys at the top; a reload that changes one opens the channel anew. */
   readonly sections: Sections;
   /** Whom messages go to, each on their own: texts that are stored, shown and given to `send`, so without secrets. */
   recipientsOf(contact: Contact<z.output<Entry>>): readonly string[];

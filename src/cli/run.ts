@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { startDaemon } from '#compose.ts';
-import { fingerprintOf } from '#config/changes.ts';
-import { loadConfig } from '#config/load.ts';
+import { openConfigSource } from '#config/config-source.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -12,15 +11,7 @@ export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   world: World,
 ): Promise<number> {
-  let watched: readonly string[] = [];
-  const source = {
-    async load() {
-      const loaded = await loadConfig({ path: options.config, env: world.env });
-      ({ watched } = loaded);
-      return loaded;
-    },
-    fingerprint: async () => fingerprintOf(options.config, watched),
-  };
+  const source = openConfigSource({ path: options.config, env: world.env });
   const config = await source.load();
   const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });
   const environment = { clock: systemClock, random: systemRandom, log, version: world.version, pid: world.pid };

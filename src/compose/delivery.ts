@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { channelTypes, ping, policyOf } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
+import { isSame } from '#config/same.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -38,6 +39,77 @@ export function openChannels(
   return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? [], config.sections));
 }
 
+/** Channels whose own sections of the configuration can change while they are used. */
+export interface ReloadableChannels {
+  readonly list: readonly Channel[];
+  /** Opens anew those whose sections differ. Throws `config_invalid`, and then nothing has changed. Gives what puts them into force. */
+  prepare(next: Config): () => void;
+}
+
+export function openReloadableChannels(
+  config: Config,
+  inForce: () => Config,
+  environment: ChannelsEnvironment,
+): ReloadableChannels {
+  const slots = openChannels(config, inForce, environment).map((channel) => createSlot(channel, environment.log));
+  let opened = config;
+  return {
+    list: slots.map(({ channel }) => channel),
+    prepare(next) {
+      const changed = slots.filter(
+        ({ channel: { name } }) => !isSame(sectionsOf(name, opened), sectionsOf(name, next)),
+      );
+      if (changed.length === 0) return () => {};
+      const fresh = openChannels(next, inForce, environment);
+      return () => {
+        opened = next;
+        for (const channel of fresh) {
+          const slot = changed.find((one) => one.channel.name === channel.name);
+          if (slot === undefined) void channel.close();
+          else slot.replace(channel);
+        }
+      };
+    },
+  };
+}
+
+function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
+  const type = channelTypes.find((one) => one.name === name);
+  const values = new Map<string, unknown>(Object.entries(sections));
+  return Object.keys(type?.sections ?? {}).map((key) => values.get(key));
+}
+
+// What is being sent ends over the channel that it began with.
+function createSlot(first: Channel, log: Log) {
+  let current = { channel: first, sending: 0, isRetired: false };
+  const retire = (entry: typeof current) => {
+    entry.channel.close().catch((error: unknown) => log.warn({ err: error }, 'a channel did not close'));
+  };
+  const channel: Channel = {
+    name: first.name,
+    async send(...message) {
+      const entry = current;
+      entry.sending += 1;
+      try {
+        return await entry.channel.send(...message);
+      } finally {
+        entry.sending -= 1;
+        if (entry.isRetired && entry.sending === 0) retire(entry);
+      }
+    },
+    close: async () => current.channel.close(),
+  };
+  return {
+    channel,
+    replace(next: Channel) {
+      const before = current;
+      current = { channel: next, sending: 0, isRetired: false };
+      before.isRetired = true;
+      if (before.sending === 0) retire(before);
+    },
+  };
+}
+
 /** How each recipient wants to be told: as the first entry under `notify` says that names them. */
 export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Address) => DeliveryPolicy {
   const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
@@ -70,8 +142,34 @@ export interface WatchingOver extends ChannelsEnvironment {
 
 const longestRefusalMs = 15 * 60_000;
 
-/** Starts what renews alerts, and the dead man's switch and the summary where the configuration has them. Gives what ends them. */
-export function startRegulars(config: Config, environment: WatchingOver): () => Promise<void> {
+/** What renews alerts, and the dead man's switch and the summary where the configuration has them. */
+export interface Regulars {
+  /** Starts them anew where the configuration has changed what they do. */
+  update(next: Config): void;
+  stop(): Promise<void>;
+}
+
+export function startRegulars(config: Config, environment: WatchingOver): Regulars {
+  let started = config;
+  let end = startThem(config, environment);
+  const ending = new Set<Promise<void>>();
+  return {
+    update(next) {
+      const parts = ({ heartbeat, summary, notify }: Config) =>
+        summary === null ? { heartbeat } : { heartbeat, summary, notify };
+      if (isSame(parts(started), parts(next))) return;
+      started = next;
+      const ended = end().finally(() => ending.delete(ended));
+      ending.add(ended);
+      end = startThem(next, environment);
+    },
+    async stop() {
+      await Promise.all([end(), ...ending]);
+    },
+  };
+}
+
+function startThem(config: Config, environment: WatchingOver): () => Promise<void> {
   const { store, clock, log, pulses, outbox, channels } = environment;
   const { heartbeat, summary } = config;
   const stuck = () =>

@@ -60,3 +60,24 @@ export function startUpkeep(
 function knownOf({ name, spec, labels }: Config['targets'][number]): KnownTarget {
   return { name, check: spec.type, host: spec.host, labels, objective: null };
 }
+
+/** How long things are kept, as the configuration in force says at the time. */
+export function retentionIn(inForce: () => Pick<Config, 'retention'>): Config['retention'] {
+  return {
+    get rawMs() {
+      return inForce().retention.rawMs;
+    },
+    get hoursMs() {
+      return inForce().retention.hoursMs;
+    },
+    get daysMs() {
+      return inForce().retention.daysMs;
+    },
+    get incidentsMs() {
+      return inForce().retention.incidentsMs;
+    },
+    get checksMs() {
+      return inForce().retention.checksMs;
+    },
+  };
+}

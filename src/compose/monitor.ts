@@ -25,6 +25,8 @@ import { controlRoutes } from '#web/control.ts';
 export interface WatchingParts {
   readonly config: Config;
   readonly source: ConfigSource | null;
+  /** What a reload changes beside the targets: see the reloader. */
+  readonly prepare: (next: Config) => () => void;
   readonly runner: Runner;
   readonly store: MonitorStore;
   readonly metrics: Metrics;
@@ -42,7 +44,16 @@ export interface Watching {
 }
 
 /** Starts the monitor, and watches the configuration where it is known where that comes from. */
-export function startWatching({ config, source, metrics, clock, log, stored, ...parts }: WatchingParts): Watching {
+export function startWatching({
+  config,
+  source,
+  prepare,
+  metrics,
+  clock,
+  log,
+  stored,
+  ...parts
+}: WatchingParts): Watching {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
@@ -53,6 +64,7 @@ export function startWatching({ config, source, metrics, clock, log, stored, ...
     source,
     clock,
     log,
+    prepare,
     apply(next) {
       for (const file of next.exposedFiles) log.warn({ file }, exposedAdvice(file));
       metrics.targetsChanged(next.targets.map((target) => shownOf(target, clock.now())));

@@ -1,13 +1,33 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#kernel/clock.ts';
+import { messageOf, systemCode } from '#kernel/errors.ts';
 import { filesLike, isConfigFile } from './source.ts';
 
-/** What tells a configuration that was written from one that was not, without reading it: names, sizes and times of its files. */
-export async function fingerprintOf(path: string, watched: readonly string[] = []): Promise<string> {
+/**
+ * What tells a configuration that was written from one that was not, without reading it: names, sizes and times of its files,
+ * of those like `watched`, and of those that it names.
+ */
+export async function fingerprintOf(
+  path: string,
+  watched: readonly string[] = [],
+  named: readonly string[] = [],
+): Promise<string> {
   const others = (await Promise.all(watched.map(filesLike))).flat();
-  const prints = await Promise.all(others.map(async (name) => print(name, await stat(name))));
+  const prints = await Promise.all([
+    ...others.map(async (name) => print(name, await stat(name))),
+    ...named.map(printOfNamed),
+  ]);
   return [await fingerprintOfConfig(path), ...prints].join('\n');
+}
+
+// One that is gone is a change like any other: the reload says so.
+async function printOfNamed(path: string): Promise<string> {
+  try {
+    return print(path, await stat(path));
+  } catch (error) {
+    return `${path} ${systemCode(error) ?? messageOf(error)}`;
+  }
 }
 
 async function fingerprintOfConfig(path: string): Promise<string> {

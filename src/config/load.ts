@@ -24,13 +24,15 @@ export interface LoadOptions {
   readonly path: string;
   /** Where `${NAME}` comes from. */
   readonly env: Environment;
+  /** Told of each file that the configuration names and that is read with it: secrets, keys, templates. */
+  readonly onFile?: (path: string) => void;
 }
 
 /**
  * Reads the configuration. Rejects with one `config_invalid` that lists every mistake on a line of its own, as
  * `file:line:column: path: what is wrong`, in the order of the files.
  */
-export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
+export async function loadConfig({ path, env, onFile = () => {} }: LoadOptions): Promise<Config> {
   const { folder, sources } = await readSources(path);
   const read = sources.map((source, order) => readYaml(source, order, env));
   const problems: Problem[] = read.flatMap((one) => one.problems);
@@ -41,7 +43,7 @@ export async function loadConfig({ path, env }: LoadOptions): Promise<Config> {
   const discovered = await discoverTargets(merged.root, folder);
   problems.push(...discovered.problems);
   const judged = judgeConfig(discovered.root, enrolled);
-  const files = await readNamedFiles(merged.root, folder, problems);
+  const files = await readNamedFiles(merged.root, folder, problems, onFile);
   if (judged.file !== null) problems.push(...contactProblems(merged.root, judged.file, files));
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
@@ -59,7 +61,12 @@ const faults: Readonly<Record<string, (text: string) => string | null>> = {
 const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
 
 // Every key of these sections that ends in `_file`, wherever it stands in them, and a few others.
-async function readNamedFiles(root: Located, folder: string, problems: Problem[]): Promise<ReadFiles> {
+async function readNamedFiles(
+  root: Located,
+  folder: string,
+  problems: Problem[],
+  onFile: (path: string) => void,
+): Promise<ReadFiles> {
   const others = [
     ['templates', 'mail'],
     ['nats', 'ca_file'],
@@ -69,8 +76,9 @@ async function readNamedFiles(root: Located, folder: string, problems: Problem[]
   const exposed: string[] = [];
   const sections = ['notify', 'service', ...channelTypes.flatMap((type) => Object.keys(type.sections))];
   for (const path of [...sections.flatMap((section) => filesUnder(root, [section])), ...others]) {
-    const text = await readNamedFile(root, path, folder, problems);
     const written = find(root, path)?.value;
+    if (typeof written === 'string' && written !== '') onFile(resolve(folder, written));
+    const text = await readNamedFile(root, path, folder, problems);
     if (text === null || typeof written !== 'string') continue;
     const key = String(path.at(-1));
     const file = resolve(folder, written);

@@ -1,9 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
+import { channelTypes } from '#channels/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { watchForChanges } from './changes.ts';
 import type { Config } from './config.ts';
+import { isSame } from './same.ts';
 
 /** Where the configuration comes from. */
 export interface ConfigSource {
@@ -37,6 +38,8 @@ export interface ReloaderOptions {
   readonly source: ConfigSource | null;
   readonly clock: Clock;
   readonly log: Log;
+  /** Makes what may fail: throws `config_invalid`, and then nothing changes. Gives what puts it into force. */
+  readonly prepare?: (config: Config) => () => void;
   readonly apply: (config: Config) => AppliedTargets;
   /** Told of every attempt, for metrics. */
   readonly onReloaded: (successful: boolean) => void;
@@ -45,16 +48,14 @@ export interface ReloaderOptions {
 const lookEveryMs = 5_000;
 // What takes effect without a restart; everything else is only read at the start.
 const applied: readonly string[] = [
-  'targets',
-  'maintenance',
-  'notify',
-  'contacts',
-  'exposedFiles',
-] satisfies readonly (keyof Config)[];
+  ...(['targets', 'maintenance', 'notify', 'contacts', 'exposedFiles'] satisfies readonly (keyof Config)[]),
+  ...(['retention', 'heartbeat', 'summary'] satisfies readonly (keyof Config)[]),
+  ...channelTypes.flatMap((type) => Object.keys(type.sections)),
+];
 
 /** Reloads when it is asked to and when the files change. */
 export function createReloader(options: ReloaderOptions): Reloader {
-  const { source, clock, log, apply, onReloaded } = options;
+  const { source, clock, log, prepare = () => () => {}, apply, onReloaded } = options;
   const started = options.config;
   let inForce = started;
   let turn: Promise<unknown> = Promise.resolve();
@@ -62,8 +63,10 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function reloadNow(cause: string): Promise<Reloaded> {
     if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
     let next: Config;
+    let putIntoForce: () => void;
     try {
       next = await source.load();
+      putIntoForce = prepare(next);
     } catch (error) {
       if (!(error instanceof WatchpostError)) throw error;
       const problems = error.message.split('\n');
@@ -73,6 +76,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
     const targets = apply(next);
     inForce = next;
+    putIntoForce();
     const needsRestart = changedKeys(started, next).filter((key) => !applied.includes(key));
     if (needsRestart.length > 0) log.warn({ keys: needsRestart }, 'changes that take effect after a restart only');
     log.info({ cause, ...targets }, 'configuration reloaded');
@@ -108,7 +112,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
 
 function changedKeys(before: Config, after: Config): readonly string[] {
   const values = new Map(entriesOf(before));
-  return entriesOf(after).flatMap(([key, value]) => (isDeepStrictEqual(values.get(key), value) ? [] : [key]));
+  return entriesOf(after).flatMap(([key, value]) => (isSame(values.get(key), value) ? [] : [key]));
 }
 
 // A channel's own section goes by the name that people write.

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fingerprintOf, watchForChanges } from '#config/changes.ts';
 import type { Config } from '#config/config.ts';
+import { openConfigSource } from '#config/config-source.ts';
 import { loadConfig } from '#config/load.ts';
 import { createReloader } from '#config/reload.ts';
+import { isSame } from '#config/same.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
@@ -160,4 +163,54 @@ test('the fingerprint changes with the files, in a folder with those that belong
   expect(await fingerprintOf(file)).not.toBe(first[1]);
   await rm(file);
   await expect(fingerprintOf(file)).rejects.toThrow('ENOENT');
+});
+
+test('what cannot be put into force changes nothing, like a file that is wrong', async () => {
+  const path = join(folder, 'prepared.yaml');
+  await writeFile(path, text());
+  const { log } = memoryLog();
+  const plans: Config[] = [];
+  const config = await loadConfig({ path, env: {} });
+  using reloader = createReloader({
+    config,
+    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => 'same' },
+    clock: new FakeClock(),
+    log,
+    prepare() {
+      throw new WatchpostError('config_invalid', 'the template cannot be used');
+    },
+    apply: (next) => {
+      plans.push(next);
+      return applied;
+    },
+    onReloaded: () => {},
+  });
+  expect(await reloader.reload('asked')).toEqual({ ok: false, problems: ['the template cannot be used'] });
+  expect(plans).toEqual([]);
+  expect(reloader.inForce).toBe(config);
+});
+
+test('a file that the configuration names is part of it: a secret that is written, or gone, is a change', async () => {
+  const path = join(folder, 'secrets.yaml');
+  const secret = join(folder, 'password');
+  await writeFile(secret, 'one');
+  await writeFile(
+    path,
+    text('smtp: { url: smtps://mail.example.com, username: a, password_file: password, from: a@example.com }'),
+  );
+  const source = openConfigSource({ path, env: {} });
+  const first = await source.load();
+  const before = await source.fingerprint();
+  expect(await source.fingerprint()).toBe(before);
+  await writeFile(secret, 'another');
+  expect(await source.fingerprint()).not.toBe(before);
+  const second = await source.load();
+  expect(isSame(first, first)).toBe(true);
+  expect(isSame(first.sections, second.sections)).toBe(false);
+  expect(isSame({ ...first, sections: {} }, { ...second, sections: {} })).toBe(true);
+  await rm(secret);
+  const gone = await source.fingerprint();
+  await expect(source.load()).rejects.toThrow('password');
+  await writeFile(secret, 'third');
+  expect(await source.fingerprint()).not.toBe(gone);
 });
