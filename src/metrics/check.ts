@@ -44,36 +44,7 @@ interface Pair {
 }
 
 export function createCheckMetrics(): CheckMetrics {
-  const duration = histogramFamily(
-    'watchpost_check_duration_seconds',
-    'How long checks took that had a duration, whether up or down.',
-    durationBounds,
-  );
-  const lastDuration = gaugeFamily(
-    'watchpost_check_last_duration_seconds',
-    'How long the last check took; absent where it had no duration.',
-  );
-  const phases = gaugeFamily('watchpost_check_phase_seconds', 'How long each part of the last check took.');
-  const results = counterFamily(
-    'watchpost_check_results_total',
-    'Outcomes of checks by the reason of the failure, which is "none" for up.',
-  );
-  const loss = gaugeFamily('watchpost_ping_loss_ratio', 'Share of the echoes of the last check that got no reply.');
-  const rtt = gaugeFamily('watchpost_ping_rtt_seconds', 'Round-trip times of the last check.');
-  const expiry = gaugeFamily(
-    'watchpost_certificate_expiry_timestamp_seconds',
-    'When the certificate that was seen last expires.',
-  );
-  const factGauges: Readonly<Record<Fact, FactGauge | null>> = {
-    loss: { family: loss },
-    rtt_min: { family: rtt, stat: 'min' },
-    rtt_mean: { family: rtt, stat: 'mean' },
-    rtt_max: { family: rtt, stat: 'max' },
-    rtt_deviation: { family: rtt, stat: 'deviation' },
-    answer_ttl: null,
-    node_lag: null,
-    certificate_expires_at: { family: expiry, kept: true },
-  };
+  const { duration, lastDuration, phases, results, factGauges, all } = createFamilies();
   const factNames = Object.keys(factGauges).filter((name): name is Fact => name in factGauges);
   const targets = new Map<string, Map<string, Pair>>();
 
@@ -159,7 +130,7 @@ export function createCheckMetrics(): CheckMetrics {
   }
 
   return {
-    families: [duration, lastDuration, phases, results, loss, rtt, expiry],
+    families: all,
     record(target, check, votes) {
       for (const vote of votes) record(target, check, vote);
     },
@@ -171,4 +142,39 @@ export function createCheckMetrics(): CheckMetrics {
     keepTargets: (checkByTarget) => keep((target, _, pair) => checkByTarget.get(target) === pair.check),
     keepNodes: (names) => keep((_, node) => names.has(node)),
   };
+}
+
+function createFamilies() {
+  const duration = histogramFamily(
+    'watchpost_check_duration_seconds',
+    'How long checks took that had a duration, whether up or down.',
+    durationBounds,
+  );
+  const lastDuration = gaugeFamily(
+    'watchpost_check_last_duration_seconds',
+    'How long the last check took; absent where it had no duration.',
+  );
+  const phases = gaugeFamily('watchpost_check_phase_seconds', 'How long each part of the last check took.');
+  const results = counterFamily(
+    'watchpost_check_results_total',
+    'Outcomes of checks by the reason of the failure, which is "none" for up.',
+  );
+  const loss = gaugeFamily('watchpost_ping_loss_ratio', 'Share of the echoes of the last check that got no reply.');
+  const rtt = gaugeFamily('watchpost_ping_rtt_seconds', 'Round-trip times of the last check.');
+  const expiry = gaugeFamily(
+    'watchpost_certificate_expiry_timestamp_seconds',
+    'When the certificate that was seen last expires.',
+  );
+  const factGauges: Readonly<Record<Fact, FactGauge | null>> = {
+    loss: { family: loss },
+    rtt_min: { family: rtt, stat: 'min' },
+    rtt_mean: { family: rtt, stat: 'mean' },
+    rtt_max: { family: rtt, stat: 'max' },
+    rtt_deviation: { family: rtt, stat: 'deviation' },
+    answer_ttl: null,
+    node_lag: null,
+    certificate_expires_at: { family: expiry, kept: true },
+  };
+  const all = [duration, lastDuration, phases, results, loss, rtt, expiry];
+  return { duration, lastDuration, phases, results, factGauges, all };
 }

@@ -8,7 +8,7 @@ import type { Silence } from './doubt/silence.ts';
 import { carryOver } from './judge/carry-over.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import { type Incident, isAboutUs, type VoteLine, voteTable } from './judge/incident.ts';
-import { windowMsOf } from './judge/recent-times.ts';
+import { type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord, StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import { createRecorder } from './recorder.ts';
@@ -78,12 +78,9 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const inForce = createPlanInForce(memories.keys(), { start, handOver, failed: reject });
-  const extraRounds = createExtraRounds({
-    clock,
-    witnesses: () => assessor.witnesses(),
-    heldUntil: (target, now) => assessor.holdbacks.heldUntil(target, now),
-    request: (target) => inForce.request(target),
-  });
+  const heldUntil = (target: string, now: number) => assessor.holdbacks.heldUntil(target, now);
+  const request = (target: string) => inForce.request(target);
+  const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   let stopped: Promise<void> | null = null;
 
@@ -100,21 +97,15 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     const looksBack = changed.filter(
       (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
     );
-    refill(looksBack.map(({ target }) => target));
+    refill(
+      assessor.recentTimes,
+      store,
+      looksBack.map(({ target }) => target),
+      clock.now(),
+    );
     inForce.enforce();
     extraRounds.ask(assessor.holdbacks.held());
     return applied;
-  }
-
-  // One look into the store for all targets that need it.
-  function refill(targets: readonly Target[]): void {
-    if (targets.length === 0) return;
-    for (const target of targets) assessor.recentTimes.begin(target.name, windowMsOf(target));
-    const since = clock.now() - Math.max(...targets.map(windowMsOf));
-    const names = new Set(targets.map(({ name }) => name));
-    for (const { target, node, dueAt, seconds } of store.recentSuccesses(since, names)) {
-      assessor.recentTimes.add(target, node, { at: dueAt, seconds });
-    }
   }
 
   function handOver(name: string, last: Target | null, next: Target | null): void {
@@ -180,6 +171,24 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       return stopped;
     },
   };
+}
+
+// One look into the store for all targets that need it.
+function refill(
+  recentTimes: RecentTimes,
+  store: Pick<MonitorStore, 'recentSuccesses'>,
+  targets: readonly Target[],
+  now: number,
+): void {
+  if (targets.length === 0) return;
+  for (const target of targets) recentTimes.begin(target.name, windowMsOf(target));
+  const names = new Set(targets.map(({ name }) => name));
+  for (const { target, node, dueAt, seconds } of store.recentSuccesses(
+    now - Math.max(...targets.map(windowMsOf)),
+    names,
+  )) {
+    recentTimes.add(target, node, { at: dueAt, seconds });
+  }
 }
 
 function ownOf(stored: readonly StoredTarget[]): readonly Incident[] {

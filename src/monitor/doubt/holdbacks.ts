@@ -101,11 +101,9 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
   }
 
   function rememberHeld(target: string, memory: Memory): void {
-    const reasons = [...memory.openIncidents.values()].flatMap(({ held: reason, acknowledged }) =>
-      reason === null || acknowledged !== null ? [] : [reason.by],
-    );
-    if (reasons.length === 0) held.delete(target);
-    else held.set(target, new Set(reasons));
+    const reasons = reasonsOf(memory);
+    if (reasons.size === 0) held.delete(target);
+    else held.set(target, reasons);
   }
 
   return {
@@ -158,6 +156,12 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
       return ancestors;
     },
   };
+}
+
+// What is held back of a target, as far as somebody still waits to be told.
+function reasonsOf({ openIncidents }: Memory): ReadonlySet<Held['by']> {
+  const waiting = [...openIncidents.values()].filter(({ acknowledged }) => acknowledged === null);
+  return new Set(waiting.flatMap(({ held }) => (held === null ? [] : [held.by])));
 }
 
 /** By its rules; a target without a rule that says so is down when a majority of the nodes sees it down. */
