@@ -1,6 +1,6 @@
 import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
 import { openReloadableChannels, policiesOf, startRegulars } from '#compose/delivery.ts';
-import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
+import { openReader, retentionIn, startUpkeep, summariesOf } from '#compose/history.ts';
 import { healthOf } from '#compose/health.ts';
 import { acknowledgingOf, controlsOf, shownOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { serviceOf } from '#compose/service.ts';
@@ -114,7 +114,15 @@ export async function startDaemon(
   const { runner } = checking;
   const wakeOutbox = () => outbox.wake();
   const { stored } = checking;
-  const regulars = startRegulars(config, { ...environment, identity, store, outbox, channels, pulses: health.pulses });
+  const regulars = startRegulars(config, {
+    ...environment,
+    summaries: summariesOf(history, store),
+    identity,
+    store,
+    outbox,
+    channels,
+    pulses: health.pulses,
+  });
   started.defer(async () => regulars.stop());
   const prepare = (next: Config) => {
     const putIntoForce = reloadable.prepare(next);

@@ -13,6 +13,7 @@ import { startHeartbeat } from '#monitor/tell/heartbeat.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
 import type { Address } from '#monitor/tell/recipient-queues.ts';
 import { startRenewal } from '#monitor/tell/renewal.ts';
+import type { SummaryStore } from '#monitor/tell/summary-facts.ts';
 import { startSummary } from '#monitor/tell/summary.ts';
 
 // The part of compose.ts that commands without a daemon need as well.
@@ -133,7 +134,9 @@ const keyOf = ({ channel, recipient }: Address) => `${channel} ${recipient}`;
 export interface WatchingOver extends ChannelsEnvironment {
   readonly random: Random;
   readonly identity: string;
-  readonly store: Pick<MonitorStore, 'summarise' | 'toldAndOpen'>;
+  readonly store: Pick<MonitorStore, 'toldAndOpen'>;
+  /** What summaries are made of. */
+  readonly summaries: SummaryStore;
   readonly outbox: Pick<Outbox, 'refusedMs'>;
   readonly channels: readonly Channel[];
   /** The parts that have to make progress. */
@@ -190,6 +193,7 @@ function startThem(config: Config, environment: WatchingOver): () => Promise<voi
       ? null
       : startSummary({
           ...environment,
+          store: environment.summaries,
           channels,
           schedule: summary.schedule,
           recipients: readersOf(config, summary.notify),

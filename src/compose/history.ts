@@ -5,6 +5,7 @@ import type { HistorySource } from '#history/source.ts';
 import { startChore } from '#kernel/chore.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import type { SummaryStore } from '#monitor/tell/summary-facts.ts';
 import { openForReading } from '#store/reading.ts';
 import type { Store } from '#store/sqlite.ts';
 
@@ -20,6 +21,31 @@ export function openPast(
 ): { readonly reader: HistoryReader } & Disposable {
   const past = openForReading(config.data);
   return { reader: openReader(past.source, () => config, clock), [Symbol.dispose]: () => past[Symbol.dispose]() };
+}
+
+/** How things went, out of what is kept of the past. */
+export function summariesOf(history: HistoryReader, store: Pick<Store, 'incidentsBetween'>): SummaryStore {
+  return {
+    async summarise(from, to) {
+      const [targets, kept] = await Promise.all([history.byTarget({ from, to }), history.kept()]);
+      return {
+        from,
+        to,
+        knownFrom: Math.min(kept.daysFrom, kept.hoursFrom, kept.resultsFrom),
+        targets: targets.map(({ target, answers: { up, down, unknown }, uptime, latency }) => ({
+          target,
+          up,
+          down,
+          unknown,
+          uptime,
+          p95Seconds: latency?.p95 ?? null,
+          meanSeconds: latency?.mean ?? null,
+          longestSeconds: latency?.max ?? null,
+        })),
+        incidents: store.incidentsBetween(from, to),
+      };
+    },
+  };
 }
 
 const pauseMs = 20;

@@ -1,10 +1,9 @@
 import type { Silence } from './doubt/silence.ts';
 import type { RoundRecord, StoredSuccess, StoredTarget } from './judge/round-record.ts';
 import type { DeliveryStore } from './tell/delivery-store.ts';
-import type { SummaryStore } from './tell/summary-facts.ts';
 
 /** The monitor's memory. Every method that writes is one transaction. */
-export interface MonitorStore extends DeliveryStore, SummaryStore {
+export interface MonitorStore extends DeliveryStore {
   load(): readonly StoredTarget[];
   /** The good results of these targets that were due at `since` or later, oldest first. */
   recentSuccesses(since: number, targets: ReadonlySet<string>): Iterable<StoredSuccess>;

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import type { LateVote, StoredSuccess } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { HistorySource, PastResult } from '#history/source.ts';
@@ -30,7 +31,7 @@ import { keptByDefault, type Retention } from './sealing/forget.ts';
 import { openHistoryParts } from './sealing/parts.ts';
 import type { UpkeepProgress } from './sealing/upkeep.ts';
 import { readSilences, writeSilence } from './silences.ts';
-import { readSummary } from './summary.ts';
+import { readIncidentsBetween } from './summary.ts';
 import { createWriter } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {
@@ -45,6 +46,8 @@ export interface StoreOptions extends OpenOptions {
 export interface Store extends MonitorStore, AsyncDisposable {
   /** The check service's part of the same file. */
   readonly checks: ServiceStore;
+  /** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
+  incidentsBetween(from: number, to: number): readonly Incident[];
   /** What is kept under a name, such as the identity of this installation; made where there is nothing yet. */
   fact(name: string, make: () => string): string;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
@@ -160,7 +163,7 @@ export function openStore(options: StoreOptions): Store {
     toldAndOpen: (channel) => guard(() => readToldAndOpen(database, channel)),
     sentMessages: (since) => guard(() => readSentMessages(database, since)),
     deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
-    summarise: (from, to) => guard(() => readSummary(database, from, to)),
+    incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
     listDeliveries: (options) => guard(() => readDeliveries(database, options)),
     retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
     recentSuccesses: (since, wanted) =>

@@ -2,19 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import {
-  closing,
-  delivery,
-  down,
-  incident,
-  openAt,
-  opening,
-  round,
-  start,
-  tempFolder,
-  up,
-  vote,
-} from '../support/store.ts';
+import { closing, delivery, incident, openAt, opening, round, start, tempFolder } from '../support/store.ts';
 
 const hour = 3_600_000;
 
@@ -230,24 +218,16 @@ test('messages that went out are remembered once each, oldest first', () =>
     expect(store.sentMessages(start + 2)).toHaveLength(1);
   }));
 
-test('a summary counts answers and times of each target, and names the incidents of that time', () =>
+test('the incidents of a stretch of time are those that were open for a part of it', () =>
   withStore(async (store, clock) => {
-    const votes = [vote('de1', up(0.1)), vote('fr1', up(0.3)), vote('us1', down())];
     await store.record(opening('old', start - hour));
     await clock.advance(100);
     await store.record(closing('old', start - hour, start - 1));
     await clock.advance(100);
-    await store.record({ ...opening('shop', start), votes });
-    void store.record(round('shop', start + hour, { votes }));
-    void store.record(round('blog', start + 1));
-    await clock.advance(2_000);
-    expect(store.summarise(start, start + hour)).toEqual({
-      from: start,
-      to: start + hour,
-      targets: [
-        { target: 'blog', up: 1, down: 0, unknown: 0, meanSeconds: 0.012345, longestSeconds: 0.012345 },
-        { target: 'shop', up: 2, down: 1, unknown: 0, meanSeconds: 0.2, longestSeconds: 0.3 },
-      ],
-      incidents: [expect.objectContaining({ target: 'shop', endedAt: null })],
-    });
+    await store.record(opening('shop', start));
+    await clock.advance(100);
+    expect(store.incidentsBetween(start, start + hour)).toEqual([
+      expect.objectContaining({ target: 'shop', endedAt: null }),
+    ]);
+    expect(store.incidentsBetween(start - hour, start)).toContainEqual(expect.objectContaining({ target: 'old' }));
   }));

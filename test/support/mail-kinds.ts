@@ -92,10 +92,38 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
     message: summaryMessage(
       {
         ...uptime,
+        knownFrom: uptime.from,
         targets: [
-          { target: 'blog', up: 20_120, down: 40, unknown: 3, meanSeconds: 0.3125, longestSeconds: 4.91 },
-          { target: 'shop', up: 20_155, down: 5, unknown: 0, meanSeconds: 0.0834, longestSeconds: 1.25 },
-          { target: 'smtp', up: 20_160, down: 0, unknown: 0, meanSeconds: 0.0121, longestSeconds: 0.0402 },
+          {
+            target: 'blog',
+            up: 20_120,
+            down: 40,
+            unknown: 3,
+            uptime: 0.99801,
+            p95Seconds: 1.21,
+            meanSeconds: 0.3125,
+            longestSeconds: 4.91,
+          },
+          {
+            target: 'shop',
+            up: 20_155,
+            down: 5,
+            unknown: 0,
+            uptime: 0.99975,
+            p95Seconds: 0.214,
+            meanSeconds: 0.0834,
+            longestSeconds: 1.25,
+          },
+          {
+            target: 'smtp',
+            up: 20_160,
+            down: 0,
+            unknown: 0,
+            uptime: 1,
+            p95Seconds: 0.0193,
+            meanSeconds: 0.0121,
+            longestSeconds: 0.0402,
+          },
         ],
         incidents: [
           shopBack,

@@ -5,7 +5,6 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import type { RoundRecord, StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import type { RuleState } from '#monitor/judge/rule-state.ts';
 import type { MonitorStore } from '#monitor/store.ts';
-import type { SummaryFacts } from '#monitor/tell/summary-facts.ts';
 import { MemoryDeliveries } from './memory-deliveries.ts';
 
 /** A `MonitorStore` in memory: what it gives back went through JSON, as what comes from a database does. */
@@ -61,10 +60,6 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     }
     for (const delivery of round.deliveries) this.#addDelivery(delivery);
     return isThere ? 'duplicate' : 'stored';
-  }
-
-  summarise(from: number, to: number): SummaryFacts {
-    return { from, to, targets: [], incidents: [...this.incidents.values()] };
   }
 
   listDeliveries(): readonly ListedDelivery[] {

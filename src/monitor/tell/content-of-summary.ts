@@ -9,7 +9,7 @@ const longestTable = 50;
 const shortTable = 10;
 
 /** What a summary says about a stretch of time. */
-export function tellSummary({ from, to, targets, incidents }: SummaryFacts, zone: string): MessageContent {
+export function tellSummary({ from, to, knownFrom, targets, incidents }: SummaryFacts, zone: string): MessageContent {
   const open = incidents.filter(({ endedAt }) => endedAt === null);
   const up = targets.reduce((sum, one) => sum + one.up, 0);
   const answers = targets.reduce((sum, one) => sum + one.up + one.down, 0);
@@ -21,7 +21,10 @@ export function tellSummary({ from, to, targets, incidents }: SummaryFacts, zone
     tone: open.length > 0 ? 'bad' : 'good',
     subject: subjectOf('SUMMARY', count(targets.length, 'target'), `${uptime}, ${counted}`),
     headline: `${count(targets.length, 'target')}: ${uptime}, ${counted}`,
-    remarks: [],
+    remarks:
+      knownFrom <= from
+        ? []
+        : [`There are no results from before ${formatTime(knownFrom, zone)}: they are gone, or nothing was measured.`],
     facts: [
       ['Between', formatSpan(from, to, zone)],
       ['Answers', `${answers}, of them ${up} up`],
@@ -29,7 +32,7 @@ export function tellSummary({ from, to, targets, incidents }: SummaryFacts, zone
     ],
     tables: [
       ...(incidents.length === 0 ? [] : [incidentTable(incidents, to, zone)]),
-      ...leastUp(targets),
+      ...byTarget(targets),
       ...slowest(targets),
     ],
     link: null,
@@ -57,14 +60,23 @@ function incidentTable(incidents: readonly Incident[], to: number, zone: string)
   };
 }
 
-function leastUp(targets: SummaryFacts['targets']): readonly ContentTable[] {
-  const worst = targets
-    .filter(({ down }) => down > 0)
-    .toSorted((a, b) => a.up / (a.up + a.down) - b.up / (b.up + b.down))
-    .slice(0, shortTable);
-  if (worst.length === 0) return [];
-  const rows = worst.map(({ target, up, down }) => cells(singleLine(target, 60), share(up, up + down), String(down)));
-  return [{ title: 'Least up', columns: ['target', 'up', 'failed'], rows, more: null }];
+// Every target, the worst first.
+function byTarget(targets: SummaryFacts['targets']): readonly ContentTable[] {
+  if (targets.length === 0) return [];
+  const sorted = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2) || (a.target < b.target ? -1 : 1));
+  const rest = sorted.slice(longestTable);
+  const rows = sorted
+    .slice(0, longestTable)
+    .map(({ target, uptime, p95Seconds, down }) =>
+      cells(
+        singleLine(target, 60),
+        uptime === null ? '-' : share(uptime, 1),
+        p95Seconds === null ? '-' : formatSeconds(p95Seconds),
+        String(down),
+      ),
+    );
+  const more = rest.length === 0 ? null : `and ${rest.length} more, none of them worse`;
+  return [{ title: 'Uptime', columns: ['target', 'up', 'p95', 'failed'], rows, more }];
 }
 
 function slowest(targets: SummaryFacts['targets']): readonly ContentTable[] {

@@ -4,12 +4,17 @@ import type { Incident } from '../judge/incident.ts';
 export interface SummaryFacts {
   readonly from: number;
   readonly to: number;
+  /** From when on there are results: what was before is gone, or was never measured. */
+  readonly knownFrom: number;
   /** The answers about every target that was checked, with the times of those that were up. */
   readonly targets: readonly {
     readonly target: string;
     readonly up: number;
     readonly down: number;
     readonly unknown: number;
+    /** The share of the time with a verdict in which it was not down; null where there was none. */
+    readonly uptime: number | null;
+    readonly p95Seconds: number | null;
     readonly meanSeconds: number | null;
     readonly longestSeconds: number | null;
   }[];
@@ -19,5 +24,5 @@ export interface SummaryFacts {
 
 export interface SummaryStore {
   /** How things went from `from` until before `to`. */
-  summarise(from: number, to: number): SummaryFacts;
+  summarise(from: number, to: number): Promise<SummaryFacts>;
 }

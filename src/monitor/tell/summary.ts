@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import { createNextDue, type Schedule } from '#schedule/schedule.ts';
+import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
 import { dueTimes } from '#schedule/due-times.ts';
 import { attemptToSend } from './attempt.ts';
 import { backoffMs } from './backoff.ts';
@@ -31,6 +31,7 @@ export interface Summary {
 
 const name = 'summary';
 const attemptMs = 60_000;
+const dayMs = 86_400_000;
 
 /**
  * Sends everybody a summary of the time since the last one, whenever it is due. One that cannot be sent is tried again until
@@ -51,7 +52,7 @@ async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<
   const next = createNextDue(options.schedule, name);
   for await (const { dueAt } of dueTimes(options.schedule, name, options.clock, signal)) {
     const untilAt = next(dueAt) ?? dueAt;
-    const messages = compose(options, dueAt - (untilAt - dueAt), dueAt);
+    const messages = await compose(options, dueBefore(next, dueAt), dueAt);
     await Promise.all(messages.map(async (one) => deliver(one, options, untilAt, signal)));
   }
 }
@@ -60,9 +61,23 @@ interface Addressed extends Address {
   readonly message: Message;
 }
 
-function compose({ store, recipients, log, identity }: SummaryOptions, from: number, to: number): readonly Addressed[] {
+// Patterns such as MON-FRI have stretches of several lengths: a summary goes back to the one before, whichever day that was.
+function dueBefore(next: NextDue, dueAt: number): number {
+  for (const days of [2, 8, 35, 400]) {
+    let last: number | null = null;
+    for (let due = next(dueAt - days * dayMs); due !== null && due < dueAt; due = next(due)) last = due;
+    if (last !== null) return last;
+  }
+  return dueAt - dayMs;
+}
+
+async function compose(
+  { store, recipients, log, identity }: SummaryOptions,
+  from: number,
+  to: number,
+): Promise<readonly Addressed[]> {
   try {
-    const facts = store.summarise(from, to);
+    const facts = await store.summarise(from, to);
     return recipients.map(({ zone, ...address }) => ({
       ...address,
       message: summaryMessage(facts, zone, address, identity),

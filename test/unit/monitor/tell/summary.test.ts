@@ -9,14 +9,14 @@ import { seededRandom } from '../../../support/seeded-random.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-function open() {
+function open(pattern = '0 8 * * *') {
   const clock = new FakeClock('2026-01-05T06:00:00Z');
   const email = new RecordingChannel();
   const asked: (readonly [number, number])[] = [];
   const store = {
-    summarise(from: number, to: number): SummaryFacts {
+    async summarise(from: number, to: number): Promise<SummaryFacts> {
       asked.push([from, to]);
-      return { from, to, targets: [], incidents: [] };
+      return { from, to, knownFrom: from, targets: [], incidents: [] };
     },
   };
   const summary = startSummary({
@@ -25,7 +25,7 @@ function open() {
     clock,
     random: seededRandom(),
     log: memoryLog().log,
-    schedule: { kind: 'cron', pattern: '0 8 * * *', timezone: 'Europe/Berlin' },
+    schedule: { kind: 'cron', pattern, timezone: 'Europe/Berlin' },
     recipients: [{ channel: 'email', recipient: 'ops@example.com', zone: 'Europe/Berlin' }],
   });
   return { clock, email, asked, summary };
@@ -42,6 +42,15 @@ test('tells every day about the day before, within the minute that it is due in'
   }
   expect(new Set(email.attempts.map(({ message }) => message.id)).size).toBe(3);
   expect(clock.pending).toBe(0);
+});
+
+test('covers the time since the last one, whatever the pattern: Monday tells Friday to Sunday as well', async () => {
+  const { clock, asked, summary } = open('0 8 * * MON-FRI');
+  await clock.advance(8 * day);
+  await summary.stop();
+  const spans = asked.map(([from, to]) => (to - from) / day);
+  expect(spans).toEqual([3, 1, 1, 1, 1, 3]);
+  for (const [index, [from]] of asked.slice(1).entries()) expect(from).toBe(asked[index]?.[1]);
 });
 
 test('is tried again with the same id until a server takes it', async () => {
