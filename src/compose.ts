@@ -18,6 +18,7 @@ import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import { historyRoutes } from '#web/history.ts';
 import { pagesOf } from '#compose/pages.ts';
+import { incidentHref } from '#web/pages/links.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 
 // The compose files are the only ones that name adapters.
@@ -77,7 +78,7 @@ export async function startDaemon(
     log,
     policyOf: policiesOf(inForce),
     isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
-    linkTo: () => null,
+    linkTo: ({ id }) => (config.http.publicUrl === null ? null : `${config.http.publicUrl}${incidentHref(id)}`),
     acknowledgeAt,
     identity,
     seenNow: (incident) => watching?.monitor.seenNow(incident) ?? null,
@@ -88,7 +89,17 @@ export async function startDaemon(
   const health = healthOf({ checking, store, outbox, clock, monitor: () => watching?.monitor });
   const controls = controlsOf(() => watching ?? notYet(), { clock, random, store });
   const desk = deliveryRoutes({ store, wakeOutbox: () => outbox.wake() });
-  const pages = pagesOf(config, { checking, assets: await loadAssets() });
+  const pages = pagesOf(config, {
+    checking,
+    assets: await loadAssets(),
+    inForce,
+    openIncidents: () => watching?.monitor.openIncidents() ?? [],
+    history,
+    controls: () => controls.controls,
+    clock,
+    random,
+    log,
+  });
   const plugins = serviceOf(
     { ...config, retention },
     { runs: checking.runs, pages: pages.site, store, clock, random, log, started },
@@ -104,9 +115,9 @@ export async function startDaemon(
       // A page that strangers are let in to does not show them what is watched.
       metricsFor: config.ownService?.open === true ? 'this machine' : 'everybody',
       health,
-      plugins: [pages.routes, ...plugins, ...routes],
+      plugins: [...pages.routes, ...plugins, ...routes],
       problemPage: (problem) => pages.site.problem(problem),
-      adminPlugins: [controls, desk, historyRoutes({ history, clock })],
+      adminPlugins: [controls.routes, desk, historyRoutes({ history, clock })],
       trustProxy,
       limits: { closeMs },
     }),
@@ -114,6 +125,7 @@ export async function startDaemon(
   const { runner } = checking;
   const wakeOutbox = () => outbox.wake();
   const { stored } = checking;
+  const { board } = pages;
   const regulars = startRegulars(config, {
     ...environment,
     summaries: summariesOf(history, store),
@@ -132,8 +144,22 @@ export async function startDaemon(
       wakeOutbox();
     };
   };
-  watching = startWatching({ config, source, prepare, runner, store, metrics, clock, random, log, wakeOutbox, stored });
+  watching = startWatching({
+    config,
+    source,
+    prepare,
+    runner,
+    store,
+    metrics,
+    clock,
+    random,
+    log,
+    wakeOutbox,
+    stored,
+    board,
+  });
   started.use(watching.reloader);
+  void pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();
   return handleOf({ ...watching, web, history, outbox, clock, rest: started.move() });
 }

@@ -1,3 +1,5 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
 import { runProgram } from '#cli/program.ts';
 import type { World } from '#cli/world.ts';
 import { version } from '#kernel/version.ts';
@@ -25,6 +27,7 @@ const world: World = {
   hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   columns: process.stdout.columns || 80,
   rows: process.stdout.rows || 24,
+  readLine,
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
 };
@@ -33,3 +36,18 @@ process.exitCode = await runProgram(process.argv.slice(2), world);
 
 // A log that nobody reads must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();
+
+async function readLine(question: string): Promise<string> {
+  const isTerminal = process.stdin.isTTY === true;
+  if (isTerminal) process.stderr.write(question);
+  // What is typed is echoed to nowhere.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output, terminal: isTerminal });
+  try {
+    for await (const line of lines) return line;
+    return '';
+  } finally {
+    lines.close();
+    if (isTerminal) process.stderr.write('\n');
+  }
+}

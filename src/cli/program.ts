@@ -15,6 +15,7 @@ import { manualOf } from './manual.ts';
 import { createPatientCommand } from './mistakes.ts';
 import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
+import { addUserCommands } from './users.ts';
 import type { World } from './world.ts';
 
 const examples = `
@@ -89,6 +90,7 @@ export function createProgram(world: World, finish: (code: number) => void): Com
   addCheckCommands(program, world, finish);
   addControlCommands(program, configOption, world, finish);
   addHistoryCommands(program, configOption, world, finish);
+  addUserCommands(program, world);
 
   const config = program.command('config').description('look at a configuration without running it');
   config

@@ -15,6 +15,8 @@ export interface World {
   /** How many characters fit in a line of the terminal, and how many lines on it. */
   readonly columns: number;
   readonly rows: number;
+  /** The first line of standard input. On a terminal it is asked for with these words, and what is typed is not shown. */
+  readonly readLine: (question: string) => Promise<string>;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
 }

@@ -19,6 +19,7 @@ import { formatRunName } from '#protocol/run-name.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/acknowledge.ts';
 import { controlRoutes } from '#web/control.ts';
+import type { Board } from '#web/live/board.ts';
 
 // The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.
 
@@ -36,6 +37,8 @@ export interface WatchingParts {
   readonly wakeOutbox: () => void;
   /** Told the name of each round that is stored, for nodes that wait to hear of it. */
   readonly stored: (round: string) => void;
+  /** What pages show of the moment. */
+  readonly board: Pick<Board, 'roundDone' | 'incidentsChanged'>;
 }
 
 export interface Watching {
@@ -52,13 +55,14 @@ export function startWatching({
   clock,
   log,
   stored,
+  board,
   ...parts
 }: WatchingParts): Watching {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
   }
-  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf(metrics, stored) });
+  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf(metrics, stored, board) });
   const reloader = createReloader({
     config,
     source,
@@ -81,11 +85,12 @@ export function controlsOf(
   { clock, random, store }: Pick<WatchingParts, 'clock' | 'random' | 'store'>,
 ) {
   const controls = createControls({ monitor: () => watching().monitor, clock, random });
-  return controlRoutes({
+  const routes = controlRoutes({
     ...controls,
     deliveriesOf: (incident) => store.listDeliveries({ incident, limit: 1_000 }),
     reload: async (cause) => watching().reloader.reload(cause),
   });
+  return { controls, routes };
 }
 
 /** The page behind the links to acknowledge, and what makes these; without an address that people reach there is neither. */
@@ -104,19 +109,22 @@ export function acknowledgingOf(
   };
 }
 
-function eventsOf(metrics: Metrics, stored: (round: string) => void): MonitorEvents {
+function eventsOf(metrics: Metrics, stored: (round: string) => void, board: WatchingParts['board']): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
-    roundDone: (target, round) =>
+    roundDone(target, round) {
+      board.roundDone(target.name, round);
       metrics.roundDone({
         ...round,
         target: target.name,
         check: target.spec.type,
         verdict: { status: round.inMaintenance ? 'maintenance' : round.verdict.status },
-      }),
+      });
+    },
     recorded({ target, dueAt, incidents }) {
       stored(formatRunName({ target, dueAt }));
+      if (incidents.length > 0) board.incidentsChanged(incidents);
       for (const { target, rule, severity, endedAt, held } of incidents) {
         const active = endedAt === null;
         metrics.incidentChanged({ target, rule, severity, active, suppressed: active && held !== null });

@@ -1,6 +1,21 @@
 import type { Checking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
+import type { HistoryReader } from '#history/reader.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import type { Controls } from '#monitor/controls.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import { describeRule } from '#monitor/judge/rule.ts';
+import { longestInterval } from '#schedule/schedule.ts';
+import { type Access, createAccess } from '#web/access/access.ts';
 import type { Assets } from '#web/assets/assets.ts';
+import { inRanges } from '#web/connections.ts';
+import { type Board, createBoard } from '#web/live/board.ts';
+import { overviewEvents, stateEvents } from '#web/live/events.ts';
+import { createStream } from '#web/live/streams.ts';
+import { createPastKeeper } from '#web/pages/history-values.ts';
+import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { createSite } from '#web/pages/site.ts';
 
@@ -9,11 +24,20 @@ import { createSite } from '#web/pages/site.ts';
 export interface PagesOver {
   readonly checking: Checking;
   readonly assets: Assets;
+  readonly inForce: () => Config;
+  readonly openIncidents: () => readonly Incident[];
+  readonly history: HistoryReader;
+  readonly controls: () => Controls;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
 }
 
-/** The pages that this configuration has. */
-export function pagesOf({ ownService }: Config, { checking, assets }: PagesOver) {
+/** The pages that this configuration has, and the board that they show. */
+export function pagesOf(config: Config, over: PagesOver) {
+  const { checking, assets } = over;
   const { runs } = checking;
+  const { ownService } = config;
   const service =
     ownService === null || runs === null
       ? null
@@ -21,8 +45,97 @@ export function pagesOf({ ownService }: Config, { checking, assets }: PagesOver)
           nodes: () => runs.nodes().flatMap(({ online, info }) => (online ? [info] : [])),
           maxNodes: ownService.limits.max_nodes,
         };
-  const site = createSite({ assets, places: [...(service === null ? [] : (['check'] as const)), 'nodes'] });
-  const nodes = () =>
-    checking.statuses().map((status) => ({ ...status, awayMs: null, targets: null, disagreement: null }));
-  return { site, routes: pageRoutes({ site, assets, service, nodes }) };
+  const hasMonitor = config.targets.length > 0;
+  const site = createSite({
+    assets,
+    places: [
+      ...(hasMonitor ? (['overview', 'incidents'] as const) : []),
+      ...(service === null ? [] : (['check'] as const)),
+      'nodes',
+    ],
+  });
+  const board = boardOf(over);
+  const nodes = () => {
+    const votes = board.targets().flatMap((target) => target.votes.map(({ node }) => node.name));
+    return checking.statuses().map((status) => ({
+      ...status,
+      awayMs: null,
+      targets: hasMonitor ? votes.filter((name) => name === status.info.name).length : null,
+      disagreement: null,
+    }));
+  };
+  const access = accessOf(config, over);
+  const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
+  // What is known from before the start, until the first rounds tell more.
+  const seed = async () => board.seed(await over.history.now());
+  return {
+    site,
+    board,
+    seed,
+    routes: hasMonitor ? [shared, monitorPages(over, { site, board, access, mayCheck: service !== null })] : [shared],
+  };
+}
+
+function accessOf({ http, ownService }: Config, { clock, random }: PagesOver): Access {
+  const isTrusted = inRanges(http.trustProxy);
+  return createAccess({
+    users: new Map(Object.entries(http.users)),
+    userHeader: http.userHeader,
+    isProxy: (address) => isTrusted(address),
+    strangers: ownService?.open === true,
+    clock,
+    random,
+  });
+}
+
+function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
+  const watched = ({ name, spec, labels, rules, schedule }: Config['targets'][number]) => ({
+    name,
+    check: spec.type,
+    host: spec.host,
+    labels,
+    rules: rules.map(({ name: rule, rule: one }) => ({ name: rule, words: describeRule(one), severity: one.severity })),
+    holdsMs: 3 * (longestInterval(schedule, name, clock.now()) ?? 86_400_000) + 60_000,
+  });
+  // Configured targets change by a reload only, and then they are other objects.
+  let known: { readonly of: Config['targets']; readonly all: ReturnType<typeof watched>[] } | null = null;
+  return createBoard({
+    clock,
+    openIncidents,
+    watched() {
+      const { targets } = inForce();
+      if (known?.of !== targets) known = { of: targets, all: targets.map(watched) };
+      return known.all;
+    },
+  });
+}
+
+function monitorPages(
+  { assets, history, checking, controls, clock, log }: PagesOver,
+  {
+    site,
+    board,
+    access,
+    mayCheck,
+  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'access' | 'mayCheck'>,
+) {
+  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
+  const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
+  return monitorRoutes({
+    site,
+    assets,
+    reader: history,
+    board,
+    past,
+    nodes: () => checking.statuses(),
+    actions: {
+      acknowledge: async (incident, why) => controls().acknowledge(incident, why),
+      silence: (asked) => controls().addSilence({ ...asked, from: null }),
+    },
+    access,
+    mayCheck,
+    overviewStream: createStream({ ...stream, since: overviewEvents(board, past, clock) }),
+    changeStream: createStream({ ...stream, since: stateEvents(board) }),
+    clock,
+  });
 }

@@ -38,6 +38,10 @@ export interface Config {
     readonly publicUrl: string | null;
     /** Addresses and ranges. */
     readonly trustProxy: readonly string[];
+    /** The hashes of passwords, by the name of the user. */
+    readonly users: Readonly<Record<string, string>>;
+    /** In lower case. */
+    readonly userHeader: string | null;
   };
   /** The check service that this process serves, or null. */
   readonly ownService: ConfiguredOwnService | null;
@@ -110,6 +114,8 @@ export function resolveConfig(
       admin: file.http.admin ?? null,
       publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
       trustProxy: file.http.trust_proxy,
+      users: usersOf(file.http.users, files),
+      userHeader: file.http.user_header?.toLowerCase() ?? null,
     },
     ...resolveService(file.service, files),
     nodes: isForeign(file.service) ? [] : Object.entries(file.nodes).map(resolveNode),
@@ -154,6 +160,15 @@ function resolveNode([name, node]: [string, ConfigFile['nodes'][string]]): Confi
     localAddress: { ...(v4 === undefined ? {} : { 4: v4 }), ...(v6 === undefined ? {} : { 6: v6 }) },
     inFlight: node.in_flight,
   };
+}
+
+function usersOf(users: ConfigFile['http']['users'], { named }: ReadFiles): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(users).map(([name, { password_hash: hash }]) => {
+      const read = named[`http.users.${name}.password_hash_file`]?.reveal() ?? '';
+      return [name, (hash ?? read).trim()];
+    }),
+  );
 }
 
 function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles, folder: string): NatsAccess {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { channelTypes } from '#channels/index.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { faultOfPasswordHash } from '#kernel/password.ts';
 import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig } from './config.ts';
@@ -56,6 +57,7 @@ const faults: Readonly<Record<string, (text: string) => string | null>> = {
   key_file: (text) => (/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM private key'),
   hash_file: (text) =>
     tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
+  password_hash_file: faultOfPasswordHash,
   mail: () => null,
 };
 const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
@@ -74,7 +76,7 @@ async function readNamedFiles(
   const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
   const exposed: string[] = [];
-  const sections = ['notify', 'service', ...channelTypes.flatMap((type) => Object.keys(type.sections))];
+  const sections = ['http', 'notify', 'service', ...channelTypes.flatMap((type) => Object.keys(type.sections))];
   for (const path of [...sections.flatMap((section) => filesUnder(root, [section])), ...others]) {
     const written = find(root, path)?.value;
     if (typeof written === 'string' && written !== '') onFile(resolve(folder, written));

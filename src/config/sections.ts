@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, NodeInfo } from '#checks/index.ts';
+import { faultOfPasswordHash } from '#kernel/password.ts';
 import { Duration, formatDuration } from '#kernel/units.ts';
 import { isUrl, webProtocols } from '#kernel/url.ts';
 
@@ -38,6 +39,19 @@ const Listen = z.codec(
   },
 );
 
+const User = z
+  .strictObject({
+    password_hash: z.string().max(300).optional().describe('What "watchpost users hash" printed.'),
+    password_hash_file: z.string().min(1).max(4_096).optional().describe('A file that holds it.'),
+  })
+  .superRefine(({ password_hash: hash, password_hash_file: file }, context) => {
+    const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    if (hash === undefined && file === undefined) say('password_hash', 'is missing: "watchpost users hash" makes one');
+    if (hash !== undefined && file !== undefined) say('password_hash_file', 'is one too many: password_hash is set');
+    const fault = hash === undefined ? null : faultOfPasswordHash(hash);
+    if (fault !== null) say('password_hash', fault);
+  });
+
 const publicUrlHint = 'expected the address that people open, such as "https://status.example.com"';
 
 export const HttpKeys = z.strictObject({
@@ -57,6 +71,17 @@ export const HttpKeys = z.strictObject({
     .max(100)
     .default([])
     .describe('Reverse proxies whose X-Forwarded-* headers are believed: addresses or ranges. Default: none.'),
+  users: z
+    .record(Name, User, { error: 'expected a map of users, such as "ops: { password_hash_file: ... }"' })
+    .default({})
+    .describe(
+      'Who may sign in: then what is watched is shown to nobody else. Status pages, badges and health stay open.',
+    ),
+  user_header: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, { error: 'expected the name of a header, such as "X-Forwarded-User"' })
+    .optional()
+    .describe('The header in which the proxies of trust_proxy name the user whom they let in. Default: none.'),
 });
 
 export const Http = HttpKeys.refine(

@@ -88,7 +88,7 @@ export function createApp({ clock, log, limits, trustProxy, problemPage }: AppOp
 }
 
 /** Headers of every answer; a route that serves pages sets its own instead. Nothing may be framed, sniffed, cached or run. */
-const protection: Readonly<Record<string, string>> = {
+export const protection: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',

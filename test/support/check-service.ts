@@ -96,6 +96,8 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
         pageRoutes({
           site,
           assets,
+          hasMonitor: false,
+          access: null,
           service: { nodes: () => checks.nodes().flatMap(({ online, info }) => (online ? [info] : [])), maxNodes: 50 },
           nodes: () => checks.nodes().map((node) => ({ ...node, awayMs: null, targets: null, disagreement: null })),
         }),

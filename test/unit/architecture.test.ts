@@ -71,8 +71,19 @@ const table: Record<string, readonly string[]> = {
     'web/pages',
     'web/assets',
   ],
+  'web/access': ['kernel'],
+  'web/live': ['kernel', 'checks/index.ts', 'history', 'monitor/judge', 'web/pages', 'web'],
   'web/assets': ['protocol', 'web/browser'],
-  'web/pages': ['kernel', 'checks/index.ts', 'service/ports.ts', 'web/assets'],
+  'web/pages': [
+    'kernel',
+    'checks/index.ts',
+    'history',
+    'monitor/judge',
+    'service/ports.ts',
+    'web/access',
+    'web/assets',
+    'web/live',
+  ],
   'web/browser': [],
 };
 

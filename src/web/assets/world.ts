@@ -7,7 +7,7 @@ import type { GeometryCollection, Topology } from 'topojson-specification';
 import { z } from 'zod';
 
 /** The size of the map in its own units. */
-export const worldSize = { width: 960, height: 460 } as const;
+export const worldSize = { width: 960, height: 420 } as const;
 
 export interface World {
   /** The land, as an image. */
@@ -33,15 +33,18 @@ export async function drawWorld(): Promise<World> {
     readPackaged('i18n-iso-countries/codes.json', Codes),
   ]);
   const numbers = new Map(codes.map(([letters, , number]) => [letters.toLowerCase(), number]));
+  const countries = feature(atlas, atlas.objects.countries).features.flatMap((one) => (isArea(one) ? [one] : []));
+  const shapes = {
+    type: 'FeatureCollection' as const,
+    features: countries.filter(({ id }) => id !== antarctica),
+  };
   const projection = geoNaturalEarth1().fitExtent(
     [
       [4, 4],
       [worldSize.width - 4, worldSize.height - 4],
     ],
-    { type: 'Sphere' },
+    shapes,
   );
-  const countries = feature(atlas, atlas.objects.countries).features.flatMap((one) => (isArea(one) ? [one] : []));
-  const shapes = { type: 'FeatureCollection', features: countries.filter(({ id }) => id !== antarctica) } as const;
   const path = geoPath(projection).digits(1)(shapes) ?? '';
   const byId = new Map(countries.map((country) => [String(country.id), country]));
 

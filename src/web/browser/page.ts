@@ -80,7 +80,11 @@ function refreshSoon(): void {
 
 function follow(url: string): void {
   const events = new EventSource(url);
-  for (const kind of ['result', 'change', 'state', 'incident']) events.addEventListener(kind, refreshSoon);
+  const { of } = document.body.dataset;
+  const onEvent = (event: MessageEvent<string>) => {
+    if (of === undefined || JSON.parse(event.data).target === of) refreshSoon();
+  };
+  for (const kind of ['result', 'state', 'incident']) events.addEventListener(kind, onEvent);
   events.addEventListener('patch', (event: MessageEvent<string>) => {
     for (const [name, markup] of Object.entries<string>(JSON.parse(event.data))) exchange(name, markup);
   });

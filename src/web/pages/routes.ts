@@ -2,6 +2,9 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { checkTypeNames } from '#checks/index.ts';
 import type { Page } from '#service/ports.ts';
 import { assetRoutes, type Assets } from '../assets/assets.ts';
+import type { Access } from '../access/access.ts';
+import { onlyReaders } from './guard.ts';
+import { loginRoutes } from './login.ts';
 import type { NodeValue } from './nodes.ts';
 import type { ServiceReader, Site } from './site.ts';
 
@@ -11,17 +14,23 @@ export interface PageRoutes {
   /** Null where there is no check service. */
   readonly service: ServiceReader | null;
   readonly nodes: () => readonly NodeValue[];
+  /** Whether targets are watched: then the first page is about them. */
+  readonly hasMonitor: boolean;
+  /** Null where everything here is for everybody. */
+  readonly access: Access | null;
 }
 
 const sendPage = (reply: FastifyReply, { headers, body }: Page) => reply.headers(headers).send(body);
 
 /** The pages that need no monitor, and what all pages load. */
-export function pageRoutes({ site, assets, service, nodes }: PageRoutes): FastifyPluginAsync {
+export function pageRoutes({ site, assets, service, nodes, hasMonitor, access }: PageRoutes): FastifyPluginAsync {
   return async (app) => {
     await app.register(assetRoutes(assets));
     app.get('/favicon.ico', (_, reply) => reply.redirect(assets.url('icon.svg')));
-    app.get('/', (_, reply) => reply.redirect(service === null ? '/nodes' : '/check'));
-    app.get('/nodes', (_, reply) => sendPage(reply, site.nodes(nodes(), null)));
+    if (!hasMonitor) app.get('/', (_, reply) => reply.redirect(service === null ? '/nodes' : '/check'));
+    const guard = access === null ? {} : { onRequest: onlyReaders(access, site) };
+    app.get('/nodes', guard, (_, reply) => sendPage(reply, site.nodes(nodes(), null)));
+    if (access?.hasUsers === true) await app.register(loginRoutes(site, access));
     if (service === null) return;
     app.get<{ Querystring: Record<string, unknown> }>('/check', ({ query }, reply) => {
       const type = checkTypeNames.find((name) => name === query['type']) ?? 'http';

@@ -1,6 +1,5 @@
 import { describeDuration } from '#kernel/units.ts';
-
-const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
+import { count, incidentTexts, targetTexts } from './target-texts.ts';
 
 /** Every word that pages say by themselves. */
 export const texts = {
@@ -29,6 +28,73 @@ export const texts = {
     label: 'World map of the nodes',
     caption: 'A mark stands in the middle of a country for all nodes in it.',
   },
+  overview: {
+    none: 'Nothing is watched yet.',
+    down: ({ down, all, first, ago }: { down: number; all: number; first: string; ago: string | null }) =>
+      down === 1
+        ? `${all - 1} of ${count(all, 'target')} are not down. ${first} is down${ago === null ? '' : `, for ${ago}`}.`
+        : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `for ${ago}`}.`,
+    up({
+      up,
+      all,
+      partial,
+      unknown,
+      maintenance,
+    }: Record<'up' | 'all' | 'partial' | 'unknown' | 'maintenance', number>) {
+      if (up === all) return all === 1 ? 'The target is up.' : `All ${all} targets are up.`;
+      const rest = [
+        partial > 0 ? `${partial} partly` : '',
+        unknown > 0 ? `${unknown} unknown` : '',
+        maintenance > 0 ? `${maintenance} in maintenance` : '',
+      ].filter(Boolean);
+      return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
+    },
+    incidents: 'Open incidents',
+    since: 'since',
+    acknowledged: 'acknowledged',
+    welcome: 'What to do next',
+    steps: [
+      'This demo watches Watchpost itself. Open a target to see how it was.',
+      'Stop it, write your own targets into config/watchpost.yaml, and start it again; while it runs, a changed file is loaded by itself.',
+      'Say under notify who is told. Until smtp is set, mails are written into the folder "mail" beside the database.',
+      'Add nodes in other places: docs/nodes.md.',
+    ],
+    text: 'Name or host',
+    state: 'State',
+    label: 'Label',
+    group: 'Group by',
+    view: 'View',
+    list: 'list',
+    wall: 'wall',
+    any: 'any',
+    nothing: 'nothing',
+    show: 'Show',
+    noLabel: 'without this label',
+    groupUp: (up: number, all: number) => `${up} of ${all} up`,
+    noneShown: 'No target is like that.',
+    targets: 'Targets',
+    target: 'Target',
+    seen: 'Seen by nodes',
+    days: '90 days',
+    uptime: 'Uptime',
+    latency: 'Latency',
+    budget: 'Budget left',
+    lately: 'Middle time of the nodes in the last rounds',
+    daysInWords: (uptime: number | null, down: number) =>
+      uptime === null
+        ? '90 days: nothing is known'
+        : `90 days: ${(uptime * 100).toFixed(3)} % up, down on ${count(down, 'day')}`,
+  },
+  login: {
+    title: 'Sign in',
+    user: 'User',
+    password: 'Password',
+    button: 'Sign in',
+    wrong: 'There is no such user with this password.',
+    busy: 'Too many tried just now: wait a minute.',
+  },
+  target: targetTexts,
+  incident: incidentTexts,
   check: {
     title: 'Check from other places',
     lead: (nodes: number) =>
@@ -107,6 +173,11 @@ export const texts = {
   },
   problems: {
     title: (status: number) => titles[status] ?? (status >= 500 ? 'Something went wrong here' : 'That did not work'),
+    signIn: 'This is for users who have signed in.',
+    notForStrangers:
+      'Strangers may start checks here, so what is watched is shown on this machine only: set http.users.',
+    mayNotAct:
+      'Acknowledging and silencing are for users who have signed in, or for a browser on this machine where there are no users.',
     home: 'To the first page',
     check: 'Check something',
     code: 'Code',

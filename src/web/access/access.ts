@@ -1,0 +1,106 @@
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '#kernel/clock.ts';
+import { isPassword } from '#kernel/password.ts';
+import type { Random } from '#kernel/random.ts';
+import { isLocal } from './caller.ts';
+
+export interface AccessOptions {
+  /** By name, the hash of the password. */
+  readonly users: ReadonlyMap<string, string>;
+  /** The header in which a trusted proxy names the user that it let in, in lower case; null for none. */
+  readonly userHeader: string | null;
+  /** Whether the connection comes from a trusted proxy. */
+  readonly isProxy: (address: string) => boolean;
+  /** Whether strangers are let in to this listener: then what is watched is shown to users, or to this machine, only. */
+  readonly strangers: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Who may see and do what on pages. */
+export interface Access {
+  /** The name of the user who has signed in, or whom a trusted proxy names; null where there is none. */
+  userOf(request: Caller): string | null;
+  mayRead(request: Caller): boolean;
+  /** Whether who asks may acknowledge and silence: users; where there are none, browsers on this machine. */
+  mayAct(request: Caller): boolean;
+  /** Whether signing in is of any use here. */
+  readonly hasUsers: boolean;
+  /** A session for whoever knows the password, as the value of a cookie; `busy` where too many try. */
+  signIn(user: string, password: string, from: string): Promise<{ readonly session: string } | 'wrong' | 'busy'>;
+  signOut(request: Caller): void;
+}
+
+type Caller = Pick<FastifyRequest, 'headers' | 'socket'>;
+
+const cookieName = 'watchpost_session';
+
+const sessionMs = 7 * 86_400_000;
+const attemptsMs = 60_000;
+const attemptsPerAddress = 10;
+const attemptsAtOnce = 2;
+const mostSessions = 10_000;
+// Compared where the user is unknown, so that time does not tell who is there.
+const nobody = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+export function createAccess({ users, userHeader, isProxy, strangers, clock, random }: AccessOptions): Access {
+  const sessions = new Map<string, { readonly user: string; readonly until: number }>();
+  const attempts = new Map<string, { count: number; readonly since: number }>();
+  let running = 0;
+  const hasUsers = users.size > 0 || userHeader !== null;
+
+  function namedByProxy({ headers, socket }: Caller): string | null {
+    if (userHeader === null || !isProxy(socket.remoteAddress ?? '')) return null;
+    const named = headers[userHeader];
+    return typeof named === 'string' && /^[\w.@+-]{1,100}$/.test(named) ? named : null;
+  }
+
+  function userOf(request: Caller): string | null {
+    const session = sessions.get(cookieOf(request));
+    if (session !== undefined && session.until > clock.now() && users.has(session.user)) return session.user;
+    return namedByProxy(request);
+  }
+
+  function mayTry(from: string): boolean {
+    const now = clock.elapsed();
+    for (const [address, { since }] of attempts) if (now - since > attemptsMs) attempts.delete(address);
+    const known = attempts.get(from) ?? { count: 0, since: now };
+    attempts.set(from, known);
+    known.count += 1;
+    return known.count <= attemptsPerAddress && running < attemptsAtOnce;
+  }
+
+  return {
+    hasUsers,
+    userOf,
+    mayRead: (request) => (hasUsers ? userOf(request) !== null : !strangers || isLocal(request)),
+    mayAct: (request) => (hasUsers ? userOf(request) !== null : isLocal(request)),
+    async signIn(user, password, from) {
+      if (!mayTry(from)) return 'busy';
+      running += 1;
+      try {
+        const hash = users.get(user);
+        const isRight = await isPassword(password, hash ?? nobody);
+        if (!isRight || hash === undefined) return 'wrong';
+      } finally {
+        running -= 1;
+      }
+      const now = clock.now();
+      for (const [id, { until }] of sessions) if (until <= now || sessions.size >= mostSessions) sessions.delete(id);
+      const id = random.id(40);
+      sessions.set(id, { user, until: now + sessionMs });
+      return { session: id };
+    },
+    signOut: (request) => void sessions.delete(cookieOf(request)),
+  };
+}
+
+/** The cookie that keeps somebody signed in, or ends that. */
+export function sessionCookie(id: string | null, secure: boolean): string {
+  const age = id === null ? 0 : sessionMs / 1_000;
+  return `${cookieName}=${id ?? ''}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}${secure ? '; Secure' : ''}`;
+}
+
+function cookieOf({ headers: { cookie = '' } }: Caller): string {
+  return new RegExp(`(?:^|;\\s*)${cookieName}=([A-Za-z0-9]+)`).exec(cookie)?.[1] ?? '';
+}

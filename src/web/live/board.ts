@@ -1,0 +1,180 @@
+import type { CheckTypeName } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { TargetNow } from '#history/reader.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
+
+export type ShownStatus = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance';
+
+/** A target as it is watched. */
+export interface WatchedTarget {
+  readonly name: string;
+  readonly check: CheckTypeName;
+  readonly host: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The rules in words, by name. */
+  readonly rules: readonly { readonly name: string; readonly words: string; readonly severity: string }[];
+  /** What a round saw holds no longer than this. */
+  readonly holdsMs: number;
+}
+
+/** A target as it is at this moment. */
+export interface LiveTarget extends WatchedTarget {
+  readonly status: ShownStatus;
+  /** Since when, or null where nothing is known. */
+  readonly since: number | null;
+  readonly dueAt: number | null;
+  /** What each node saw last, with everything that it told. */
+  readonly votes: readonly Vote[];
+  /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
+  readonly recent: readonly (number | null)[];
+  readonly incidents: readonly Incident[];
+}
+
+/** What happened last, for whoever looks. It costs a few steps for each round, and nothing more while nobody looks. */
+export interface Board {
+  roundDone(target: string, round: Seen): void;
+  /** Incidents of a target were opened, changed or closed. */
+  incidentsChanged(incidents: readonly Incident[]): void;
+  /** What was known before the program started. */
+  seed(targets: readonly TargetNow[]): void;
+  /** All that is watched, by name. */
+  targets(): readonly LiveTarget[];
+  target(name: string): LiveTarget | null;
+  openIncidents(): readonly Incident[];
+  /** Counts changes; never falls, not by a restart either. */
+  readonly version: number;
+  /** Names of the targets that changed after that version, and the incidents that did, those that are over too. */
+  since(version: number): { readonly targets: readonly string[]; readonly incidents: readonly Incident[] };
+  onChange(listener: () => void): Disposable;
+}
+
+interface Seen {
+  readonly dueAt: number;
+  readonly votes: readonly Vote[];
+  readonly verdict: { readonly status: Exclude<ShownStatus, 'maintenance'> };
+  readonly inMaintenance: boolean;
+}
+
+interface Entry {
+  status: ShownStatus;
+  since: number | null;
+  dueAt: number | null;
+  votes: readonly Vote[];
+  recent: (number | null)[];
+  version: number;
+}
+
+export interface BoardOptions {
+  readonly clock: Clock;
+  /** What is watched at this moment. */
+  readonly watched: () => readonly WatchedTarget[];
+  readonly openIncidents: () => readonly Incident[];
+}
+
+const roundsKept = 40;
+const changesKept = 500;
+
+export function createBoard({ clock, watched, openIncidents }: BoardOptions): Board {
+  const entries = new Map<string, Entry>();
+  const changes: { readonly version: number; readonly incident: Incident }[] = [];
+  const listeners = new Set<() => void>();
+  let version = clock.now();
+
+  function changed(): number {
+    version += 1;
+    for (const listener of listeners) listener();
+    return version;
+  }
+
+  function entryOf(name: string): Entry {
+    const entry = entries.get(name) ?? {
+      status: 'unknown',
+      since: null,
+      dueAt: null,
+      votes: [],
+      recent: [],
+      version: 0,
+    };
+    entries.set(name, entry);
+    return entry;
+  }
+
+  function liveOf(target: WatchedTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
+    const entry = entries.get(target.name);
+    const incidents = open.get(target.name) ?? [];
+    if (entry === undefined)
+      return { ...target, status: 'unknown', since: null, dueAt: null, votes: [], recent: [], incidents };
+    const { status, since, dueAt, votes, recent } = entry;
+    const heldUntil = (dueAt ?? 0) + target.holdsMs;
+    const isStale = dueAt !== null && heldUntil < clock.now();
+    return {
+      ...target,
+      incidents,
+      votes,
+      recent,
+      dueAt,
+      status: isStale ? 'unknown' : status,
+      since: isStale ? heldUntil : since,
+    };
+  }
+
+  const byTarget = () => Map.groupBy(openIncidents(), ({ target }) => target);
+
+  return {
+    roundDone(target, { dueAt, votes, verdict, inMaintenance }) {
+      const entry = entryOf(target);
+      const status = inMaintenance ? 'maintenance' : verdict.status;
+      if (status !== entry.status || entry.since === null) entry.since = dueAt;
+      entry.status = status;
+      entry.dueAt = dueAt;
+      entry.votes = votes;
+      entry.recent.push(middle(votes));
+      if (entry.recent.length > roundsKept) entry.recent.shift();
+      entry.version = changed();
+    },
+    incidentsChanged(incidents) {
+      for (const incident of incidents) {
+        changes.push({ version: changed(), incident });
+        const entry = entries.get(incident.target);
+        if (entry !== undefined) entry.version = version;
+      }
+      if (changes.length > 2 * changesKept) changes.splice(0, changes.length - changesKept);
+    },
+    seed(targets) {
+      for (const { name, status, inMaintenance, since, round } of targets) {
+        const shown = inMaintenance ? 'maintenance' : status;
+        const entry = entryOf(name);
+        if (entry.dueAt === null) Object.assign(entry, { status: shown, since, dueAt: round?.dueAt ?? null });
+        else if (entry.status === shown && since !== null) entry.since = since;
+      }
+    },
+    targets() {
+      const open = byTarget();
+      return watched().map((target) => liveOf(target, open));
+    },
+    target(name) {
+      const found = watched().find((target) => target.name === name);
+      return found === undefined ? null : liveOf(found, byTarget());
+    },
+    openIncidents,
+    get version() {
+      return version;
+    },
+    since: (seen) => ({
+      targets: [...entries].flatMap(([name, entry]) => (entry.version > seen ? [name] : [])),
+      incidents: changes.flatMap((change) => (change.version > seen ? [change.incident] : [])),
+    }),
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => void listeners.delete(listener) };
+    },
+  };
+}
+
+function middle(votes: readonly Vote[]): number | null {
+  const times = votes
+    .flatMap(({ outcome }) => (outcome.status === 'up' ? [outcome.seconds] : []))
+    .sort((a, b) => a - b);
+  return times[Math.floor(times.length / 2)] ?? null;
+}

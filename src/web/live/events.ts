@@ -1,0 +1,57 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import { incidentsPart, overviewHead, type Past, targetRow } from '../pages/overview.ts';
+import type { Board } from './board.ts';
+import type { StreamEvent } from './streams.ts';
+
+/** What the overview shows anew: the parts of the page that changed, drawn once for all viewers. */
+export function overviewEvents(board: Board, past: { of(target: string): Past | null }, clock: Clock) {
+  return (version: number): readonly StreamEvent[] => {
+    const changed = new Set(board.since(version).targets);
+    const targets = board.targets();
+    const now = clock.now();
+    const rows = targets.filter(({ name }) => changed.has(name));
+    const parts = Object.fromEntries(rows.map((one) => [`t-${one.name}`, String(targetRow(one, past.of(one.name)))]));
+    const head = String(overviewHead({ targets, now }));
+    const incidents = String(incidentsPart({ incidents: board.openIncidents(), now }));
+    return [{ event: 'patch', data: { head, incidents, ...parts } }];
+  };
+}
+
+/** The API's events: `state` for each target that was looked at, `incident` for each that was opened, changed or closed. */
+export function stateEvents(board: Board) {
+  return (version: number): readonly StreamEvent[] => {
+    const { targets: names, incidents } = board.since(version);
+    const changed = new Set(names);
+    const targets = board.targets().filter(({ name }) => changed.has(name));
+    return [
+      ...targets.map(({ name, status, since, dueAt, votes }) => ({
+        event: 'state',
+        data: {
+          target: name,
+          status,
+          since: timeOf(since),
+          due_at: timeOf(dueAt),
+          votes: Object.fromEntries(votes.map(({ node, outcome }) => [node.name, outcome.status])),
+        },
+      })),
+      ...incidents.map((incident) => ({ event: 'incident', data: shownIncident(incident) })),
+    ];
+  };
+}
+
+const timeOf = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+
+function shownIncident({ id, target, rule, severity, cause, startedAt, endedAt, held, acknowledged }: Incident) {
+  return {
+    id,
+    target,
+    rule,
+    severity,
+    cause,
+    started_at: timeOf(startedAt),
+    ended_at: timeOf(endedAt),
+    held: held?.why ?? null,
+    acknowledged: acknowledged?.why ?? null,
+  };
+}

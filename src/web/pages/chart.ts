@@ -1,0 +1,99 @@
+import { formatSeconds } from '#kernel/units.ts';
+import { html, type Markup } from './markup.ts';
+import { texts } from './texts.ts';
+
+/** Figures of a step; null where there is nothing to go by. */
+export interface ChartPoint {
+  readonly at: number;
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+export interface ChartLine {
+  readonly name: string;
+  readonly points: readonly ChartPoint[];
+}
+
+export interface ChartEvent {
+  readonly from: number;
+  readonly to: number;
+  readonly kind: 'down' | 'maintenance' | 'unknown' | 'partial';
+  readonly words: string;
+}
+
+export interface ChartValue {
+  readonly from: number;
+  readonly to: number;
+  readonly lines: readonly ChartLine[];
+  readonly events: readonly ChartEvent[];
+}
+
+const [width, height, left, bottom] = [960, 260, 58, 24];
+
+/** Latency over time: a line for the median of each node, a band to its 95th percentile, what happened behind it. From zero up. */
+export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
+  const all = lines.flatMap(({ points }) => points.map(({ p95 }) => p95 ?? 0));
+  const top = niceTop(Math.max(0, ...all));
+  if (top === 0) return html`<p class="soft">${texts.target.noLatency}</p>`;
+  const x = (at: number) => left + ((at - from) / Math.max(1, to - from)) * (width - left - 8);
+  const y = (seconds: number) => 8 + (1 - seconds / top) * (height - bottom - 8);
+  const grid = [0, 0.25, 0.5, 0.75, 1].map(
+    (share) =>
+      html`<path class="grid" d="M${left} ${y(top * share).toFixed(1)}H${width - 8}"/><text x="${left - 8}" y="${(y(top * share) + 4).toFixed(1)}" text-anchor="end">${share === 0 ? '0' : formatSeconds(top * share)}</text>`,
+  );
+  const shades = events.map((event) => {
+    const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
+    return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 1.5).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
+  });
+  const drawn = lines.map(({ name, points }, index) => {
+    const runs = unbroken(points);
+    const band = runs.map(
+      (run) =>
+        `M${run.map(({ at, p95 }) => `${x(at).toFixed(1)} ${y(p95).toFixed(1)}`).join('L')}L${run
+          .toReversed()
+          .map(({ at, p50 }) => `${x(at).toFixed(1)} ${y(p50).toFixed(1)}`)
+          .join('L')}Z`,
+    );
+    const line = runs.map(
+      (run) =>
+        `M${run.map(({ at, p50 }) => `${x(at).toFixed(1)} ${y(p50).toFixed(1)}`).join('L')}${run.length === 1 ? 'h1.5' : ''}`,
+    );
+    return html`<g class="line-${index % 6}"><title>${name}</title><path class="band" d="${band.join('')}"/><path class="line" d="${line.join('')}"/></g>`;
+  });
+  const ticks = [0, 1, 2, 3, 4].map((step) => from + ((to - from) * step) / 4);
+  const times = ticks.map(
+    (at, index) =>
+      html`<text x="${x(at).toFixed(1)}" y="${height - 6}" text-anchor="${index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}">${shortTime(at, to - from)}</text>`,
+  );
+  return html`<figure class="chart" data-chart><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${texts.target.latencyLabel(lines.map(({ name }) => name))}">${shades}${grid}${times}${drawn}</svg>
+<p class="legend">${lines.map(({ name }, index) => html`<span><i class="line-${index % 6}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
+}
+
+type Known = ChartPoint & { readonly p50: number; readonly p95: number };
+
+// Where nothing is known there is a gap.
+function unbroken(points: readonly ChartPoint[]): readonly Known[][] {
+  const runs: Known[][] = [];
+  let run: Known[] = [];
+  for (const point of points) {
+    if (point.p50 !== null && point.p95 !== null) run.push({ ...point, p50: point.p50, p95: point.p95 });
+    else if (run.length > 0) {
+      runs.push(run);
+      run = [];
+    }
+  }
+  return run.length > 0 ? [...runs, run] : runs;
+}
+
+function niceTop(highest: number): number {
+  if (highest <= 0) return 0;
+  const unit = 10 ** Math.floor(Math.log10(highest));
+  return [1, 2, 4, 5, 10].map((step) => step * unit).find((one) => one >= highest) ?? highest;
+}
+
+function shortTime(at: number, spanMs: number): string {
+  const iso = new Date(at).toISOString();
+  return spanMs > 2 * 86_400_000 ? iso.slice(5, 10) : `${iso.slice(11, 16)} UTC`;
+}

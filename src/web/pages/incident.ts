@@ -1,0 +1,100 @@
+import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
+import type { PastRound } from '#history/reader.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { targetHref } from './links.ts';
+import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
+import { roundsGrid } from './target.ts';
+import { texts } from './texts.ts';
+
+export interface IncidentValue {
+  readonly now: number;
+  readonly incident: IncidentDetail;
+  /** What the nodes saw meanwhile, the newest first. */
+  readonly rounds: readonly PastRound[];
+  /** Whether the viewer may acknowledge and silence. */
+  readonly mayAct: boolean;
+}
+
+/** What happened and who knows of it, in two sentences. */
+export function incidentSentence({ incident, now }: Pick<IncidentValue, 'incident' | 'now'>): string {
+  const { target, word, startedAt, endedAt, cause, votes, deliveries } = incident;
+  const down = votes.filter(({ status }) => status === 'down').length;
+  const told = deliveries.filter(({ kind, state: one }) => kind === 'opened' && one === 'sent');
+  const [first] = told;
+  return texts.incident.sentence({
+    target,
+    word,
+    cause,
+    down,
+    all: votes.length,
+    lasted: describeDuration(Math.max(0, (endedAt ?? now) - startedAt)),
+    isOpen: endedAt === null,
+    told:
+      first === undefined
+        ? null
+        : {
+            who: first.recipient,
+            others: told.length - 1,
+            after: describeDuration(Math.max(0, (first.settledAt ?? first.createdAt) - startedAt)),
+          },
+  });
+}
+
+export function incidentContent(value: IncidentValue): Markup {
+  const { incident, mayAct } = value;
+  const words = texts.incident;
+  const { target, subject, condition, startedAt, openedAt, endedAt, severity, held, acknowledged } = incident;
+  const fact = (name: string, what: Markup | string) => html`<div><dt>${name}</dt><dd>${what}</dd></div>`;
+  return html`<div data-part="head"><h1>${state(endedAt === null ? 'down' : 'up', '')} ${foreign(incidentSentence(value))}</h1>
+<p class="lead"><a href="${targetHref(target)}">${target}</a>, ${foreign(subject)}</p></div>
+<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, condition)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, held)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}</dl></div>
+${endedAt === null && mayAct ? actions(incident) : nothing}
+<div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
+<h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>
+<h2>${words.meanwhile}</h2><div data-part="rounds">${roundsGrid(value)}</div>
+<h2>${words.deliveries}</h2><div data-part="deliveries">${deliveryTable(incident.deliveries)}</div>
+<p class="small soft">${words.id} <span class="mono wrap">${incident.id}</span></p>`;
+}
+
+function actions({ id, target, acknowledged }: IncidentDetail): Markup {
+  const words = texts.incident;
+  const acknowledge =
+    acknowledged !== null
+      ? nothing
+      : html`<form class="paper ask" method="post" action="/actions/acknowledge"><input type="hidden" name="incident" value="${id}"><div><label for="why">${words.acknowledge}</label><input type="text" id="why" name="why" required maxlength="200" placeholder="${words.whyAcknowledge}"><p class="hint">${words.acknowledgeHint}</p></div><div><button>${words.acknowledgeButton}</button></div></form>`;
+  return html`<div class="cols" data-part="actions">${acknowledge}<form class="paper ask" method="post" action="/actions/silence"><input type="hidden" name="incident" value="${id}"><input type="hidden" name="target" value="${target}"><div><label for="for">${words.silence}</label><div class="row"><select id="for" name="for">${['1h', '4h', '1d', '7d'].map((one) => html`<option>${one}</option>`)}</select></div></div><div><label for="because">${words.because}</label><input type="text" id="because" name="why" required maxlength="200"></div><div><button class="quiet">${words.silenceButton}</button></div></form></div>`;
+}
+
+function voteTable(votes: readonly PastVote[]): Markup {
+  const { report } = texts;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${texts.incident.votes}"><table><thead><tr><th scope="col">${report.node}</th><th scope="col">${report.result}</th><th scope="col" class="num">${report.time}</th><th scope="col">${texts.incident.what}</th></tr></thead><tbody>${votes.map(
+    ({ node, place, status, seconds, message, address }) =>
+      html`<tr><th scope="row">${node}<div class="small soft">${place}</div></th><td>${state(status, texts.states[status])}</td><td class="num">${seconds === null ? '' : formatSeconds(seconds)}</td><td class="wrap">${message === null ? nothing : foreign(message)} <span class="mono soft">${address ?? ''}</span></td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+function timeline({ timeline: turns, startedAt, openedAt, endedAt }: IncidentDetail): Markup {
+  const words = texts.incident;
+  const line = (at: number, what: Markup) => ({ at, what });
+  const lines = [
+    line(startedAt, html`${words.firstFailing}`),
+    line(openedAt, html`${words.openedNow}`),
+    ...turns.map(({ at, status, up, down, unknown }) =>
+      line(
+        at,
+        html`${state(status, texts.states[status])} <span class="soft">${words.counts(up, down, unknown)}</span>`,
+      ),
+    ),
+    ...(endedAt === null ? [] : [line(endedAt, html`${words.firstGood}`)]),
+  ].toSorted((a, b) => a.at - b.at);
+  return html`<ol class="times">${lines.map(({ at, what }) => html`<li>${moment(at)} ${what}</li>`)}</ol>`;
+}
+
+function deliveryTable(deliveries: readonly PastDelivery[]): Markup {
+  const words = texts.incident;
+  if (deliveries.length === 0) return html`<p class="soft">${words.nobody}</p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th scope="col">${words.to}</th><th scope="col">${words.kind}</th><th scope="col">${words.state}</th><th scope="col">${words.when}</th><th scope="col" class="num">${words.attempts}</th><th scope="col">${words.trouble}</th></tr></thead><tbody>${deliveries.map(
+    ({ channel, recipient, kind, number, state: how, createdAt, settledAt, attempts, lastError }) =>
+      html`<tr><th scope="row" class="wrap">${recipient} <span class="soft">${channel}</span></th><td>${words.kinds[kind]}${number > 1 ? ` ${number}` : ''}</td><td>${state(words.shapes[how], words.delivery[how])}</td><td>${moment(settledAt ?? createdAt)}</td><td class="num">${attempts}</td><td class="wrap">${lastError === null ? nothing : foreign(lastError)}</td></tr>`,
+  )}</tbody></table></div>`;
+}

@@ -1,0 +1,4 @@
+export const targetHref = (name: string): string => `/targets/${encodeURIComponent(name)}`;
+
+/** Identifiers of incidents are paths by themselves. */
+export const incidentHref = (id: string): string => `/incidents/${id.split('/').map(encodeURIComponent).join('/')}`;

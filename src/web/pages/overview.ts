@@ -1,0 +1,190 @@
+import type { NodeInfo } from '#checks/index.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { Assets } from '../assets/assets.ts';
+import type { LiveTarget, ShownStatus } from '../live/board.ts';
+import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
+import { incidentHref, targetHref } from './links.ts';
+import { worldMap } from './map.ts';
+import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
+import { texts } from './texts.ts';
+
+/** How a target was: 90 days, the share of them that it was up, and what is left of its budget. */
+export interface Past {
+  readonly days: readonly Stretch[];
+  readonly uptime: number | null;
+  /** Null where the target has no objective, absent where none has. */
+  readonly budgetLeft?: number | null;
+}
+
+export interface OverviewFilter {
+  readonly state: string;
+  readonly label: string;
+  readonly text: string;
+  readonly group: string;
+  readonly view: string;
+}
+
+export interface OverviewValue {
+  readonly now: number;
+  readonly targets: readonly LiveTarget[];
+  readonly incidents: readonly Incident[];
+  readonly nodes: readonly { readonly info: NodeInfo; readonly online: boolean }[];
+  readonly past: (target: string) => Past | null;
+  readonly filter: OverviewFilter;
+}
+
+const order: readonly ShownStatus[] = ['down', 'partial', 'unknown', 'maintenance', 'up'];
+
+/** The state of everything in one sentence. */
+export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets' | 'now'>): string {
+  const of = (status: ShownStatus) => targets.filter((target) => target.status === status);
+  const down = of('down');
+  const [first] = down.toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
+  const words = texts.overview;
+  if (targets.length === 0) return words.none;
+  if (first !== undefined) {
+    const ago = first.since === null ? null : describeDuration(now - first.since);
+    return words.down({ down: down.length, all: targets.length, first: first.name, ago });
+  }
+  const others = {
+    partial: of('partial').length,
+    unknown: of('unknown').length,
+    maintenance: of('maintenance').length,
+  };
+  return words.up({ up: of('up').length, all: targets.length, ...others });
+}
+
+function worstOf(targets: readonly LiveTarget[]): ShownStatus {
+  if (targets.some(({ status }) => status === 'down')) return 'down';
+  if (targets.some(({ status }) => status === 'partial')) return 'partial';
+  return targets.every(({ status }) => status === 'up' || status === 'maintenance') && targets.length > 0
+    ? 'up'
+    : 'unknown';
+}
+
+export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Markup {
+  return html`<div data-part="head"><h1>${state(worstOf(value.targets), '')} ${overviewSentence(value)}</h1></div>`;
+}
+
+export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
+  const { targets, nodes, filter } = value;
+  const shown = filtered(targets, filter).toSorted(
+    (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || (a.name < b.name ? -1 : 1),
+  );
+  const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
+  return html`${overviewHead(value)}
+${incidentsPart(value)}
+${welcome(value)}
+${filters(value)}
+${list}
+<div data-part="map">${worldMap(
+    nodes.map(({ info, online }) => ({ node: info, state: online ? 'up' : 'unknown' })),
+    assets,
+  )}</div>`;
+}
+
+function filtered(
+  targets: readonly LiveTarget[],
+  { state: wanted, label, text }: OverviewFilter,
+): readonly LiveTarget[] {
+  const [key = '', value = ''] = label.split(':');
+  const word = text.toLowerCase();
+  return targets.filter(
+    (target) =>
+      (wanted === '' || target.status === wanted) &&
+      (label === '' || target.labels[key] === value) &&
+      (word === '' || `${target.name} ${target.host}`.toLowerCase().includes(word)),
+  );
+}
+
+/** The open incidents, the newest first. */
+export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents' | 'now'>): Markup {
+  const words = texts.overview;
+  const rows = incidents.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, 50);
+  const items = rows.map(
+    ({ id, target, wording, cause, startedAt, acknowledged, held }) =>
+      html`<li><a href="${incidentHref(id)}"><span class="state down">${wording.word}</span> ${target}</a> <span class="wrap">${foreign(cause)}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
+  );
+  return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
+}
+
+// For somebody who has just started it: what to do next.
+function welcome({ targets }: OverviewValue): Markup {
+  const isDemo = targets.length <= 3 && targets.some(({ labels }) => labels['team'] === 'demo');
+  if (!isDemo && targets.length > 0) return nothing;
+  return html`<section class="paper"><h2>${texts.overview.welcome}</h2><ol>${texts.overview.steps.map((step) => html`<li>${step}</li>`)}</ol></section>`;
+}
+
+function filters({ targets, filter }: OverviewValue): Markup {
+  if (targets.length < 4 && filter.text === '' && filter.state === '' && filter.label === '') return nothing;
+  const words = texts.overview;
+  const labels = [
+    ...new Set(targets.flatMap(({ labels }) => Object.entries(labels).map(([key, value]) => `${key}:${value}`))),
+  ].sort();
+  const keys = [...new Set(labels.map((label) => label.slice(0, label.indexOf(':'))))];
+  const option = (value: string, shown: string, now: string) =>
+    html`<option value="${value}"${value === now ? html` selected` : nothing}>${shown}</option>`;
+  return html`<form class="filters" method="get" action="/" role="search">
+<div><label for="q">${words.text}</label><input type="search" id="q" name="q" value="${filter.text}"></div>
+<div><label for="state">${words.state}</label><select id="state" name="state">${option('', words.any, filter.state)}${order.map((one) => option(one, texts.states[one], filter.state))}</select></div>
+${
+  labels.length === 0
+    ? nothing
+    : html`<div><label for="label">${words.label}</label><select id="label" name="label">${option('', words.any, filter.label)}${labels.slice(0, 300).map((one) => option(one, one.replace(':', ': '), filter.label))}</select></div>
+<div><label for="group">${words.group}</label><select id="group" name="group">${option('', words.nothing, filter.group)}${keys.map((one) => option(one, one, filter.group))}</select></div>`
+}
+<div><label for="view">${words.view}</label><select id="view" name="view">${option('', words.list, filter.view)}${option('wall', words.wall, filter.view)}</select></div>
+<button class="quiet">${words.show}</button></form>`;
+}
+
+function wall(targets: readonly LiveTarget[]): Markup {
+  return html`<div class="wall">${targets.map((target) => wallTile(target))}</div>`;
+}
+
+const wallTile = ({ name, status }: LiveTarget): Markup =>
+  html`<a class="tile ${status}" data-part="t-${name}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
+
+function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
+  const { group } = value.filter;
+  const words = texts.overview;
+  if (targets.length === 0) return value.targets.length === 0 ? nothing : html`<p class="soft">${words.noneShown}</p>`;
+  const hasBudgets = targets.some(({ name }) => value.past(name)?.budgetLeft !== undefined);
+  const groups = group === '' ? new Map([['', targets]]) : Map.groupBy(targets, ({ labels }) => labels[group] ?? '');
+  const bodies = [...groups]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, members]) => {
+      const up = members.filter(({ status }) => status === 'up').length;
+      const head =
+        group === ''
+          ? nothing
+          : html`<tr class="group"><th colspan="6" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
+      return html`<tbody>${head}${members.map((target) => targetRow(target, value.past(target.name)))}</tbody>`;
+    });
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${hasBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+}
+
+/** A target in the list. */
+export function targetRow(target: LiveTarget, past: Past | null): Markup {
+  const { name, host, status, votes, recent } = target;
+  const seen = votesBar(
+    votes.map(({ node, outcome }) => ({ node: node.name, state: outcome.status })),
+    texts.states,
+  );
+  const last = recent.findLast((one) => one !== null) ?? null;
+  const words = texts.overview;
+  const bar =
+    past === null
+      ? nothing
+      : stateBar(past.days, words.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length));
+  return html`<tr data-part="t-${name}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${past === null || past.budgetLeft === undefined ? nothing : html`<td class="num wide">${percent(past.budgetLeft)}</td>`}</tr>`;
+}
+
+/** A share as people write it; three digits, and never rounded up to 100. */
+export function percent(share: number | null): string {
+  if (share === null) return '–';
+  if (share >= 1) return '100 %';
+  const text =
+    share > 0.99 ? (Math.floor(share * 100_000) / 1_000).toFixed(3) : (Math.floor(share * 10_000) / 100).toFixed(2);
+  return `${Number(text)} %`;
+}

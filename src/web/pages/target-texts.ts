@@ -1,0 +1,130 @@
+import { describeDuration } from '#kernel/units.ts';
+
+// The words of the pages about targets and incidents; the others stand in texts.ts.
+
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`;
+
+const how = {
+  up: 'is up',
+  partial: 'is partly up',
+  down: 'is down',
+  unknown: 'is in an unknown state',
+  maintenance: 'is in maintenance',
+} as const;
+
+export const targetTexts = {
+  sentence(told: {
+    name: string;
+    status: keyof typeof how;
+    up: number;
+    all: number;
+    forMs: number | null;
+    uptime: string | null;
+    p95: string | null;
+  }) {
+    const { name, status, up, all, forMs, uptime, p95 } = told;
+    const since = forMs === null || status === 'up' ? '' : `, for ${describeDuration(forMs)}`;
+    const seen = all === 0 ? '' : status === 'up' || status === 'partial' ? ` from ${up} of ${count(all, 'node')}` : '';
+    const past = [uptime === null ? '' : `${uptime} in 30 days`, p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
+    return `${name} ${how[status]}${seen}${since}${past.length === 0 ? '' : `; ${past.join('; ')}`}`;
+  },
+  latency: 'Latency',
+  latencyLabel: (nodes: readonly string[]) =>
+    `Latency over time of ${nodes.join(', ')}: medians, with bands to the 95th percentile`,
+  bandWords: 'Line: median. Band: up to p95. Shaded: down, unknown or in maintenance.',
+  noLatency: 'No times were measured in this span.',
+  span: 'Span',
+  checkNow: 'Check now from all nodes',
+  figures: 'Figures',
+  uptime: 'Uptime',
+  down: 'Down for',
+  answers: 'Answers',
+  answered: ({ up, down, unknown, late }: { up: number; down: number; unknown: number; late: number }) =>
+    [
+      `${up} up`,
+      down > 0 ? `${down} down` : '',
+      unknown > 0 ? `${unknown} unknown` : '',
+      late > 0 ? `${late} late` : '',
+    ]
+      .filter(Boolean)
+      .join(', '),
+  rounds: 'Votes of the last rounds',
+  roundsCaption: (rounds: number) => `The newest of ${count(rounds, 'round')} is on the right. The first was due at`,
+  votesOf: (up: number, down: number, unknown: number) => `${up} up, ${down} down, ${unknown} unknown`,
+  late: 'came late',
+  noRounds: 'There was no round yet.',
+  last: 'What the nodes saw last',
+  due: 'The round was due at',
+  rules: 'Rules',
+  incidents: 'Incidents',
+  incident: 'Incident',
+  began: 'Began',
+  lasted: 'Lasted',
+  cause: 'Cause',
+  goesOn: 'so far',
+  noIncidents: 'There were none.',
+} as const;
+
+export const incidentTexts = {
+  title: 'Incidents',
+  list: (open: number) =>
+    open === 0 ? 'No incident is open.' : `${count(open, 'incident is', 'incidents are')} open.`,
+  sentence(it: {
+    target: string;
+    word: string;
+    cause: string;
+    down: number;
+    all: number;
+    lasted: string;
+    isOpen: boolean;
+    told: { who: string; others: number; after: string } | null;
+  }) {
+    const what = it.word.toLowerCase();
+    const length = it.isOpen ? `has been ${what} for ${it.lasted}` : `was ${what} for ${it.lasted}`;
+    const nodes = it.all === 0 ? '' : ` from ${it.down} of ${count(it.all, 'node')}`;
+    const others = it.told === null || it.told.others === 0 ? '' : ` and ${count(it.told.others, 'other')}`;
+    const told =
+      it.told === null
+        ? 'Nobody was told.'
+        : `${it.told.who}${others} ${it.told.others > 0 ? 'were' : 'was'} told after ${it.told.after}.`;
+    return `${it.target} ${length}: ${it.cause}${nodes}. ${told}`;
+  },
+  rule: 'Rule',
+  severity: 'Severity',
+  began: 'First failing round',
+  opened: 'Opened',
+  ended: 'Ended',
+  open: 'still open',
+  held: 'Held back',
+  acknowledged: 'Acknowledged',
+  votes: 'Votes',
+  votesOpened: 'Votes that opened it',
+  votesClosed: 'Votes that closed it',
+  what: 'What it said',
+  timeline: 'How it went',
+  meanwhile: 'What the nodes saw meanwhile',
+  deliveries: 'Who was told',
+  nobody: 'Nobody: no delivery was made.',
+  firstFailing: 'first failing round',
+  openedNow: 'opened',
+  firstGood: 'first good round',
+  counts: (up: number, down: number, unknown: number) => `${up} up, ${down} down, ${unknown} unknown`,
+  to: 'To',
+  kind: 'What',
+  kinds: { opened: 'began', reminder: 'reminder', resolved: 'is over', closed: 'closed' },
+  state: 'State',
+  delivery: { pending: 'pending', sent: 'sent', merged: 'told with another', dead: 'given up' },
+  shapes: { pending: 'waiting', sent: 'up', merged: 'up', dead: 'down' },
+  when: 'When',
+  attempts: 'Attempts',
+  trouble: 'Last error',
+  id: 'Name of this incident:',
+  acknowledge: 'Somebody knows of it',
+  whyAcknowledge: 'what is known or done',
+  acknowledgeHint: 'Nothing more is told of it until it is over.',
+  acknowledgeButton: 'Acknowledge',
+  silence: 'Silence the target for',
+  because: 'Why',
+  silenceButton: 'Silence',
+} as const;

@@ -1,0 +1,164 @@
+import type { Browser } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { devices, expectGood, openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { startHttpTarget } from '../support/http-target.ts';
+import { createProgram } from '../support/program.ts';
+
+const config = (target: string, more = '') => `
+data: watchpost.db
+http: { listen: 127.0.0.1:0 ${more} }
+service: {}
+nodes: { de1: { location: [de, Germany, Frankfurt] }, us1: { location: [us, USA, Boston] } }
+defaults: { every: 1s, notify: [ops] }
+targets:
+  shop: { check: http, host: "${target}", timeout: 900ms, labels: { team: web } }
+  port: { check: tcp, host: "${new URL(target).host}", timeout: 900ms, labels: { team: net } }
+  other: { check: tcp, host: "${new URL(target).host}", timeout: 900ms }
+  last: { check: tcp, host: "${new URL(target).host}", timeout: 900ms }
+rules: { down: { rounds: 2, recover: 2 } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
+`;
+
+const heading = ({ page }: Tab, name: RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor({ timeout: 60_000 });
+
+test('a target that goes down and comes back is seen without a reload, and its incident tells the whole story', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url, end } = await program.start(config(target.url));
+  await using tab = await openTab(browser, url);
+  const { page } = tab;
+  await page.goto('/');
+  await heading(tab, /All 4 targets are up\./);
+  await page.evaluate('window.mark = 1');
+  await expectGood(tab);
+
+  await target.stop();
+  await heading(tab, /4 of 4 targets are down/);
+  await page.getByRole('link', { name: /DOWN shop/ }).waitFor();
+  expect(await page.evaluate('window.mark')).toBe(1);
+  await expectGood(tab);
+
+  await page.getByRole('link', { name: /DOWN shop/ }).click();
+  await heading(tab, /shop has been down for .*: .* from 2 of 2 nodes\./);
+  await page.getByLabel('Somebody knows of it').fill('<b>the cable</b>');
+  await page.keyboard.press('Enter');
+  await page.getByText('<b>the cable</b>').first().waitFor();
+  await page.getByLabel('Why').fill('we know');
+  await page.getByRole('button', { name: 'Silence' }).click();
+  await heading(tab, /shop has been down/);
+  await expectGood(tab);
+
+  await target.start();
+  await heading(tab, /shop was down for/);
+  await page.getByRole('link', { name: 'shop', exact: true }).click();
+  await heading(tab, /shop is up from 2 of 2 nodes/);
+  await page.getByRole('link', { name: '10m' }).click();
+  await page.getByRole('img', { name: /Latency over time of de1, us1/ }).waitFor();
+  await expectGood(tab);
+  await page.goto('/incidents');
+  await heading(tab, /No incident is open\.|incidents? (?:is|are) open/);
+  await expectGood(tab);
+  expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+async function look(browser: Browser, url: string, paths: readonly string[], headings: readonly RegExp[]) {
+  for (const device of [devices.desktop, devices.phone, devices.wall]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using tab = await openTab(browser, url, { ...device, colorScheme });
+      for (const [index, path] of paths.entries()) {
+        await tab.page.goto(path);
+        await heading(tab, headings[index] ?? /./);
+        await expectGood(tab);
+      }
+    }
+  }
+}
+
+test('every page about targets is good on phone, desktop and wall, in light and dark', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(config(target.url));
+  await using first = await openTab(browser, url, { javaScriptEnabled: false });
+  await first.page.goto('/');
+  await heading(first, /target/);
+  await look(
+    browser,
+    url,
+    ['/', '/?group=team', '/?view=wall', '/targets/shop?span=10m', '/incidents', '/nodes'],
+    [/targets/, /targets/, /targets/, /shop is/, /incident/, /2 nodes are watching\./],
+  );
+});
+
+test('filters are kept in the address and work by keyboard without scripts', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(config(target.url));
+  await using tab = await openTab(browser, url, { javaScriptEnabled: false });
+  await tab.page.goto('/');
+  await tab.page.getByLabel('Name or host').focus();
+  await tab.page.keyboard.type('sho');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForURL(/[?&]q=sho/);
+  expect(await tab.page.locator('tbody th[scope=row] a').allTextContents()).toEqual(['shop']);
+  await tab.page.goto('/?label=team:net');
+  expect(await tab.page.locator('tbody th[scope=row] a').allTextContents()).toEqual(['port']);
+});
+
+test('with users configured a stranger sees nothing of what is watched until he signs in', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const hash = '$scrypt$ln=15,r=8,p=1$4IFO6htCCsDcshWEfk4TWw$PeH29v+ClnWs6q4gRQQ7fIB0L7aqn5PJ3iY+zP64NUU';
+  const { url } = await program.start(config(target.url, `, users: { ann: { password_hash: "${hash}" } }`));
+  for (const path of ['/', '/targets/shop', '/incidents', '/nodes', '/api/v1/events', '/live/overview']) {
+    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 403]);
+  }
+  await using tab = await openTab(browser, url);
+  const { page } = tab;
+  await page.goto('/targets/shop');
+  await heading(tab, /Sign in/);
+  await expectGood(tab);
+  await page.getByLabel('User').fill('ann');
+  await page.getByLabel('Password').fill('wrong-words');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').waitFor();
+  expect(tab.complaints.splice(0)).toHaveLength(1);
+  await page.getByLabel('User').fill('ann');
+  await page.getByLabel('Password').fill('secret-words');
+  await page.keyboard.press('Enter');
+  await heading(tab, /^shop /);
+  const [cookie] = await page.context().cookies();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await heading(tab, /Sign in/);
+});
+
+test('a form of another site, and one without a user, change nothing', async () => {
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(config(target.url));
+  const send = async (headers: Record<string, string>) =>
+    fetch(`${url}/actions/silence`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams({ incident: 'shop/down/1', target: 'shop', for: '1h', why: 'x' }),
+      redirect: 'manual',
+    });
+  const silences = async () => ((await (await fetch(`${url}/-/silences`)).json()) as { silences: unknown[] }).silences;
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'cross-site', origin: url },
+    { 'sec-fetch-site': 'same-site' },
+    {},
+    { origin: url, 'x-forwarded-for': '192.0.2.1' },
+  ] as Record<string, string>[]) {
+    expect([JSON.stringify(headers), (await send(headers)).status]).toEqual([JSON.stringify(headers), 403]);
+  }
+  expect(await silences()).toEqual([]);
+  expect((await send({ origin: url })).status).toBe(303);
+  expect(await silences()).toHaveLength(1);
+});
