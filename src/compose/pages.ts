@@ -17,6 +17,7 @@ import { createStream } from '#web/live/streams.ts';
 import { createPastKeeper } from '#web/pages/history-values.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
+import { statusRoutes } from '#web/pages/status-routes.ts';
 import { createSite } from '#web/pages/site.ts';
 
 // The part of compose.ts that is about pages: what they are about, and where it comes from.
@@ -52,6 +53,7 @@ export function pagesOf(config: Config, over: PagesOver) {
       ...(hasMonitor ? (['overview', 'incidents'] as const) : []),
       ...(service === null ? [] : (['check'] as const)),
       'nodes',
+      ...('status' in config.pages ? (['status'] as const) : []),
     ],
   });
   const board = boardOf(over);
@@ -66,13 +68,19 @@ export function pagesOf(config: Config, over: PagesOver) {
   };
   const access = accessOf(config, over);
   const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
+  const { history, clock, log, inForce } = over;
+  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
+  const { publicUrl } = config.http;
+  const status = statusRoutes({ site, board, past, pages: () => inForce().pages, publicUrl });
   // What is known from before the start, until the first rounds tell more.
   const seed = async () => board.seed(await over.history.now());
   return {
     site,
     board,
     seed,
-    routes: hasMonitor ? [shared, monitorPages(over, { site, board, access, mayCheck: service !== null })] : [shared],
+    routes: hasMonitor
+      ? [shared, monitorPages(over, { site, board, past, access, mayCheck: service !== null }), status]
+      : [shared],
   };
 }
 
@@ -111,15 +119,15 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
 }
 
 function monitorPages(
-  { assets, history, checking, controls, clock, log }: PagesOver,
+  { assets, history, checking, controls, clock }: PagesOver,
   {
     site,
     board,
+    past,
     access,
     mayCheck,
-  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'access' | 'mayCheck'>,
+  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'mayCheck'>,
 ) {
-  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
   return monitorRoutes({
     site,

@@ -1,3 +1,4 @@
+import type { StatusPage } from './pages.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { CheckSpec, NodeInfo, NodeSelection } from '#checks/index.ts';
@@ -64,6 +65,8 @@ export interface Config {
   /** Files with a secret that every user of the machine may read. */
   readonly exposedFiles: readonly string[];
   /** Null is for ever. */
+  /** Pages for everybody, by name. */
+  readonly pages: Readonly<Record<string, StatusPage>>;
   readonly retention: {
     readonly rawMs: number;
     readonly hoursMs: number;
@@ -129,6 +132,7 @@ export function resolveConfig(
     targets: targets.map((target) => resolveTarget(target, file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
+    pages: file.pages,
     retention: {
       rawMs: file.retention.raw,
       // An hour is kept for as long as its results are.

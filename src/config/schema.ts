@@ -6,6 +6,7 @@ import { Groups } from './groups.ts';
 import { MaintenanceList } from './maintenance.ts';
 import { Heartbeat, Notify, Summary } from './notify.ts';
 import { OwnService } from './own-service.ts';
+import { StatusPages } from './pages.ts';
 import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
 import { Defaults, Names, Target } from './target.ts';
 
@@ -61,6 +62,7 @@ export const ConfigFile = z
     heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
     summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
     maintenance: MaintenanceList,
+    pages: StatusPages,
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .describe('The configuration of Watchpost.');

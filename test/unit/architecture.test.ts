@@ -76,6 +76,7 @@ const table: Record<string, readonly string[]> = {
   'web/assets': ['protocol', 'web/browser'],
   'web/pages': [
     'kernel',
+    'protocol',
     'checks/index.ts',
     'history',
     'monitor/judge',

@@ -85,6 +85,25 @@ export const texts = {
         ? '90 days: nothing is known'
         : `90 days: ${(uptime * 100).toFixed(3)} % up, down on ${count(down, 'day')}`,
   },
+  status: {
+    up: 'All services are working.',
+    partial: 'Some services are partly disturbed.',
+    unknown: 'Nothing is known at the moment.',
+    down: (names: readonly string[]) =>
+      names.length > 3 ? `${names.length} services are disturbed.` : `${names.join(', ')}: disturbed.`,
+    states: {
+      up: 'working',
+      partial: 'partly disturbed',
+      down: 'disturbed',
+      unknown: 'unknown',
+      maintenance: 'in maintenance',
+    },
+    uptime: (share: string) => `${share} in 90 days`,
+    daysAgo: '90 days ago',
+    today: 'today',
+    since: 'Since',
+    missing: 'There is no such status page.',
+  },
   login: {
     title: 'Sign in',
     user: 'User',

@@ -1,0 +1,88 @@
+import type { Incident } from '#monitor/judge/incident.ts';
+import type { LiveTarget, ShownStatus } from '../live/board.ts';
+import { stateBar } from './drawings.ts';
+import { html, type Markup, moment, nothing, state } from './markup.ts';
+import { type Past, percent } from './overview.ts';
+import { texts } from './texts.ts';
+
+/** A page for everybody: some targets under names of their own. */
+export interface StatusValue {
+  readonly title: string;
+  readonly services: readonly Service[];
+}
+
+export interface Service {
+  /** The name on the page. */
+  readonly name: string;
+  readonly target: string;
+  readonly status: ShownStatus;
+  readonly since: number | null;
+  readonly past: Past | null;
+  readonly incidents: readonly Incident[];
+}
+
+/** What a page shows of a target; one that is not watched any more is unknown. */
+export function serviceOf(name: string, target: string, live: LiveTarget | undefined, past: Past | null): Service {
+  if (live === undefined) return { name, target, status: 'unknown', since: null, past, incidents: [] };
+  const { status, since, incidents } = live;
+  return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };
+}
+
+export function statusSentence({ services }: StatusValue): string {
+  const words = texts.status;
+  const down = services.filter(({ status }) => status === 'down');
+  if (down.length > 0) return words.down(down.map(({ name }) => name));
+  if (services.some(({ status }) => status === 'partial')) return words.partial;
+  if (services.every(({ status }) => status === 'unknown')) return words.unknown;
+  return words.up;
+}
+
+function worstStatus({ services }: StatusValue): ShownStatus {
+  const order: readonly ShownStatus[] = ['down', 'partial', 'up', 'maintenance'];
+  return order.find((one) => services.some(({ status }) => status === one)) ?? 'unknown';
+}
+
+export function statusContent(value: StatusValue): Markup {
+  const words = texts.status;
+  const items = value.services.map(
+    ({ name, status, past, incidents, since }) =>
+      html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
+        past === null
+          ? nothing
+          : html`${stateBar(past.days, texts.overview.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${words.uptime(percent(past.uptime))}</span><span>${words.today}</span></p>`
+      }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
+  );
+  return html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>${items}`;
+}
+
+/** The same for programs. */
+export function statusJson(value: StatusValue) {
+  return {
+    title: value.title,
+    status: worstStatus(value),
+    sentence: statusSentence(value),
+    services: value.services.map(({ name, status, since, past }) => ({
+      name,
+      status,
+      since: since === null ? null : new Date(since).toISOString(),
+      uptime_90d: past?.uptime ?? null,
+    })),
+  };
+}
+
+/** A badge: words on the left, a state or a figure on the right. */
+export function badge(left: string, right: string, status: ShownStatus): string {
+  const wide = (text: string) => 14 + Math.round(text.length * 6.6);
+  const [a, b] = [wide(left), wide(right)];
+  return String(
+    html`<svg xmlns="http://www.w3.org/2000/svg" width="${a + b}" height="20" role="img" aria-label="${left}: ${right}"><title>${left}: ${right}</title><rect width="${a + b}" height="20" rx="4" fill="#3b4248"/><path fill="${badgeColours[status]}" d="M${a} 0h${b - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4h-${b - 4}z"/><g fill="#fff" font-family="system-ui,Verdana,sans-serif" font-size="11" text-anchor="middle"><text x="${a / 2}" y="14">${left}</text><text x="${a + b / 2}" y="14">${right}</text></g></svg>`,
+  );
+}
+
+const badgeColours: Readonly<Record<ShownStatus, string>> = {
+  up: '#1a7f4b',
+  partial: '#8f5b00',
+  down: '#b9251c',
+  unknown: '#66717b',
+  maintenance: '#3f5fb0',
+};

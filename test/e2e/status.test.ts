@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { startHttpTarget } from '../support/http-target.ts';
+import { createProgram, eventually } from '../support/program.ts';
+
+const config = (host: string) => `
+data: watchpost.db
+http: { listen: 127.0.0.1:0, public_url: https://status.example.com, users: { ann: { password_hash: "$scrypt$ln=15,r=8,p=1$4IFO6htCCsDcshWEfk4TWw$PeH29v+ClnWs6q4gRQQ7fIB0L7aqn5PJ3iY+zP64NUU" } } }
+defaults: { every: 1s }
+targets:
+  shop: { check: tcp, host: "${host}", timeout: 900ms }
+  secret: { check: tcp, host: "${host}", timeout: 900ms }
+pages:
+  status: { title: Example Inc., targets: { shop: "<b>Web shop" } }
+  inside: { targets: { secret: Inside } }
+`;
+
+test('a status page, its JSON, feed and badges tell strangers of its own targets, and of nothing else', async () => {
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(config(new URL(target.url).host));
+  const get = async (path: string) => fetch(`${url}${path}`, { redirect: 'manual' });
+  const json = async () => (await (await get('/status.json')).json()) as { status: string; services: object[] };
+
+  await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'up' }));
+  expect((await json()).services).toMatchObject([{ name: '<b>Web shop', status: 'up' }]);
+  const page = await get('/status');
+  expect(page.headers.get('cache-control')).toBe('public, max-age=10');
+  const text = await page.text();
+  expect(text).toContain('All services are working.');
+  expect(text).toContain('&lt;b&gt;Web shop');
+  expect(text).not.toContain('secret');
+  expect(await (await get('/status/inside')).text()).toContain('Inside');
+  expect((await get('/status/nothing')).status).toBe(404);
+  expect((await get('/')).status).toBe(403);
+
+  await target.stop();
+  await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'down' }));
+  const feed = await (await get('/status.atom')).text();
+  expect(feed).toContain('<id>https://status.example.com/status</id>');
+  expect(feed).toContain('<title>&lt;b&gt;Web shop: disturbed</title>');
+  const badge = await get('/badge/status/shop/state.svg');
+  expect(badge.headers.get('content-type')).toBe('image/svg+xml');
+  expect(await badge.text()).toContain('aria-label="&lt;b&gt;Web shop: down"');
+  for (const path of ['/badge/status/secret/state.svg', '/badge/inside/shop/state.svg', '/badge/status/shop/x.svg']) {
+    expect([path, (await get(path)).status]).toEqual([path, 404]);
+  }
+});
