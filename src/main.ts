@@ -38,7 +38,7 @@ process.exitCode = await runProgram(process.argv.slice(2), world);
 setTimeout(() => process.exit(), 1_000).unref();
 
 async function readLine(question: string): Promise<string> {
-  const isTerminal = process.stdin.isTTY === true;
+  const isTerminal = process.stdin.isTTY;
   if (isTerminal) process.stderr.write(question);
   // What is typed is echoed to nowhere.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
