@@ -3,7 +3,7 @@ import { watchLag } from '#node/lag.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
 
-const heldUpMs = 800;
+const heldUpMs = 120;
 
 test('an outcome tells for how long the loop was held up meanwhile', async () => {
   const clock = new FakeClock();
