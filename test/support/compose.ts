@@ -173,6 +173,7 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
     (path) => `mkdir -p ${quoted(join(at, path))} && mount -t tmpfs -o mode=1777 tmpfs ${quoted(join(at, path))}`,
   );
   const command = [...standIn.entry, ...args].map(quoted).join(' ');
+  // The shell stays the first process of its namespace: whoever changes the user is no longer ended with its parent.
   return [
     `mount -t tmpfs tmpfs ${quoted(at)}`,
     `for link in bin sbin lib lib64; do ln -s usr/$link ${quoted(at)}/$link; done`,
@@ -186,7 +187,7 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
     ...volumes,
     ...configs,
     ...(service.read_only === true ? [`mount -o remount,ro ${quoted(at)}`] : []),
-    `cd / && exec env -i PATH=/app/node_modules/.bin:/usr/sbin:/usr/bin NODE_ENV=production "$(command -v setpriv)" --no-new-privs "$(command -v chroot)" --userspec=${standIn.user}:${standIn.user} --groups= ${quoted(at)} /usr/bin/env --chdir=${standIn.folder ?? '/'} ${command}`,
+    `cd / && env -i PATH=/app/node_modules/.bin:/usr/sbin:/usr/bin NODE_ENV=production "$(command -v setpriv)" --no-new-privs "$(command -v chroot)" --userspec=${standIn.user}:${standIn.user} --groups= ${quoted(at)} /usr/bin/env --chdir=${standIn.folder ?? '/'} ${command}; exit $?`,
   ].join('\n');
 }
 
