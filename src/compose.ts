@@ -53,9 +53,19 @@ export async function startDaemon(
   for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
   let watching: Watching | null = null;
+  let written: ((seconds: number) => void) | null = null;
   const inForce = () => watching?.reloader.inForce ?? config;
   const retention = retentionIn(inForce);
-  const store = started.use(openStore({ path: config.data, clock, log, pid, retention }));
+  const store = started.use(
+    openStore({
+      path: config.data,
+      clock,
+      log,
+      pid,
+      retention,
+      onWritten: (seconds) => written?.(seconds),
+    }),
+  );
   started.use(startUpkeep(store, { clock, log }));
   const checking = await openChecking(config, environment, store, (absence) => watching?.monitor.nodeAbsent(absence));
   started.defer(async () => checking.close());
@@ -65,6 +75,7 @@ export async function startDaemon(
   const channels = reloadable.list;
   for (const channel of channels) started.defer(async () => channel.close());
   const metrics = started.use(createMetrics({ clock, log, version, sources: sourcesOf(checking, store) }));
+  written = (seconds) => metrics.storeWritten(seconds);
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
 

@@ -38,6 +38,8 @@ export interface StoreOptions extends OpenOptions {
   readonly clock: Clock;
   /** How many rounds may wait in memory while the database refuses. */
   readonly queueLimit?: number;
+  /** Told of each transaction that was committed, in seconds. */
+  readonly onWritten?: (seconds: number) => void;
   /** How long history is kept. Default: results 90 days, hours two years, days and incidents for ever. */
   readonly retention?: Retention;
 }
@@ -94,9 +96,11 @@ export function openStore(options: StoreOptions): Store {
 
   function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {
     file.waitForDisk(durable);
+    const begun = clock.elapsed();
     try {
       const done = raw.transaction(() => work.map(write)).immediate();
       spells.settle('committed');
+      options.onWritten?.((clock.elapsed() - begun) / 1_000);
       return done;
     } catch (error) {
       spells.settle('rolled back');

@@ -203,3 +203,17 @@ test('shared code never asks which type a check is', () => {
   );
   expect(asking).toEqual([]);
 });
+
+test('every figure that metrics take has somebody who gives it', () => {
+  const [, declared = ''] =
+    /export interface Metrics extends Disposable \{([^}]*)\}/.exec(read('metrics/metrics.ts')) ?? [];
+  const methods = [...declared.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name ?? '');
+  expect(methods.length).toBeGreaterThan(6);
+  const others = files.filter((file) => !file.startsWith('metrics/')).map(read);
+  const idle = methods.filter((name) => !others.some((text) => new RegExp(`\\bmetrics\\.${name}\\b`).test(text)));
+  expect(idle).toEqual([]);
+});
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}

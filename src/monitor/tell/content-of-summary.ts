@@ -1,8 +1,8 @@
 import { singleLine } from '#kernel/text.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident } from '../judge/incident.ts';
-import { cells, type ContentTable, formatSeconds, type MessageContent, subjectOf } from './content.ts';
+import { cells, type ContentTable, type MessageContent, subjectOf } from './content.ts';
 import type { SummaryFacts } from './summary-facts.ts';
 
 const longestTable = 50;

@@ -1,5 +1,5 @@
 import { singleLine } from '#kernel/text.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
 import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
@@ -264,13 +264,6 @@ function turns({ timeline }: Incident, zone: string): readonly ContentTable[] {
   const rest = timeline.length - rows.length;
   const columns = ['from', 'verdict', 'down', 'up', 'unknown'];
   return [{ title: 'How it went', columns, rows, more: rest === 0 ? null : `and ${rest} more` }];
-}
-
-/** A measured time for people: `83.4 ms`, `1.25 s`. */
-export function formatSeconds(seconds: number): string {
-  if (seconds >= 10) return `${seconds.toFixed(1)} s`;
-  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
-  return `${Number((seconds * 1_000).toPrecision(3))} ms`;
 }
 
 /** `is still down`, `still loses packets`, out of `is down` and `loses packets`. */

@@ -146,3 +146,22 @@ test('the loop ends at once when it is told to, with no timer left', async () =>
   await ended;
   expect(clock.pending).toBe(0);
 });
+
+test('a small step back of the clock, as NTP makes them, repeats no round', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const watch = collect({ kind: 'every', everyMs: 10_000 }, clock);
+  const round = Promise.withResolvers<void>();
+  watch.busy.push(round.promise);
+  await clock.advance(10_000);
+  expect(watch.dues).toHaveLength(1);
+  const sinceDue = clock.now() - (watch.dues[0]?.dueAt ?? 0);
+  clock.step(-sinceDue - 400);
+  round.resolve();
+  await clock.advance(5_000);
+  expect(watch.dues).toHaveLength(1);
+  await clock.advance(6_000);
+  expect(watch.dues).toHaveLength(2);
+  watch.stop.abort();
+  await clock.advance(0);
+  await watch.ended;
+});

@@ -302,3 +302,18 @@ test.each([
 ])('the rounds %s are refused', (written, message) => {
   expect(Rule.safeParse({ rounds: written }).error?.issues[0]?.message).toBe(message);
 });
+
+test('what a rule noted about nodes outlives the incident', () => {
+  const noted = { de1: 'A 192.0.2.1' };
+  const open = fold(ruleOf(2), rounds('FF'), { ...newRuleState('shop', 'changed'), noted }).state;
+  const closed = fold(
+    ruleOf(2),
+    [
+      { sign: 'G', at: 3_000 },
+      { sign: 'G', at: 4_000 },
+    ],
+    open,
+  );
+  expect(closed.transitions).toMatchObject([{ kind: 'close' }]);
+  expect(closed.state).toEqual({ ...newRuleState('shop', 'changed'), noted });
+});

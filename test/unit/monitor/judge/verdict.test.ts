@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tally, Threshold, type Verdict } from '#monitor/judge/verdict.ts';
+import { tally, tallyStatuses, Threshold, type Verdict } from '#monitor/judge/verdict.ts';
 import { down, unknown, up, votes } from '../../../support/votes.ts';
 
 // u: up, d: down, x: unknown.
@@ -177,3 +177,9 @@ test.each(['most', 0, -1, 1.5, '0%', '101%', '50', null])(
     );
   },
 );
+
+test('suspected nodes do not hold up the quorum: half of those that count is enough', () => {
+  const statuses = ['down', 'unknown', 'unknown', 'unknown'] as const;
+  expect(tallyStatuses(statuses, { kind: 'majority' }, undefined, 2)).toMatchObject({ status: 'down', failing: true });
+  expect(tallyStatuses(statuses, { kind: 'majority' })).toMatchObject({ status: 'unknown', reason: 'no_quorum' });
+});
