@@ -23,7 +23,8 @@ const run = async (...command: readonly string[]) =>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'watchpost-house-'));
-  for (const part of ['src', 'test', 'docs', 'config', 'migrations', 'package.json', 'tsconfig.json', 'CHANGELOG.md']) {
+  const parts = ['src', 'test', 'docs', 'config', 'migrations', '.ci', 'package.json', 'tsconfig.json', 'CHANGELOG.md'];
+  for (const part of parts) {
     await cp(join(root, part), inCopy(part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), inCopy('node_modules'));

@@ -186,11 +186,14 @@ test('THE list of check types equals the folders', () => {
 });
 
 test('the folders of check types have one shape', () => {
-  const model = ['detail.ts', 'index.ts', 'lines.ts', 'probe.ts', 'row.ts', 'spec.ts'];
+  const model = ['detail.ts', 'index.ts', 'lines.ts', 'probe.ts', 'spec.ts'];
   const types = globSync('checks/*/index.ts', { cwd: root }).map((path) => dirname(path));
   for (const type of types) {
     const found = model.filter((file) => files.includes(`${type}/${file}`));
     expect([type, found]).toEqual([type, model]);
+    // A type that the interface does not know has no row, and says so.
+    const hasRow = files.includes(`${type}/row.ts`);
+    expect([type, /\brow: null\b/.test(readFileSync(join(root, type, 'index.ts'), 'utf8'))]).toEqual([type, !hasRow]);
     expect(readFileSync(join(root, type, 'probe.ts'), 'utf8')).toMatch(/\breach\b/);
   }
 });
