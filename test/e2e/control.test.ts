@@ -43,7 +43,7 @@ ${targets}${more}`;
   );
 
   const added = await watchpost('silence', 'add', 'blog', '--for', '2h', '--why', 'it moves');
-  expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^\w{8} {2}blog until /) });
+  expect(added).toMatchObject({ code: 0, out: expect.stringMatching(/^\w{8} {2}blog from \S+ until /) });
   const id = added.out.slice(0, 8);
   expect((await watchpost('silence', 'list')).out).toContain('it moves');
   await target.stop();
@@ -53,7 +53,7 @@ ${targets}${more}`;
     expect(await metrics()).toContain('watchpost_incident_suppressed{target="blog",rule="down",severity="critical"} 1');
   });
   expect((await watchpost('incidents')).out).toMatch(/blog\/down\/\d+ +silenced until/);
-  const [, incident = ''] = /^Incident (\S+)$/m.exec(down?.mail.text ?? '') ?? [];
+  const [, incident = ''] = /^Incident (\S+)\. To say/m.exec(down?.mail.text ?? '') ?? [];
   expect(await watchpost('ack', incident, '--why', 'on it')).toMatchObject({ code: 0 });
   expect((await watchpost('incidents')).out).toContain('acknowledged: on it');
   expect(await watchpost('ack', 'nothing', '--why', 'x')).toMatchObject({
