@@ -59,6 +59,30 @@ const table: Record<string, readonly string[]> = {
     'monitor/store.ts',
     'service/ports.ts',
   ],
+  cli: [
+    'kernel',
+    'schedule',
+    'protocol',
+    'history',
+    'config',
+    'client',
+    'import',
+    'enrolment',
+    'compose',
+    'compose.ts',
+    'checks/index.ts',
+    'channels/index.ts',
+    'service/ports.ts',
+    'service/select.ts',
+    'node/agent.ts',
+    'store/past.ts',
+    'store/reading.ts',
+    'transport/nats/keys.ts',
+    'transport/nats/status.ts',
+    'monitor/judge',
+    'monitor/tell/sample-messages.ts',
+    'monitor/watch/runner.ts',
+  ],
   metrics: ['kernel', 'history', 'monitor/judge', 'service/ports.ts'],
   web: [
     'kernel',
@@ -161,7 +185,7 @@ test('no files lead back to themselves, types counted', () => {
 });
 
 test('every folder of the program stands in the table', () => {
-  const free = ['main.ts', 'compose.ts', 'compose', 'watchpost.js', 'worker.ts', 'cli'];
+  const free = ['main.ts', 'compose.ts', 'compose', 'watchpost.js', 'worker.ts'];
   const rooms = new Set(files.map(roomOf));
   expect([...rooms].filter((folder) => !free.includes(folder) && !(folder in table))).toEqual([]);
 });
