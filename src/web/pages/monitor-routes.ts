@@ -3,28 +3,19 @@ import { z } from 'zod';
 import type { NodeInfo } from '#checks/index.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { WatchpostError } from '#kernel/errors.ts';
-import { Duration } from '#kernel/units.ts';
 import type { Access } from '../access/access.ts';
-import { isOwnForm } from '../access/caller.ts';
 import type { Board } from '../live/board.ts';
 import type { Stream } from '../live/streams.ts';
+import { type Actions, addActions } from './actions.ts';
 import { chartOf, figuresTable, type PastKeeper } from './history-values.ts';
 import { incidentContent, incidentSentence } from './incident.ts';
 import { onlyReaders } from './guard.ts';
-import { incidentHref } from './links.ts';
 import { html, state } from './markup.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { Site } from './site.ts';
 import { incidentList, spans, targetContent, targetSentence } from './target.ts';
 import { texts } from './texts.ts';
-
-/** What can be done from pages. What is asked wrongly throws `usage`. */
-export interface Actions {
-  acknowledge(incident: string, why: string): Promise<unknown>;
-  silence(asked: { readonly targets: readonly string[]; readonly forMs: number; readonly why: string }): unknown;
-}
 
 export interface MonitorPages {
   readonly site: Site;
@@ -52,113 +43,122 @@ const patienceMs = 150;
 /** The pages about what is watched. */
 export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
   return async (app) => {
-    const { site, assets, reader, board, past, clock, access } = pages;
-    app.addHook('onRequest', onlyReaders(access, site));
-
-    app.get('/', async (request, reply) => {
-      const query = OverviewQuery.parse(request.query);
-      const targets = board.targets();
-      await past.want(
-        targets.map(({ name }) => name),
-        patienceMs,
-      );
-      const value = {
-        now: clock.now(),
-        targets,
-        incidents: board.openIncidents(),
-        nodes: pages.nodes(),
-        past: (target: string) => past.of(target),
-        filter: { state: query.state, label: query.label, text: query.q, group: query.group, view: query.view },
-      };
-      const content = overviewContent(value, assets);
-      return send(
-        reply,
-        site.page({
-          user: access.userOf(request),
-          title: overviewSentence(value),
-          place: 'overview',
-          content,
-          live: '/live/overview',
-          refresh: 30,
-        }),
-      );
-    });
-
-    app.get<{ Params: { name: string } }>('/targets/:name', async (request, reply) => {
-      const target = board.target(request.params.name);
-      if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
-      const { span } = TargetQuery.parse(request.query);
-      const now = clock.now();
-      const { name } = target;
-      const { incidents } = await reader.incidents({ target: name, limit: 20 });
-      const value = {
-        now,
-        target,
-        span,
-        chart: await chartOf(reader, name, span, now),
-        figures: await figuresTable(reader, name, span, now),
-        rounds: await reader.rounds(name, { limit: roundsShown }),
-        incidents,
-        mayCheck: pages.mayCheck,
-      };
-      return send(
-        reply,
-        site.page({
-          user: access.userOf(request),
-          title: targetSentence(value),
-          place: 'overview',
-          content: targetContent(value),
-          live: '/api/v1/events',
-          liveOf: name,
-          refresh: 30,
-        }),
-      );
-    });
-
-    app.get('/incidents', async (request, reply) => {
-      const { incidents } = await reader.incidents({ limit: 200 });
-      const open = incidents.filter(({ endedAt }) => endedAt === null).length;
-      const sentence = texts.incident.list(open);
-      const content = html`<div data-part="head"><h1>${state(open === 0 ? 'up' : 'down', '')} ${sentence}</h1></div><div data-part="list">${incidentList(incidents, clock.now())}</div>`;
-      return send(
-        reply,
-        site.page({
-          user: access.userOf(request),
-          title: sentence,
-          place: 'incidents',
-          content,
-          live: '/api/v1/events',
-          refresh: 30,
-        }),
-      );
-    });
-
-    app.get<{ Params: { '*': string } }>('/incidents/*', async (request, reply) => {
-      const id = request.params['*'];
-      const incident = await reader.incident(id);
-      if (incident === null) return missing(reply, site, `there is no incident ${id}`);
-      const until = incident.endedAt ?? clock.now();
-      const rounds = await reader.rounds(incident.target, { before: until + 60_000, limit: roundsShown });
-      const value = { now: clock.now(), incident, rounds, mayAct: access.mayAct(request) };
-      const title = incidentSentence(value);
-      const live = incident.endedAt === null ? '/api/v1/events' : null;
-      return send(
-        reply,
-        site.page({
-          user: access.userOf(request),
-          title,
-          place: 'incidents',
-          content: incidentContent(value),
-          live,
-          liveOf: incident.target,
-          refresh: live === null ? null : 30,
-        }),
-      );
-    });
-
+    app.addHook('onRequest', onlyReaders(pages.access, pages.site));
+    addOverview(app, pages);
+    addTarget(app, pages);
+    addIncidents(app, pages);
     addStreams(app, pages);
     addActions(app, pages);
   };
+}
+
+function addOverview(app: FastifyInstance, pages: MonitorPages): void {
+  const { site, assets, board, past, clock, access } = pages;
+  app.get('/', async (request, reply) => {
+    const query = OverviewQuery.parse(request.query);
+    const targets = board.targets();
+    await past.want(
+      targets.map(({ name }) => name),
+      patienceMs,
+    );
+    const value = {
+      now: clock.now(),
+      targets,
+      incidents: board.openIncidents(),
+      nodes: pages.nodes(),
+      past: (target: string) => past.of(target),
+      filter: { state: query.state, label: query.label, text: query.q, group: query.group, view: query.view },
+    };
+    const content = overviewContent(value, assets);
+    return send(
+      reply,
+      site.page({
+        user: access.userOf(request),
+        title: overviewSentence(value),
+        place: 'overview',
+        content,
+        live: '/live/overview',
+        refresh: 30,
+      }),
+    );
+  });
+}
+
+function addTarget(app: FastifyInstance, pages: MonitorPages): void {
+  const { site, reader, board, clock, access } = pages;
+  app.get<{ Params: { name: string } }>('/targets/:name', async (request, reply) => {
+    const target = board.target(request.params.name);
+    if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
+    const { span } = TargetQuery.parse(request.query);
+    const now = clock.now();
+    const { name } = target;
+    const { incidents } = await reader.incidents({ target: name, limit: 20 });
+    const value = {
+      now,
+      target,
+      span,
+      chart: await chartOf(reader, name, span, now),
+      figures: await figuresTable(reader, name, span, now),
+      rounds: await reader.rounds(name, { limit: roundsShown }),
+      incidents,
+      mayCheck: pages.mayCheck,
+    };
+    return send(
+      reply,
+      site.page({
+        user: access.userOf(request),
+        title: targetSentence(value),
+        place: 'overview',
+        content: targetContent(value),
+        live: '/api/v1/events',
+        liveOf: name,
+        refresh: 30,
+      }),
+    );
+  });
+}
+
+function addIncidents(app: FastifyInstance, { site, reader, clock, access }: MonitorPages): void {
+  app.get('/incidents', async (request, reply) => {
+    const { incidents } = await reader.incidents({ limit: 200 });
+    const open = incidents.filter(({ endedAt }) => endedAt === null).length;
+    const sentence = texts.incident.list(open);
+    const content = html`<div data-part="head"><h1>${state(open === 0 ? 'up' : 'down', '')} ${sentence}</h1></div><div data-part="list">${incidentList(incidents, clock.now())}</div>`;
+    return send(
+      reply,
+      site.page({
+        user: access.userOf(request),
+        title: sentence,
+        place: 'incidents',
+        content,
+        live: '/api/v1/events',
+        refresh: 30,
+      }),
+    );
+  });
+
+  app.get<{ Params: { '*': string } }>('/incidents/*', async (request, reply) => {
+    const id = request.params['*'];
+    const incident = await reader.incident(id);
+    if (incident === null) return missing(reply, site, `there is no incident ${id}`);
+    const until = incident.endedAt ?? clock.now();
+    const rounds = await reader.rounds(incident.target, { before: until + 60_000, limit: roundsShown });
+    const value = { now: clock.now(), incident, rounds, mayAct: access.mayAct(request) };
+    const title = incidentSentence(value);
+    const live = incident.endedAt === null ? '/api/v1/events' : null;
+    return send(
+      reply,
+      site.page({
+        user: access.userOf(request),
+        title,
+        place: 'incidents',
+        content: incidentContent(value),
+        live,
+        liveOf: incident.target,
+        refresh: live === null ? null : 30,
+      }),
+    );
+  });
 }
 
 function addStreams(app: FastifyInstance, { overviewStream, changeStream }: MonitorPages): void {
@@ -167,44 +167,6 @@ function addStreams(app: FastifyInstance, { overviewStream, changeStream }: Moni
   app.addHook('preClose', async () => {
     overviewStream[Symbol.dispose]();
     changeStream[Symbol.dispose]();
-  });
-}
-
-const Acknowledge = z.object({ incident: z.string().min(1).max(300), why: z.string().trim().min(1).max(200) });
-const Silence = z.object({
-  incident: z.string().max(300),
-  target: z.string().min(1).max(100),
-  for: Duration({ min: '1m', max: '365d' }),
-  why: z.string().trim().min(1).max(200),
-});
-
-function addActions(app: FastifyInstance, { actions, access, site }: MonitorPages): void {
-  void app.register(async (forms) => {
-    forms.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
-      done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-    );
-    forms.addHook('onRequest', async (request, reply) => {
-      if (access.mayAct(request) && isOwnForm(request)) return;
-      const { headers, body } = site.problem({ status: 403, code: 'forbidden', message: texts.problems.mayNotAct });
-      await reply.code(403).headers(headers).send(body);
-    });
-    forms.setErrorHandler((error, _, reply) => {
-      const isWrong = error instanceof z.ZodError || (error instanceof WatchpostError && error.code === 'usage');
-      if (!isWrong) throw error;
-      const message = error instanceof z.ZodError ? z.prettifyError(error) : error.message;
-      const { headers, body } = site.problem({ status: 400, code: 'bad_request', message });
-      return reply.code(400).headers(headers).send(body);
-    });
-    forms.post('/actions/acknowledge', async ({ body }, reply) => {
-      const { incident, why } = Acknowledge.parse(body);
-      await actions.acknowledge(incident, why);
-      return reply.redirect(incidentHref(incident), 303);
-    });
-    forms.post('/actions/silence', async ({ body }, reply) => {
-      const { incident, target, for: forMs, why } = Silence.parse(body);
-      actions.silence({ targets: [target], forMs, why });
-      return reply.redirect(incidentHref(incident), 303);
-    });
   });
 }
 
