@@ -1,24 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { budgetOf } from './budget.ts';
-import { figuresOf, partsRead, type Read, readSpan } from './figures.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
+import { figuresOf, type Read, readSpan } from './figures.ts';
+import { lastRounds } from './rounds.ts';
+import { targetsNow } from './now.ts';
 import type {
   Figures,
   FiguresQuery,
   HistoryReader,
   KnownTarget,
   NodeFigures,
-  PastRound,
   Selection,
-  SeriesQuery,
   TargetBudget,
   TargetFigures,
-  TargetNow,
 } from './reader.ts';
-import type { HistorySource, PastResult } from './source.ts';
-import { dayMs, hourMs, partsOf, type Span, stepFor } from './span.ts';
-import type { Spell } from './spells.ts';
+import { readSeries } from './series.ts';
+import type { HistorySource } from './source.ts';
+import type { Span } from './span.ts';
 
 export interface ReaderOptions {
   readonly source: HistorySource;
@@ -27,8 +26,6 @@ export interface ReaderOptions {
   readonly clock: Clock;
 }
 
-const longestLookBackMs = 7 * dayMs;
-const defaultPoints = 300;
 const defaultPage = 50;
 
 /** A reader that gives other work a turn between any two targets. */
@@ -64,75 +61,12 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
     return time === null ? null : { target: target.name, ...budgetOf(target.objective, time) };
   }
 
-  async function series({ of, stepMs, points = defaultPoints, ...query }: SeriesQuery) {
-    const span = cut(query);
-    const { resultsFrom, hoursFrom } = source.kept();
-    const leastMs = span.from < hoursFrom ? dayMs : span.from < resultsFrom ? hourMs : 0;
-    const step = stepMs === undefined ? stepFor(span, points, leastMs) : Math.max(stepMs, leastMs);
-    const parts = partsOf(span, step);
-    const perTarget: (readonly Read[])[] = [];
-    for (const target of namesOf(of)) {
-      perTarget.push(partsRead(source, target, query.node ?? null, parts, clock.now()));
-      await nextTurn();
-    }
-    const figures = parts.map((part, index) =>
-      figuresOf(
-        perTarget.flatMap((reads) => reads[index] ?? []),
-        part,
-        query.node ?? null,
-      ),
-    );
-    return { ...span, stepMs: step, parts: figures };
-  }
-
-  function roundOf(spells: readonly Spell[], votes: readonly PastResult[]): PastRound | null {
-    const [first] = votes;
-    if (first === undefined) return null;
-    const spell = spells.findLast(({ from, last }) => from <= first.dueAt && first.dueAt <= last);
-    return { dueAt: first.dueAt, status: spell?.status ?? null, votes: votes.map(nodeResultOf) };
-  }
-
-  async function rounds(
-    target: string,
-    { before = clock.now() + 1, limit }: { readonly before?: number; readonly limit: number },
-  ): Promise<readonly PastRound[]> {
-    const dues = source.rounds(target, before, before - longestLookBackMs, limit);
-    const [newest] = dues;
-    const oldest = dues.at(-1);
-    if (newest === undefined || oldest === undefined) return [];
-    const span = { from: oldest, to: newest + 1 };
-    const spells = source.spells(target, span);
-    const results = Map.groupBy(source.results(target, null, span), ({ dueAt }) => dueAt);
-    return dues.flatMap((dueAt) => roundOf(spells, results.get(dueAt) ?? []) ?? []);
-  }
-
-  async function now(of?: Selection): Promise<readonly TargetNow[]> {
-    const spells = source.newestSpells();
-    const at = clock.now();
-    const open = source.incidents({ from: at, to: at + 1, target: null, isOpen: true, after: null, limit: 10_000 });
-    const all: TargetNow[] = [];
-    for (const target of known(of)) {
-      const spell = spells.get(target.name);
-      const endsAt = spell === undefined ? at : spell.last + spell.holdsMs;
-      const isStale = spell === undefined || endsAt < at;
-      const [round = null] = await rounds(target.name, { limit: 1 });
-      all.push({
-        ...target,
-        status: isStale ? 'unknown' : spell.status,
-        inMaintenance: !isStale && spell.inMaintenance,
-        since: spell === undefined ? null : isStale ? endsAt : spell.from,
-        round,
-        incidents: open.filter((incident) => incident.target === target.name).toReversed(),
-      });
-      await nextTurn();
-    }
-    return all;
-  }
-
   return {
-    now,
-    rounds,
-    series,
+    now: async (of) => targetsNow(source, known(of), clock),
+    async rounds(target, { before = clock.now() + 1, limit }) {
+      return lastRounds(source, target, { before, limit });
+    },
+    series: async ({ of, ...query }) => readSeries(source, namesOf(of), { ...query, ...cut(query) }, clock.now()),
     async figures(query) {
       return figuresOf(await readAll(query), cut(query), query.node ?? null);
     },
@@ -180,8 +114,4 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       return { resultsFrom, hoursFrom, daysFrom };
     },
   };
-}
-
-function nodeResultOf({ node, status, durationUs, failure, lateAt }: PastResult) {
-  return { node, status, seconds: durationUs === null ? null : durationUs / 1e6, failure, lateAt };
 }

@@ -1,16 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
 import type { HistorySource, PastResult, SealedSums } from '#history/source.ts';
-import { dayMs, hourMs, type Span } from '#history/span.ts';
+import { hourMs, type Span } from '#history/span.ts';
 import type { Spell } from '#history/spells.ts';
-import { Tally } from '#history/tally.ts';
 import { readIncident, readIncidents } from './incidents.ts';
 import type { RecentRounds } from './sealing/recent-rounds.ts';
 import { parseJson, StoredFailure } from './rows.ts';
-import { type LateResults, withLate } from './sealing/late.ts';
+import type { LateResults } from './sealing/late.ts';
 import type { Marks } from './sealing/marks.ts';
 import { packedOf, type ResultRow } from './sealing/packed-row.ts';
-import type { Pair, SealedRows, SumsRow } from './sealing/sealed-rows.ts';
+import { createSealedPast } from './sealing/sealed-past.ts';
+import type { SealedRows } from './sealing/sealed-rows.ts';
 import { spellColumns, spellOf, type SpellRow } from './spells.ts';
 
 export interface SourceOptions {
@@ -26,16 +26,9 @@ export interface SourceOptions {
 /** What the file holds of the past. */
 export function createHistorySource({ database, rows, late, marks, recent, newest }: SourceOptions): HistorySource {
   const statements = prepare(database);
+  const sealed = createSealedPast(rows, late);
   const idOf = (target: string) => statements.targetId.get(target)?.id;
   const nodesOf = (node: string | null) => statements.nodes.all().filter(({ name }) => node === null || name === node);
-
-  function sealedResults(pair: Pair, { from, to }: Span): readonly PackedResult[] {
-    if (from >= to) return [];
-    const hours = rows.sums('hours', pair, floor(from, hourMs), to);
-    const packed = hours.flatMap(({ at }) => rows.results(pair, at) ?? []);
-    const all = withLate(packed, late.of(pair, floor(from, hourMs), to));
-    return all.filter(({ dueAt }) => dueAt >= from && dueAt < to);
-  }
 
   function unsealedRows(targetId: number, from: number, to: number): readonly UnsealedRow[] {
     const older = from < recent.since ? statements.results.all(targetId, from, Math.min(to, recent.since)) : [];
@@ -48,32 +41,12 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
     if (targetId === undefined) return [];
     const sealedUntil = marks.get('hours_until');
     const old = nodesOf(node).flatMap(({ id, name }) =>
-      sealedResults({ targetId, nodeId: id }, { from, to: Math.min(to, sealedUntil) }).map((one) => pastOf(one, name)),
+      sealed.results({ targetId, nodeId: id }, { from, to: Math.min(to, sealedUntil) }).map((one) => pastOf(one, name)),
     );
     const unsealed = unsealedRows(targetId, Math.max(from, sealedUntil), to)
       .filter((row) => node === null || row.node === node)
       .map((row) => pastOf(packedOf(row), row.node));
     return [...old.toSorted(inOrder), ...unsealed];
-  }
-
-  // Sums that results which came late are not yet part of, with these.
-  function mended(of: 'hours' | 'days', pair: Pair, sums: readonly SumsRow[], span: Span): readonly SumsRow[] {
-    const unit = of === 'hours' ? hourMs : dayMs;
-    const waiting = late.of(pair, span.from, span.to);
-    if (waiting.length === 0) return sums;
-    const all = new Map(sums.map((row) => [row.at, row]));
-    for (const [at, some] of Map.groupBy(waiting, ({ dueAt }) => floor(dueAt, unit))) {
-      const tally = new Tally();
-      if (of === 'hours') {
-        for (const result of withLate(rows.results(pair, at) ?? [], some)) tally.addResult(result);
-      } else {
-        const hours = { from: at, to: at + dayMs };
-        for (const row of mended('hours', pair, rows.sums('hours', pair, hours.from, hours.to), hours))
-          tally.addSums(row);
-      }
-      all.set(at, { nodeId: pair.nodeId, at, ...tally.sums });
-    }
-    return [...all.values()].toSorted((a, b) => a.at - b.at);
   }
 
   return {
@@ -93,9 +66,8 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
       const targetId = idOf(target);
       if (targetId === undefined) return [];
       return nodesOf(node).flatMap(({ id, name }) => {
-        const pair = { targetId, nodeId: id };
-        const sums = rows.sums(of, pair, span.from, span.to);
-        return mended(of, pair, sums, span).map((row) => ({ ...row, node: name }));
+        const sums = sealed.sums(of, { targetId, nodeId: id }, span);
+        return sums.map((row) => ({ ...row, node: name }));
       });
     },
     results,

@@ -4,11 +4,13 @@ import { singleLine } from '#kernel/text.ts';
 import type { Family } from '../address.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './detail.ts';
-import type { Arrival, Exchange, TimedBy } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import type { Arrival } from './flights.ts';
 import { describeError } from './libc.ts';
 import type { Notice } from './receive-buffer.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
+import type { TimedBy } from './round-trip.ts';
 
 /** A number of echo requests to one address. */
 export interface EchoSeries {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeSocketAddress } from '#checks/ping/socket-address.ts';
-import { createExchange, roundTrip } from '#checks/ping/exchange.ts';
+import { createExchange } from '#checks/ping/exchange.ts';
+import { roundTrip } from '#checks/ping/round-trip.ts';
 import { createEchoRequest } from '#checks/ping/packet.ts';
 import { runSeries, type EchoSeries } from '#checks/ping/series.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

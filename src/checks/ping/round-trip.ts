@@ -1,0 +1,37 @@
+/** Who took a time: the kernel's stamp on the packet, or our own clock when we came to read it. */
+export type TimedBy = 'kernel' | 'clock';
+
+export interface RoundTrip {
+  readonly ms: number;
+  readonly timedBy: TimedBy;
+}
+
+/** A moment on both clocks: the wall clock, which the kernel's stamps are on, and the monotonic one. */
+export interface Instant {
+  readonly wallMs: number;
+  readonly elapsedMs: number;
+}
+
+/** Wall and monotonic clock agree to this much over the few seconds of an echo unless somebody sets the wall clock. */
+const stepMs = 1;
+
+interface Departed {
+  /** Right before it was handed to the kernel. */
+  readonly sent: Instant;
+  /** When the kernel handed it to the network device, or null. */
+  readonly departedMs: number | null;
+}
+
+/**
+ * The time from the departure, else from sending, to the kernel's receive stamp. Where there is no stamp, or where the wall
+ * clock was set between sending and now, it is the monotonic time until now, which includes how late we came to read.
+ */
+export function roundTrip({ sent, departedMs }: Departed, stampMs: number | null, now: Instant): RoundTrip {
+  const elapsedMs = now.elapsedMs - sent.elapsedMs;
+  const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > stepMs;
+  if (stepped || stampMs === null) return { ms: elapsedMs, timedBy: 'clock' };
+  const ms = stampMs - sent.wallMs;
+  if (ms < 0 || ms > elapsedMs + stepMs) return { ms: elapsedMs, timedBy: 'clock' };
+  const left = departedMs !== null && departedMs >= sent.wallMs && departedMs <= stampMs;
+  return { ms: left ? stampMs - departedMs : ms, timedBy: 'kernel' };
+}

@@ -1,0 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '#kernel/clock.ts';
+import type { KnownTarget, TargetNow } from './reader.ts';
+import { lastRounds } from './rounds.ts';
+import type { HistorySource } from './source.ts';
+
+/** How targets are at this moment, as far as the history tells. */
+export async function targetsNow(
+  source: HistorySource,
+  targets: readonly KnownTarget[],
+  clock: Clock,
+): Promise<readonly TargetNow[]> {
+  const spells = source.newestSpells();
+  const at = clock.now();
+  const open = source.incidents({ from: at, to: at + 1, target: null, isOpen: true, after: null, limit: 10_000 });
+  const all: TargetNow[] = [];
+  for (const target of targets) {
+    const spell = spells.get(target.name);
+    const endsAt = spell === undefined ? at : spell.last + spell.holdsMs;
+    const isStale = spell === undefined || endsAt < at;
+    const [round = null] = lastRounds(source, target.name, { before: clock.now() + 1, limit: 1 });
+    all.push({
+      ...target,
+      status: isStale ? 'unknown' : spell.status,
+      inMaintenance: !isStale && spell.inMaintenance,
+      since: spell === undefined ? null : isStale ? endsAt : spell.from,
+      round,
+      incidents: open.filter((incident) => incident.target === target.name).toReversed(),
+    });
+    await nextTurn();
+  }
+  return all;
+}

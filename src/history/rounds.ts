@@ -1,0 +1,33 @@
+import type { PastRound } from './reader.ts';
+import type { HistorySource, PastResult } from './source.ts';
+import { dayMs } from './span.ts';
+import type { Spell } from './spells.ts';
+
+const longestLookBackMs = 7 * dayMs;
+
+/** The newest rounds of a target before a moment, the newest first, with what each node saw. */
+export function lastRounds(
+  source: HistorySource,
+  target: string,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): readonly PastRound[] {
+  const dues = source.rounds(target, before, before - longestLookBackMs, limit);
+  const [newest] = dues;
+  const oldest = dues.at(-1);
+  if (newest === undefined || oldest === undefined) return [];
+  const span = { from: oldest, to: newest + 1 };
+  const spells = source.spells(target, span);
+  const results = Map.groupBy(source.results(target, null, span), ({ dueAt }) => dueAt);
+  return dues.flatMap((dueAt) => roundOf(spells, results.get(dueAt) ?? []) ?? []);
+}
+
+function roundOf(spells: readonly Spell[], votes: readonly PastResult[]): PastRound | null {
+  const [first] = votes;
+  if (first === undefined) return null;
+  const spell = spells.findLast(({ from, last }) => from <= first.dueAt && first.dueAt <= last);
+  return { dueAt: first.dueAt, status: spell?.status ?? null, votes: votes.map(nodeResultOf) };
+}
+
+function nodeResultOf({ node, status, durationUs, failure, lateAt }: PastResult) {
+  return { node, status, seconds: durationUs === null ? null : durationUs / 1e6, failure, lateAt };
+}
