@@ -1,5 +1,7 @@
 import { webhookJsonSchema } from '#channels/index.ts';
-import { loadConfig } from '#config/load.ts';
+import { stringify } from 'yaml';
+import { loadConfig, loadWhole } from '#config/load.ts';
+import { spelledConfig } from '#config/print.ts';
 import { configJsonSchema } from '#config/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
@@ -34,6 +36,20 @@ async function reportConfig(path: string, world: World): Promise<number> {
     print({ good: false, problems: error.message.split('\n') });
     return error.exitCode;
   }
+}
+
+/** Prints the whole configuration with its defaults. What is secret is masked. */
+export async function printConfig(
+  { config: path, json }: { readonly config: string; readonly json?: boolean },
+  world: World,
+): Promise<number> {
+  const spelled = spelledConfig((await loadWhole({ path, env: world.env })).whole);
+  world.print(
+    json === true
+      ? `${JSON.stringify(spelled, null, 2)}\n`
+      : stringify(spelled, { lineWidth: 0, aliasDuplicateObjects: false }),
+  );
+  return 0;
 }
 
 export function printSchema({ webhook }: { readonly webhook?: boolean }, world: World): number {

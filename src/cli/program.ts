@@ -5,7 +5,7 @@ import { addAlertCommands } from './alerts.ts';
 import { addCheckCommands } from './check.ts';
 import { shapesOf } from './commands.ts';
 import { completionOf, type Shell, shells } from './completion.ts';
-import { checkConfig, printSchema } from './config.ts';
+import { checkConfig, printConfig, printSchema } from './config.ts';
 import { addControlCommands } from './control.ts';
 import { configOption as optionOfConfig, needsConfig } from './default-config.ts';
 import { addHistoryCommands } from './history-commands.ts';
@@ -105,6 +105,12 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .addOption(configOption)
     .option('--json', 'print JSON')
     .action(async (options) => finish(await planConfig(options, world)));
+  config
+    .command('print')
+    .description('print the whole configuration with every default; secrets are masked')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (options) => finish(await printConfig(options, world)));
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')

@@ -24,6 +24,8 @@ export interface Judgement {
   /** What is right about the file, or null where too little is. Of use only without problems. */
   readonly file: ConfigFile | null;
   readonly targets: readonly JudgedTarget[];
+  /** What was written, without its short forms. */
+  readonly root: Located;
 }
 
 /**
@@ -44,7 +46,7 @@ export function judgeConfig(written: Located, enrolled: readonly string[] = []):
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
   const file = output ?? judge(ConfigFile, sound).output;
-  if (file === null) return { problems: eachOnce(problems), file, targets: [] };
+  if (file === null) return { problems: eachOnce(problems), file, targets: [], root };
 
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
   const targets: JudgedTarget[] = [];
@@ -58,7 +60,7 @@ export function judgeConfig(written: Located, enrolled: readonly string[] = []):
     problems.push(...unfitRules(found.target, file, root));
   }
   problems.push(...impossibleRules(targets, file, root, nodeCount(root)));
-  return { problems: eachOnce(problems), file, targets };
+  return { problems: eachOnce(problems), file, targets, root };
 }
 
 // What stands once and holds for several targets is wrong once.

@@ -14,6 +14,7 @@ import { judgeConfig } from './judge.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
+import type { WholeFile } from './print.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import type { ConfigFile } from './schema.ts';
@@ -33,7 +34,16 @@ export interface LoadOptions {
  * Reads the configuration. Rejects with one `config_invalid` that lists every mistake on a line of its own, as
  * `file:line:column: path: what is wrong`, in the order of the files.
  */
-export async function loadConfig({ path, env, onFile = () => {} }: LoadOptions): Promise<Config> {
+export async function loadConfig(options: LoadOptions): Promise<Config> {
+  return (await loadWhole(options)).config;
+}
+
+/** The same, with what was written. */
+export async function loadWhole({
+  path,
+  env,
+  onFile = () => {},
+}: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
   const { folder, sources } = await readSources(path);
   const read = sources.map((source, order) => readYaml(source, order, env));
   const problems: Problem[] = read.flatMap((one) => one.problems);
@@ -48,7 +58,9 @@ export async function loadConfig({ path, env, onFile = () => {} }: LoadOptions):
   if (judged.file !== null) problems.push(...contactProblems(merged.root, judged.file, files));
   problems.push(...merged.problems, ...judged.problems);
   if (problems.length > 0 || judged.file === null) throw configError(problems);
-  return { ...resolveConfig(judged.file, judged.targets, files, folder), watched: discovered.watched };
+  const { file, targets, root } = judged;
+  const config = { ...resolveConfig(file, targets, files, folder), watched: discovered.watched };
+  return { config, whole: { root, file, targets } };
 }
 
 /** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */

@@ -1,0 +1,119 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { checkTypeNames } from '#checks/index.ts';
+import { Secret } from '#kernel/secret.ts';
+import { formatDuration } from '#kernel/units.ts';
+import { Rule } from '#monitor/judge/rule.ts';
+import type { JudgedTarget } from './config.ts';
+import { asksForeignService } from './foreign-service.ts';
+import { type Located, written } from './located.ts';
+import { ConfigFile } from './schema.ts';
+
+type Schema = z.core.$ZodType;
+type Tree = Readonly<Record<string, unknown>>;
+
+/** What stands in the place of a secret. */
+const mask = '[secret]';
+
+/** A configuration that was found good, in all its parts. */
+export interface WholeFile {
+  /** What was written, without its short forms. */
+  readonly root: Located;
+  readonly file: ConfigFile;
+  readonly targets: readonly JudgedTarget[];
+}
+
+/**
+ * The configuration as somebody would write it who left nothing to defaults, each target by itself. Secrets are masked, and what
+ * comes from the environment is shown as its variable. It is accepted as a configuration again, but for the masks.
+ */
+export function spelledConfig({ root, file, targets }: WholeFile): Tree {
+  const whole = treeOf(spelled(ConfigFile, root.value, root, []));
+  const defaults = without(treeOf(whole['defaults']), checkTypeNames);
+  const own = treeOf(whole['targets']);
+  const spelledTargets = targets.map((target) => [
+    target.name,
+    spelledTarget(target, treeOf(own[target.name]), defaults),
+  ]);
+  const rules = { down: Rule.parse({}), ...file.rules };
+  return {
+    // What these say stands in each target; and the nodes of another service are its own.
+    ...without(whole, ['groups', 'targets_from', ...(asksForeignService(root) ? ['nodes'] : [])]),
+    defaults,
+    ...(targets.length === 0 ? {} : { targets: Object.fromEntries(spelledTargets) }),
+    rules: Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, z.encode(Rule, rule)])),
+  };
+}
+
+function spelledTarget({ spec, keys }: JudgedTarget, own: Tree, defaults: Tree): Tree {
+  const { every, timezone, nodes, rules, notify } = defaults;
+  const when = keys.cron === undefined ? { every } : { timezone };
+  // A timeout that nobody wrote may be shorter than the default of its type.
+  const timeout = 'timeout' in spec ? { timeout: formatDuration(spec.timeout) } : {};
+  const { check, host, ...rest } = own;
+  return { check, host, ...when, nodes, rules, notify, ...rest, ...timeout };
+}
+
+function spelled(schema: Schema, value: unknown, here: Located | null, path: readonly string[]): unknown {
+  if (schema instanceof z.ZodDefault) {
+    return value === undefined
+      ? z.encode(schema.def.innerType, schema.def.defaultValue)
+      : spelled(schema.def.innerType, value, here, path);
+  }
+  if (schema instanceof z.ZodPrefault)
+    return spelled(schema.def.innerType, value ?? schema.def.defaultValue, here, path);
+  if (value === undefined) return undefined;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return spelled(schema.def.innerType, value, here, path);
+  if (schema instanceof z.ZodUnion) {
+    const form = schema.options.find((option) => z.safeParse(option, value).success);
+    return form === undefined ? leafOf(schema, value, here, path) : spelled(form, value, here, path);
+  }
+  if (Array.isArray(value)) {
+    const entry: Schema = schema instanceof z.ZodArray ? schema.element : z.unknown();
+    return value.map((one, index) => spelled(entry, one, childOf(here, String(index)), path));
+  }
+  if (!isTree(value)) return leafOf(schema, value, here, path);
+  const shape: Readonly<Record<string, Schema>> = schema instanceof z.ZodObject ? schema.shape : {};
+  const each: Schema = schema instanceof z.ZodRecord ? schema.valueType : z.unknown();
+  const names = new Set([...Object.keys(shape), ...Object.keys(value)]);
+  const parts = [...names].map((name) => {
+    const part = spelled(shape[name] ?? each, value[name], childOf(here, name), [...path, name]);
+    return [name, part] as const;
+  });
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+}
+
+const secretKey = /^(?:password|password_hash|token|bearer|key)$/;
+const secretHeader = /auth|cookie|token|secret|password|key/i;
+
+function leafOf(schema: Schema, value: unknown, here: Located | null, path: readonly string[]): unknown {
+  const isSecret =
+    secretKey.test(path.at(-1) ?? '') ||
+    (path.at(-2) === 'headers' && secretHeader.test(path.at(-1) ?? '')) ||
+    z.safeParse(schema, value).data instanceof Secret;
+  const variable = here?.expanded === true ? variableIn(here) : null;
+  if (variable !== null && !(isSecret && variable.includes(':-'))) return variable;
+  if (isSecret || here?.expanded === true) return mask;
+  if (typeof value !== 'string') return value;
+  return value.replaceAll('${', () => '$${').replace(/\/\/[^/@\s]*@/, `//${mask}@`);
+}
+
+// The text with the names of its variables, as it stands in the file.
+function variableIn({ spot }: Located): string | null {
+  try {
+    const text: unknown = parse(written(spot));
+    return typeof text === 'string' ? text : null;
+  } catch {
+    return null;
+  }
+}
+
+const childOf = (here: Located | null, name: string) => here?.children.get(name) ?? null;
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+
+const treeOf = (value: unknown): Tree => (isTree(value) ? value : {});
+
+const without = (tree: Tree, names: readonly string[]): Tree =>
+  Object.fromEntries(Object.entries(tree).filter(([name]) => !names.includes(name)));
