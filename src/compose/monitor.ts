@@ -93,6 +93,8 @@ export function controlsOf(
   return { controls, routes };
 }
 
+export type Acknowledging = ReturnType<typeof acknowledgingOf>;
+
 /** The page behind the links to acknowledge, and what makes these; without an address that people reach there is neither. */
 export function acknowledgingOf(
   watching: () => Watching,

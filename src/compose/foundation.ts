@@ -1,0 +1,54 @@
+import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
+import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
+import { shownOf } from '#compose/monitor.ts';
+import type { Upcoming } from '#compose/upcoming.ts';
+import type { Config } from '#config/config.ts';
+import type { HistoryReader } from '#history/reader.ts';
+import { createMetrics, type Metrics } from '#metrics/metrics.ts';
+import { openStore, type Store } from '#store/sqlite.ts';
+
+/** What everything else stands on. */
+export interface Foundation {
+  readonly metrics: Metrics;
+  readonly store: Store;
+  readonly retention: Config['retention'];
+  readonly history: HistoryReader;
+  readonly checking: Checking;
+  /** Tells the messages of this installation from those of others that watch the same names. */
+  readonly identity: string;
+}
+
+/** Opens the store and what checks are run by; what has to be closed goes to `started`. */
+export async function openFoundation(
+  config: Config,
+  environment: Environment,
+  upcoming: Upcoming,
+  started: AsyncDisposableStack,
+): Promise<Foundation> {
+  const { clock, random, log, version, pid } = environment;
+  const metrics = started.use(
+    createMetrics({
+      clock,
+      log,
+      version,
+      sources: {
+        nodes: () => checking.nodes(),
+        deliveries: () => store.deliveryCounts(),
+        store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
+      },
+    }),
+  );
+  metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
+  metrics.configReloaded(true, clock.now());
+  const retention = retentionIn(upcoming.inForce);
+  const onWritten = (seconds: number) => metrics.storeWritten(seconds);
+  const store = started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
+  started.use(startUpkeep(store, { clock, log }));
+  const checking = await openChecking(config, environment, store, (absence) =>
+    upcoming.watching?.monitor.nodeAbsent(absence),
+  );
+  started.defer(async () => checking.close());
+  const history = openReader(store.history, upcoming.inForce, clock);
+  const identity = store.fact('identity', () => random.id(12));
+  return { metrics, store, retention, history, checking, identity };
+}

@@ -1,0 +1,41 @@
+import type { Environment } from '#compose/checking.ts';
+import { openReloadableChannels, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
+import type { Foundation } from '#compose/foundation.ts';
+import type { Upcoming } from '#compose/upcoming.ts';
+import type { Config } from '#config/config.ts';
+import { silenceAt } from '#monitor/doubt/silence.ts';
+import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
+import { incidentHref } from '#web/pages/links.ts';
+
+export interface OutboxParts extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
+  readonly upcoming: Upcoming;
+  readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
+}
+
+/** Opens the channels, and the outbox that sends through them once it is started. */
+export function openOutbox(
+  config: Config,
+  { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log }: OutboxParts,
+  started: AsyncDisposableStack,
+): { readonly outbox: Outbox; readonly channels: ReloadableChannels } {
+  const { publicUrl } = config.http;
+  const channels = openReloadableChannels(config, upcoming.inForce, { clock, log });
+  for (const channel of channels.list) started.defer(async () => channel.close());
+  const outbox = createOutbox({
+    store,
+    channels: channels.list,
+    clock,
+    random,
+    log,
+    policyOf: policiesOf(upcoming.inForce),
+    isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
+    linkTo: ({ id }) => (publicUrl === null ? null : `${publicUrl}${incidentHref(id)}`),
+    acknowledgeAt,
+    identity,
+    seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,
+    onSettled: ({ channel, outcome, delayMs }) =>
+      metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
+  });
+  started.defer(async () => outbox.stop());
+  return { outbox, channels };
+}

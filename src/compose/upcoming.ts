@@ -1,0 +1,30 @@
+import type { Watching } from '#compose/monitor.ts';
+import type { Config } from '#config/config.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+
+/** The monitor, for those that are started before it and refer to it. */
+export interface Upcoming {
+  /** Null until it is started. */
+  readonly watching: Watching | null;
+  /** Throws `starting` until it is started. */
+  started(): Watching;
+  readonly inForce: () => Config;
+  put(watching: Watching): void;
+}
+
+export function createUpcoming(config: Config): Upcoming {
+  let watching: Watching | null = null;
+  return {
+    get watching() {
+      return watching;
+    },
+    started() {
+      if (watching === null) throw new WatchpostError('starting', 'not started yet: try again in a moment');
+      return watching;
+    },
+    inForce: () => watching?.reloader.inForce ?? config,
+    put(started) {
+      watching = started;
+    },
+  };
+}
