@@ -4,7 +4,11 @@ import { ProjectCounts } from './support/project-counts.ts';
 const root = new URL('..', import.meta.url).pathname;
 
 // A test that hangs is to fail; one that is slow on a busy machine is not.
-const project = (name: string, testTimeout: number, fileParallelism = true) => ({
+const project = (
+  name: string,
+  testTimeout: number,
+  more: { fileParallelism?: false; isolate?: false; pool?: 'threads' } = {},
+) => ({
   root,
   test: {
     name,
@@ -12,7 +16,7 @@ const project = (name: string, testTimeout: number, fileParallelism = true) => (
     setupFiles: ['test/support/setup.ts'],
     testTimeout,
     hookTimeout: testTimeout,
-    fileParallelism,
+    ...more,
   },
 });
 
@@ -24,11 +28,12 @@ export default defineConfig({
     retry: process.env['CI'] === undefined ? 0 : 2,
     reporters: ['default', new ProjectCounts()],
     projects: [
-      project('unit', 60_000),
-      project('contract', 60_000),
+      // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
+      project('unit', 60_000, { isolate: false, pool: 'threads' }),
+      project('contract', 60_000, { isolate: false }),
       project('integration', 120_000),
-      project('e2e', 240_000, false),
-      project('browser', 240_000, false),
+      project('e2e', 240_000, { fileParallelism: false }),
+      project('browser', 240_000, { fileParallelism: false }),
     ],
   },
 });
