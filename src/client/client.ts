@@ -5,7 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Secret } from '#kernel/secret.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import type { Runner, RunRequest, RunResult } from '#monitor/watch/runner.ts';
+import type { Asked, RunRequest, RunResult } from '#monitor/watch/runner.ts';
 import { RequestId } from '#protocol/shapes.ts';
 import { createDirectory } from './directory.ts';
 import { createHttp, type Http } from './http.ts';
@@ -31,8 +31,8 @@ export interface Progress {
   readonly nodes: readonly { readonly node: NodeInfo; readonly outcome: Outcome | null }[];
 }
 
-/** The monitor's `Runner` over any service that speaks the interface. */
-export interface Client extends Runner {
+/** What the monitor asks, over any service that speaks the interface. */
+export interface Client extends Asked {
   /**
    * Rejects with the signal's reason only: whatever the service does wrong is an unknown vote of each node that was asked
    * for. Where not even the nodes are known, it is the vote of a node named `zz0`.

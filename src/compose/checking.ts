@@ -6,7 +6,8 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
 import type { Absence } from '#monitor/doubt/own-incidents.ts';
-import type { Runner } from '#monitor/watch/runner.ts';
+import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
@@ -79,17 +80,18 @@ async function checkHere(
   });
   const transport = remote === null ? threads : joinTransports([threads, remote]);
   const runs = createRuns(transport, clock);
+  const asked: Asked = {
+    nodes: () => runs.nodes().map(({ info }) => info),
+    // What the operator's own file names may be private; the node's own policy still holds.
+    run: async ({ spec, nodes, round }, signal) => {
+      const name = round === undefined ? undefined : formatRunName(round);
+      return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
+    },
+  };
   return {
     runs,
     stored: (run) => remote?.stored(run),
-    runner: {
-      nodes: () => runs.nodes().map(({ info }) => info),
-      // What the operator's own file names may be private; the node's own policy still holds.
-      run: async ({ spec, nodes, round }, signal) => {
-        const name = round === undefined ? undefined : formatRunName(round);
-        return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
-      },
-    },
+    runner: watchByAsking(asked, clock, log),
     nodes: () =>
       runs.nodes().map(({ info, online, lagSeconds }) => ({
         info,
@@ -114,7 +116,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
   return {
     runs: null,
     stored: () => {},
-    runner: client,
+    runner: watchByAsking(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
     statuses: () =>
       client.nodes().map((info) => ({

@@ -16,8 +16,8 @@ import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 import { createExtraRounds } from './watch/extra-rounds.ts';
 import { type Applied, createPlanInForce } from './watch/plan-in-force.ts';
-import type { Runner } from './watch/runner.ts';
-import { type MonitorEvents, type SeenRound, startWatch, type Watch } from './watch/watch.ts';
+import type { Runner, SeenRound } from './watch/runner.ts';
+import { type MonitorEvents, startWatch, type Watch } from './watch/watch.ts';
 
 /** What is watched, and when nobody is told. */
 export interface Plan {

@@ -6,8 +6,8 @@ import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
 import type { ExtraRounds } from './watch/extra-rounds.ts';
-import type { Runner } from './watch/runner.ts';
-import type { DoneRound, MonitorEvents, SeenRound } from './watch/watch.ts';
+import type { Runner, SeenRound } from './watch/runner.ts';
+import type { DoneRound, MonitorEvents } from './watch/watch.ts';
 
 /** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
 export interface Rounds {

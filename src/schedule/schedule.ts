@@ -12,16 +12,26 @@ export type NextDue = (after: number) => number | null;
 // A cron pattern means a moment, so its checks may move by a minute at the most.
 const widestCronSpreadMs = 60_000;
 
+// Due times lie in slots: checks of several targets share a wake-up.
+const slotMs = 100;
+const shortestInSlotsMs = 1_000;
+
 /**
  * The due times of a target. The schedule gives the tick; inside the tick each target has its own moment, by a hash of its
- * name, so that targets with the same schedule do not start together. The same on every machine and after every restart.
+ * name, so that targets with the same schedule do not start together, cut to a tenth of a second, so that a few do. The same on
+ * every machine and after every restart.
  */
 export function createNextDue(schedule: Schedule, target: string): NextDue {
   const share = stableFraction(target);
   if (schedule.kind === 'every') {
     const { everyMs } = schedule;
     const offset = Math.floor(share * everyMs);
-    return (after) => (Math.floor((after - offset) / everyMs) + 1) * everyMs + offset;
+    const slot = everyMs < shortestInSlotsMs ? 1 : slotMs;
+    const dueOf = (tick: number) => floorTo(slot, tick * everyMs + offset);
+    return (after) => {
+      const tick = Math.floor((after - offset) / everyMs) + 1;
+      return dueOf(tick) > after ? dueOf(tick) : dueOf(tick + 1);
+    };
   }
   const cron = new Cron(schedule.pattern, { timezone: schedule.timezone, paused: true });
   const tickAfter = (moment: number) => cron.nextRun(new Date(moment))?.getTime() ?? null;
@@ -30,13 +40,15 @@ export function createNextDue(schedule: Schedule, target: string): NextDue {
     while (tick !== null) {
       const following = tickAfter(tick);
       const spread = Math.min(following === null ? widestCronSpreadMs : following - tick, widestCronSpreadMs);
-      const due = tick + Math.floor(share * spread);
+      const due = tick + floorTo(slotMs, share * spread);
       if (due > after) return due;
       tick = following;
     }
     return null;
   };
 }
+
+const floorTo = (step: number, ms: number) => Math.floor(ms / step) * step;
 
 const sampledTicks = 50;
 

@@ -5,7 +5,8 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startMonitor } from '#monitor/monitor.ts';
 import { createOutbox } from '#monitor/tell/outbox.ts';
-import type { Runner } from '#monitor/watch/runner.ts';
+import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import type { Asked } from '#monitor/watch/runner.ts';
 import { smtpServer, template } from '../support/mails.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -36,7 +37,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
   });
   const lateness: number[] = [];
   const began = systemClock.now();
-  const runner: Runner = {
+  const asked: Asked = {
     nodes: () => nodes,
     // Every target is down for a second, one after the other, so that mails are on their way all the time; one node still sees it.
     async run({ spec }) {
@@ -63,7 +64,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
   const monitor = startMonitor(
     { targets: watched, maintenance: [] },
     {
-      runner,
+      runner: watchByAsking(asked, systemClock, log),
       store,
       clock: systemClock,
       log,

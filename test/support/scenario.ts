@@ -8,7 +8,8 @@ import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { type Monitor, type Plan, startMonitor } from '#monitor/monitor.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
-import type { Runner, RunRequest } from '#monitor/watch/runner.ts';
+import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import type { RunRequest } from '#monitor/watch/runner.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type LogLine, memoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -133,11 +134,8 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   let running = launch();
 
   function launch(): { monitor: Monitor; outbox: Outbox } {
-    const runner: Runner = {
-      nodes: () => nodes,
-      run,
-      ...(options.service === undefined ? {} : { url: options.service }),
-    };
+    const asked = { nodes: () => nodes, run, ...(options.service === undefined ? {} : { url: options.service }) };
+    const runner = watchByAsking(asked, clock, log.log);
     const outbox = createOutbox({
       store,
       channels: [channel],

@@ -1,4 +1,5 @@
 import type { CheckSpec, NodeInfo, NodeSelection } from '#checks/index.ts';
+import type { Schedule } from '#schedule/schedule.ts';
 import type { Vote } from '../judge/vote.ts';
 
 export interface RunRequest {
@@ -15,12 +16,55 @@ export interface RunResult {
   readonly reportUrl: string | null;
 }
 
-/** Runs checks on nodes: the service in this process, or another one over HTTP. The monitor cannot tell which. */
-export interface Runner {
+/** What is to be looked at whenever it is due. */
+export interface WatchedTarget {
+  readonly name: string;
+  readonly spec: CheckSpec;
+  readonly schedule: Schedule;
+  readonly nodes: NodeSelection;
+}
+
+/** What the nodes saw in a round. Times are wall time. */
+export interface SeenRound {
+  readonly dueAt: number;
+  /** When the first of its checks began. */
+  readonly startedAt: number;
+  readonly votes: readonly Vote[];
+  /** Why this is heard of only now, where it was over long ago. */
+  readonly late?: string | undefined;
+}
+
+/** Who hears of the rounds of a target, in the order in which they were due. */
+export interface RoundListener {
+  round(round: SeenRound): void;
+  /** So many rounds were due and began nowhere. */
+  skipped(count: number): void;
+}
+
+/** A target that is looked at by its schedule. */
+export interface Watched {
+  /** Whether a round was due and was not heard of yet. */
+  readonly underWay: boolean;
+  /** Nothing begins any more; rounds that have begun go on. */
+  stop(): void;
+  /** Nothing is heard any more. */
+  cut(): void;
+  /** Resolves when nothing more will be heard. */
+  readonly ended: Promise<void>;
+}
+
+/** Has checks run on nodes: the service in this process, or another one over HTTP. The monitor cannot tell which. */
+export interface Runner extends Asked {
+  /** Has a target looked at whenever it is due, from now on. One of each name at a time. */
+  watch(target: WatchedTarget, listener: RoundListener): Watched;
+}
+
+/** Runs checks when it is asked. */
+export interface Asked {
   /** Where the checks run, if that is somebody else's service: its URL. */
   readonly url?: string;
   /** The nodes there are now, whether they answer or not. */
   nodes(): readonly NodeInfo[];
-  /** Rejects with `no_nodes` where the selection is empty, or with the signal's reason. */
+  /** A look at once. Rejects with `no_nodes` where the selection is empty, or with the signal's reason. */
   run(request: RunRequest, signal: AbortSignal): Promise<RunResult>;
 }

@@ -1,20 +1,12 @@
 import type { NodeSelection } from '#checks/index.ts';
-import { type Clock, deadline, sleep } from '#kernel/clock.ts';
+import { type Clock, sleep } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
-import type { Vote } from '../judge/vote.ts';
-import { dueTimes } from '#schedule/due-times.ts';
-import type { Runner } from './runner.ts';
-
-/** What the nodes saw in a round. Times are wall time. */
-export interface SeenRound {
-  readonly dueAt: number;
-  readonly startedAt: number;
-  readonly votes: readonly Vote[];
-}
+import { collectVotes } from './by-asking.ts';
+import type { Runner, SeenRound } from './runner.ts';
 
 /** A round that is over. */
 export interface DoneRound extends SeenRound {
@@ -50,8 +42,6 @@ export interface Watch {
   stop(): void;
 }
 
-// No check takes as long: what is beyond it is a hang of ours.
-const roundLimitMs = 180_000;
 // The pause before a round that makes sure of the last one.
 const confirmAfterMs = 5_000;
 const shortestGapMs = 3_000;
@@ -59,68 +49,77 @@ const shortestGapMs = 3_000;
 /**
  * Watches one target until it is stopped:
  *
- * 1. wait for the next due time; those that passed meanwhile are counted, never made up for;
- * 2. have the check run on the nodes; trouble of ours is a round without votes;
- * 3. hand on what they saw;
- * 4. where a failing round is to be confirmed, go on with 2 after a pause, on other nodes where there are any.
+ * 1. the runner has it looked at whenever it is due, and tells what was seen and what was skipped;
+ * 2. what was seen is handed on;
+ * 3. where a failing round is to be confirmed, another one is asked for after a pause, on other nodes where there are any, and
+ *    it goes on with 2;
+ * 4. so it does with rounds besides the schedule, one at a time with the others.
  *
  * `work` ends the round that runs.
  */
 export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal): Watch {
-  const { clock, events } = ports;
-  const schedule = new AbortController();
+  const { clock, events, log, runner } = ports;
+  const stopping = new AbortController();
   const next = createNextDue(target.schedule, target.name);
-  const awaitNext = (from: number) => events.roundAwaited(target, next(from) ?? Number.POSITIVE_INFINITY);
+  const awaitNext = () => events.roundAwaited(target, next(clock.now()) ?? Number.POSITIVE_INFINITY);
   const mostConfirmations = Math.max(0, ...target.rules.map(({ rule }) => (rule.confirm ? rule.rounds.bad - 1 : 0)));
-  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  let extra: Promise<void> | null = null;
+  const { promise: failing, reject } = Promise.withResolvers<never>();
+  /** Rounds that wait for the one that is being dealt with. */
+  const heard: SeenRound[] = [];
+  let dealing: Promise<void> | null = null;
   let waiting: Disposable | null = null;
-  let isBusy = false;
   let lastDueAt = Number.NEGATIVE_INFINITY;
   let lastStart = Number.NEGATIVE_INFINITY;
 
-  async function followSchedule(): Promise<void> {
-    awaitNext(clock.now());
-    for await (const { dueAt, skipped } of dueTimes(target.schedule, target.name, clock, schedule.signal)) {
-      await extra;
-      if (skipped > 0) events.roundSkipped(target, skipped);
-      awaitNext(clock.now());
-      if (!work.aborted) await runRounds(dueAt);
-    }
-    waiting?.[Symbol.dispose]();
-    await extra;
+  function hear(round: SeenRound): void {
+    awaitNext();
+    heard.push(round);
+    dealing ??= deal(null);
   }
 
-  async function runRounds(dueAt: number): Promise<void> {
-    isBusy = true;
+  // `first` is a round to be asked for now.
+  async function deal(first: number | null): Promise<void> {
+    try {
+      if (first !== null) await follow(await look(first, target.nodes));
+      for (let round = heard.shift(); round !== undefined && !work.aborted; round = heard.shift()) await follow(round);
+    } catch (error) {
+      reject(error);
+    } finally {
+      dealing = null;
+    }
+  }
+
+  async function follow(first: SeenRound | null): Promise<void> {
     const asked = new Set<string>();
-    let wantsMore = await runRound(dueAt, target.nodes, asked);
-    for (let left = mostConfirmations; wantsMore && left > 0 && (await pause()); left -= 1) {
-      wantsMore = await runRound(extraDueAt(), avoiding(target.nodes, asked), asked);
+    let round = first;
+    for (let left = mostConfirmations; round !== null; left -= 1) {
+      lastDueAt = Math.max(lastDueAt, round.dueAt);
+      lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
+      for (const { node } of round.votes) asked.add(node.name);
+      const wantsMore = await ports.take(round);
+      if (!wantsMore || left === 0 || round.late !== undefined || !(await pause())) return;
+      round = await look(extraDueAt(), avoiding(target.nodes, asked));
     }
-    isBusy = false;
   }
 
-  async function runRound(dueAt: number, nodes: NodeSelection, asked: Set<string>): Promise<boolean> {
-    lastDueAt = dueAt;
-    lastStart = clock.elapsed();
+  async function look(dueAt: number, nodes: NodeSelection): Promise<SeenRound | null> {
     const startedAt = clock.now();
-    const votes = await collectVotes(target, nodes, dueAt, ports, work);
-    if (work.aborted) return false;
-    for (const { node } of votes) asked.add(node.name);
-    return ports.take({ dueAt, startedAt, votes });
+    lastStart = clock.elapsed();
+    const request = { spec: target.spec, nodes, round: { target: target.name, dueAt } };
+    const votes = await collectVotes(runner, request, work, clock, log);
+    return work.aborted ? null : { dueAt, startedAt, votes };
   }
 
   // Not where the next scheduled round is as near: that one will tell.
   async function pause(): Promise<boolean> {
     const tookMs = clock.elapsed() - lastStart;
     const due = next(clock.now());
-    if (due !== null && due - clock.now() < confirmAfterMs + tookMs) return false;
+    if (heard.length > 0 || (due !== null && due - clock.now() < confirmAfterMs + tookMs)) return false;
     try {
-      await sleep(clock, confirmAfterMs, schedule.signal);
+      await sleep(clock, confirmAfterMs, stopping.signal);
       return true;
     } catch (error) {
-      if (schedule.signal.aborted) return false;
+      if (stopping.signal.aborted) return false;
       throw error;
     }
   }
@@ -133,44 +132,42 @@ export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal)
 
   function startExtra(): void {
     waiting = null;
-    if (isBusy || schedule.signal.aborted) return;
-    extra = runRounds(extraDueAt())
-      .catch(reject)
-      .finally(() => {
-        extra = null;
-      });
+    if (!isBusy() && !stopping.signal.aborted) dealing ??= deal(extraDueAt());
   }
 
-  followSchedule().then(resolve, reject);
+  const isBusy = () => dealing !== null || watched.underWay;
+
+  async function end(): Promise<void> {
+    await watched.ended;
+    await dealing;
+  }
+
+  awaitNext();
+  const watched = runner.watch(target, {
+    round: hear,
+    skipped(count) {
+      awaitNext();
+      events.roundSkipped(target, count);
+    },
+  });
+  const cut = () => watched.cut();
+  if (work.aborted) cut();
+  else work.addEventListener('abort', cut, { once: true });
   return {
-    ended,
+    ended: Promise.race([end(), failing]).finally(() => work.removeEventListener('abort', cut)),
     request() {
-      if (isBusy || waiting !== null || schedule.signal.aborted) return;
+      if (isBusy() || waiting !== null || stopping.signal.aborted) return;
       const waitMs = Math.max(0, lastStart + shortestGapMs - clock.elapsed());
       waiting = clock.after(waitMs, startExtra);
     },
-    stop: () => schedule.abort(new Error('the target is not watched any more')),
+    stop() {
+      stopping.abort(new Error('the target is not watched any more'));
+      waiting?.[Symbol.dispose]();
+      watched.stop();
+    },
   };
 }
 
 function avoiding(nodes: NodeSelection, asked: ReadonlySet<string>): NodeSelection {
   return nodes.kind === 'count' ? { ...nodes, avoid: [...new Set([...nodes.avoid, ...asked])] } : nodes;
-}
-
-async function collectVotes(
-  target: Target,
-  nodes: NodeSelection,
-  dueAt: number,
-  { runner, clock, log }: WatchPorts,
-  signal: AbortSignal,
-): Promise<readonly Vote[]> {
-  using limit = deadline(clock, roundLimitMs, signal);
-  try {
-    const round = { target: target.name, dueAt };
-    const { votes } = await runner.run({ spec: target.spec, nodes, round }, limit.signal);
-    return votes;
-  } catch (error) {
-    if (!signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'round could not be run');
-    return [];
-  }
 }

@@ -1,0 +1,84 @@
+import { type Clock, deadline } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import { createWheel, type Wheel } from '#schedule/wheel.ts';
+import type { Vote } from '../judge/vote.ts';
+import type { Asked, RoundListener, Runner, RunRequest, Watched, WatchedTarget } from './runner.ts';
+
+interface Followed {
+  readonly name: string;
+  readonly schedule: WatchedTarget['schedule'];
+  readonly target: WatchedTarget;
+  readonly listener: RoundListener;
+  readonly work: AbortController;
+  /** The round that runs. */
+  running: Promise<void> | null;
+}
+
+// No check takes as long: what is beyond it is a hang of ours.
+const roundLimitMs = 180_000;
+
+/** Keeps the time for somebody who runs checks when asked: each round is asked for when it is due. */
+export function watchByAsking(asked: Asked, clock: Clock, log: Log): Runner {
+  const wheel: Wheel<Followed> = createWheel({
+    clock,
+    start(followed, dueAt) {
+      if (followed.running !== null) return followed.listener.skipped(1);
+      followed.running = run(followed, dueAt).finally(() => {
+        followed.running = null;
+      });
+    },
+    skipped: ({ listener }, count) => listener.skipped(count),
+  });
+
+  async function run({ target, listener, work }: Followed, dueAt: number): Promise<void> {
+    const startedAt = clock.now();
+    const round = { target: target.name, dueAt };
+    const votes = await collectVotes(asked, { spec: target.spec, nodes: target.nodes, round }, work.signal, clock, log);
+    if (!work.signal.aborted) listener.round({ dueAt, startedAt, votes });
+  }
+
+  return {
+    ...(asked.url !== undefined && { url: asked.url }),
+    nodes: () => asked.nodes(),
+    run: async (request, signal) => asked.run(request, signal),
+    watch(target, listener): Watched {
+      const { name, schedule } = target;
+      const followed: Followed = { name, schedule, target, listener, work: new AbortController(), running: null };
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      wheel.add(followed);
+      return {
+        get underWay() {
+          return followed.running !== null;
+        },
+        ended,
+        stop() {
+          wheel.remove(name);
+          void (followed.running ?? Promise.resolve()).then(resolve);
+        },
+        cut() {
+          wheel.remove(name);
+          followed.work.abort(new Error('nobody waits for this round any more'));
+          resolve();
+        },
+      };
+    },
+  };
+}
+
+/** What the nodes see now; trouble of ours is a round without votes. */
+export async function collectVotes(
+  runner: Pick<Asked, 'run'>,
+  request: RunRequest,
+  signal: AbortSignal,
+  clock: Clock,
+  log: Log,
+): Promise<readonly Vote[]> {
+  using limit = deadline(clock, roundLimitMs, signal);
+  try {
+    const { votes } = await runner.run(request, limit.signal);
+    return votes;
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error, ...request.round }, 'round could not be run');
+    return [];
+  }
+}

@@ -1,0 +1,201 @@
+import type { Clock } from '#kernel/clock.ts';
+import { createNextDue, type NextDue, type Schedule } from './schedule.ts';
+
+/** Something that is due again and again. */
+export interface Recurring {
+  readonly name: string;
+  readonly schedule: Schedule;
+}
+
+export interface WheelOptions<Item> {
+  readonly clock: Clock;
+  /** How far the wall clock of this machine is ahead of the one that schedules go by, in milliseconds. Default: not at all. */
+  readonly aheadMs?: () => number;
+  /** Called when an item is due; with the name of the item, `dueAt` names what is done then. */
+  readonly start: (item: Item, dueAt: number) => void;
+  /** Called with how many due times of an item went by unused. */
+  readonly skipped: (item: Item, count: number) => void;
+}
+
+/** Keeps the time of many items with one timer. */
+export interface Wheel<Item> extends Disposable {
+  /** From now on this item is due by its schedule, in place of the one of its name. */
+  add(item: Item): void;
+  remove(name: string): void;
+  /** The clock that schedules go by is another one now. */
+  retime(): void;
+}
+
+interface Entry<Item> {
+  readonly item: Item;
+  readonly next: NextDue;
+  due: number;
+  /** The due time that came last, or null. */
+  last: number | null;
+  /** How often the wall clock was set back behind what had come. */
+  repeats: number;
+  isGone: boolean;
+}
+
+// A burst must not blur what it measures: the next ones start once those have had the thread to themselves.
+const mostAtOnce = 8;
+const pauseMs = 1;
+// The wall clock is looked at so often, whatever is due.
+const longestNapMs = 60_000;
+// NTP slews, and small steps back, must not repeat anything.
+const clockJitterMs = 1_000;
+// Nobody needs the exact count of more, and counting must not hold up the others.
+const mostCounted = 10_000;
+
+/**
+ * Starts each item when it is due, at most eight in one go. A due time that cannot be kept until the next one of its item, for the
+ * thread was held up or the machine asleep, is counted and never made up for. Where the wall clock was set back, the same due
+ * times come again a millisecond later, so that no two are alike.
+ */
+export function createWheel<Item extends Recurring>(options: WheelOptions<Item>): Wheel<Item> {
+  const { clock, aheadMs = () => 0, start, skipped } = options;
+  const entries = new Map<string, Entry<Item>>();
+  const heap = createHeap<Entry<Item>>((entry) => entry.due + entry.repeats);
+  let timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  let seen = now();
+
+  function now(): number {
+    return clock.now() - aheadMs();
+  }
+
+  function arm(ms: number): void {
+    const at = clock.elapsed() + ms;
+    if (timer !== null && timer.at <= at) return;
+    rest();
+    timer = { at, handle: clock.after(ms, turn) };
+  }
+
+  function rest(): void {
+    timer?.handle[Symbol.dispose]();
+    timer = null;
+  }
+
+  function armForFirst(): void {
+    const first = heap.first();
+    if (first !== undefined) arm(Math.min(Math.max(0, first.due + first.repeats - now()), longestNapMs));
+  }
+
+  function turn(): void {
+    timer = null;
+    lookAtClock();
+    let started = 0;
+    for (let entry = heap.first(); entry !== undefined && isDue(entry); entry = heap.first()) {
+      if (!entry.isGone && started === mostAtOnce) return arm(pauseMs);
+      heap.pop();
+      if (!entry.isGone && take(entry)) started += 1;
+    }
+    armForFirst();
+  }
+
+  const isDue = ({ due, repeats, isGone }: Entry<Item>) => isGone || due + repeats <= now();
+
+  // Whether it was started.
+  function take(entry: Entry<Item>): boolean {
+    const { item, next, due, repeats } = entry;
+    const following = next(due);
+    const isLate = following !== null && following + repeats <= now();
+    if (isLate) skipped(item, countUntil(next, due, now() - repeats));
+    else start(item, due + repeats);
+    if (entry.isGone) return !isLate;
+    entry.last = due;
+    place(entry, isLate ? next(now() - repeats) : following);
+    return !isLate;
+  }
+
+  function place(entry: Entry<Item>, due: number | null): void {
+    if (due === null) return void entries.delete(entry.item.name);
+    entry.due = due;
+    heap.push(entry);
+  }
+
+  function lookAtClock(): void {
+    const before = seen;
+    seen = now();
+    if (seen >= before - clockJitterMs) return;
+    heap.clear();
+    for (const entry of entries.values()) {
+      const due = entry.next(seen);
+      if (due !== null && entry.last !== null && due <= entry.last) entry.repeats += 1;
+      place(entry, due);
+    }
+  }
+
+  function remove(name: string): void {
+    const entry = entries.get(name);
+    if (entry === undefined) return;
+    entry.isGone = true;
+    entries.delete(name);
+    if (entries.size === 0) {
+      heap.clear();
+      rest();
+    }
+  }
+
+  return {
+    add(item) {
+      remove(item.name);
+      const next = createNextDue(item.schedule, item.name);
+      const due = next(now());
+      if (due === null) return;
+      const entry: Entry<Item> = { item, next, due, last: null, repeats: 0, isGone: false };
+      entries.set(item.name, entry);
+      heap.push(entry);
+      if (heap.first() === entry) armForFirst();
+    },
+    remove,
+    retime() {
+      lookAtClock();
+      rest();
+      armForFirst();
+    },
+    [Symbol.dispose]() {
+      for (const name of entries.keys()) remove(name);
+      rest();
+    },
+  };
+}
+
+function countUntil(next: NextDue, from: number, until: number): number {
+  let count = 1;
+  for (let due = next(from); due !== null && due <= until && count < mostCounted; due = next(due)) count += 1;
+  return count;
+}
+
+/** A binary heap: the entry of the smallest key is the first. */
+function createHeap<Entry>(keyOf: (entry: Entry) => number) {
+  const entries: Entry[] = [];
+  const swap = (one: number, other: number) => {
+    const kept = entries[one];
+    if (kept === undefined || entries[other] === undefined) return;
+    entries[one] = entries[other];
+    entries[other] = kept;
+  };
+  const keyAt = (index: number) => (entries[index] === undefined ? Number.POSITIVE_INFINITY : keyOf(entries[index]));
+  return {
+    first: (): Entry | undefined => entries[0],
+    clear: () => void entries.splice(0),
+    push(entry: Entry): void {
+      let index = entries.push(entry) - 1;
+      for (let parent = (index - 1) >> 1; index > 0 && keyAt(index) < keyAt(parent); parent = (index - 1) >> 1) {
+        swap(index, parent);
+        index = parent;
+      }
+    },
+    pop(): void {
+      swap(0, entries.length - 1);
+      entries.pop();
+      for (let index = 0; ;) {
+        const left = 2 * index + 1;
+        const smaller = keyAt(left + 1) < keyAt(left) ? left + 1 : left;
+        if (keyAt(smaller) >= keyAt(index)) return;
+        swap(index, smaller);
+        index = smaller;
+      }
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Schedule } from '#schedule/schedule.ts';
+import { createWheel, type Recurring, type Wheel } from '#schedule/wheel.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const every = (everyMs: number): Schedule => ({ kind: 'every', everyMs });
+
+interface Started {
+  readonly name: string;
+  readonly dueAt: number;
+  readonly at: number;
+}
+
+let turning: Wheel<Recurring> | null = null;
+afterEach(() => turning?.[Symbol.dispose]());
+
+function turn(clock: FakeClock, aheadMs = () => 0) {
+  const started: Started[] = [];
+  const skipped = new Map<string, number>();
+  const wheel = createWheel<Recurring>({
+    clock,
+    aheadMs,
+    start: ({ name }, dueAt) => void started.push({ name, dueAt, at: clock.now() }),
+    skipped: ({ name }, count) => void skipped.set(name, (skipped.get(name) ?? 0) + count),
+  });
+  turning = wheel;
+  return { wheel, started, skipped };
+}
+
+test('starts everything at its moment, none left out, with one timer for all', async () => {
+  const clock = new FakeClock();
+  const { wheel, started, skipped } = turn(clock);
+  const names = Array.from({ length: 100 }, (_, index) => `t${index}`);
+  for (const name of names) wheel.add({ name, schedule: every(minute) });
+  expect(clock.pending).toBe(1);
+  await clock.advance(10 * minute);
+  for (const name of names) {
+    const dues = started.filter((one) => one.name === name).map(({ dueAt }) => dueAt);
+    expect(dues).toHaveLength(10);
+    expect(new Set(dues.slice(1).map((due, index) => due - (dues[index] ?? 0)))).toEqual(new Set([minute]));
+  }
+  expect(skipped.size).toBe(0);
+  expect(clock.pending).toBe(1);
+});
+
+test('due times lie in slots of a tenth of a second', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  for (let index = 0; index < 300; index += 1) wheel.add({ name: `t${index}`, schedule: every(20_000) });
+  await clock.advance(20_000);
+  expect(started).toHaveLength(300);
+  expect(started.every(({ dueAt }) => dueAt % 100 === 0)).toBe(true);
+});
+
+test('starts at most eight in one go, and the others as soon as those had their turn', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const { wheel, started } = turn(clock);
+  for (let index = 0; index < 300; index += 1) wheel.add({ name: `t${index}`, schedule: every(1_000) });
+  await clock.advance(1_050);
+  const atOnce = new Map<number, number>();
+  for (const { at } of started) atOnce.set(at, (atOnce.get(at) ?? 0) + 1);
+  expect(started).toHaveLength(300);
+  expect(Math.max(...atOnce.values())).toBe(8);
+  expect(Math.max(...started.map(({ at, dueAt }) => at - dueAt))).toBeLessThan(20);
+});
+
+test('a machine that slept counts what it missed and makes up for none of it', async () => {
+  const clock = new FakeClock();
+  const { wheel, started, skipped } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  await clock.advance(minute);
+  clock.step(8 * hour);
+  await clock.advance(2 * minute);
+  expect(started.length + (skipped.get('shop') ?? 0)).toBe(1 + 8 * 60 + 2);
+  expect(started.length).toBeLessThanOrEqual(3);
+  expect(started.every(({ dueAt, at }) => at - dueAt < minute)).toBe(true);
+});
+
+test('a thread that was held up starts what can still be kept, late', async () => {
+  const clock = new FakeClock();
+  const { wheel, started, skipped } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  await clock.advance(minute);
+  const last = started[0]?.dueAt ?? 0;
+  clock.hold(last + minute + 20_000 - clock.now());
+  await clock.advance(0);
+  expect(started.map(({ dueAt }) => dueAt - last)).toEqual([0, minute]);
+  expect(skipped.size).toBe(0);
+});
+
+test('a wall clock that is set back stops nothing and repeats no name', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  await clock.advance(10 * minute);
+  clock.step(-hour);
+  await clock.advance(90 * minute);
+  expect(started.length).toBeGreaterThanOrEqual(98);
+  expect(new Set(started.map(({ dueAt }) => dueAt)).size).toBe(started.length);
+});
+
+test('a small step back of the clock, as NTP makes them, repeats nothing', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(10_000) });
+  await clock.advance(10_000);
+  clock.step(-(clock.now() - (started[0]?.dueAt ?? 0)) - 400);
+  await clock.advance(5_000);
+  expect(started).toHaveLength(1);
+  await clock.advance(6_000);
+  expect(started).toHaveLength(2);
+});
+
+test('goes by another clock where its own is wrong, from the moment that is known', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  let aheadMs = 0;
+  const { wheel, started } = turn(clock, () => aheadMs);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  aheadMs = hour;
+  wheel.retime();
+  await clock.advance(5 * minute);
+  expect(started).toHaveLength(5);
+  expect(started.every(({ dueAt, at }) => at - hour === dueAt)).toBe(true);
+});
+
+test('what is removed starts no more, what is added anew goes by its new schedule, and no timer is left', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(hour) });
+  wheel.add({ name: 'blog', schedule: every(minute) });
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  wheel.remove('blog');
+  await clock.advance(3 * minute);
+  expect(started.map(({ name }) => name)).toEqual(['shop', 'shop', 'shop']);
+  wheel.remove('shop');
+  await clock.advance(0);
+  expect(clock.pending).toBe(0);
+});
+
+test('a pattern that never comes again is never due', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  wheel.add({ name: 'shop', schedule: { kind: 'cron', pattern: '0 0 0 1 1 * 2020', timezone: 'UTC' } });
+  await clock.advance(hour);
+  expect(started).toEqual([]);
+  expect(clock.pending).toBe(0);
+});
