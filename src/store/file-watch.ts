@@ -1,6 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
-import { messageOf, systemCode } from '#kernel/errors.ts';
+import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
 /** Whether the names that were opened still lead to the files that were opened. */
@@ -15,27 +15,46 @@ export interface FileTrouble {
   readonly since: number;
 }
 
+export interface WatchedFiles {
+  /** Those that were opened. */
+  readonly mustBe: readonly string[];
+  /** Those that SQLite makes with the first write: they are watched from then on. */
+  readonly mayCome: readonly string[];
+}
+
 const lookEveryMs = 30_000;
 
 /**
  * Looks every 30 seconds. A file that was deleted or exchanged while it is open takes what is written and loses it at the end, and
  * an exchanged lock lets a second daemon in: nothing else would tell of it.
  */
-export function watchFiles(paths: readonly string[], { clock, log }: { clock: Clock; log: Log }): FileWatch {
-  const opened = paths.map((path) => ({ path, at: statSync(path, { bigint: true }) }));
+export function watchFiles({ mustBe, mayCome }: WatchedFiles, { clock, log }: { clock: Clock; log: Log }): FileWatch {
+  const opened = new Map(mustBe.map((path) => [path, statSync(path, { bigint: true })]));
   let seenRightAt = clock.now();
   let trouble: FileTrouble | null = null;
+  mayCome.forEach(troubleWith);
   let timer = clock.after(lookEveryMs, look);
 
   function look(): void {
     timer = clock.after(lookEveryMs, look);
-    const message = opened.map(({ path, at }) => wrongWith(path, at)).find((found) => found !== null) ?? null;
+    const message = [...mustBe, ...mayCome].map(troubleWith).find((found) => found !== null) ?? null;
     if (message !== null && trouble?.message !== message)
       log.error({ reason: message }, 'database file is not the one that was opened');
     if (message === null && trouble !== null)
-      log.info({ files: paths }, 'database file is the one that was opened again');
+      log.info({ files: [...opened.keys()] }, 'database file is the one that was opened again');
     if (message === null) seenRightAt = clock.now();
     trouble = message === null ? null : { message, since: seenRightAt };
+  }
+
+  function troubleWith(path: string): string | null {
+    try {
+      const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+      const right = opened.get(path);
+      if (right === undefined && found !== undefined) opened.set(path, found);
+      return right === undefined ? null : difference(path, right, found);
+    } catch (error) {
+      return `${path}: cannot be looked at (${messageOf(error)}): ${wayOut}`;
+    }
   }
 
   return { trouble: () => trouble, [Symbol.dispose]: () => timer[Symbol.dispose]() };
@@ -43,13 +62,8 @@ export function watchFiles(paths: readonly string[], { clock, log }: { clock: Cl
 
 const wayOut = 'what is written now is lost at the next start; put the right file there and restart';
 
-function wrongWith(path: string, opened: BigIntStats): string | null {
-  try {
-    const found = statSync(path, { bigint: true });
-    if (found.dev === opened.dev && found.ino === opened.ino) return null;
-    return `${path}: another file stands in place of the one that was opened: ${wayOut}`;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return `${path}: was deleted or moved while it is in use: ${wayOut}`;
-    return `${path}: cannot be looked at (${messageOf(error)}): ${wayOut}`;
-  }
+function difference(path: string, opened: BigIntStats, found: BigIntStats | undefined): string | null {
+  if (found === undefined) return `${path}: was deleted or moved while it is in use: ${wayOut}`;
+  if (found.dev === opened.dev && found.ino === opened.ino) return null;
+  return `${path}: another file stands in place of the one that was opened: ${wayOut}`;
 }

@@ -6,29 +6,21 @@ import type { LateVote, StoredSuccess } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { HistorySource, PastResult } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
-import {
-  readChannels,
-  readCounts,
-  readDeliveries,
-  readDue,
-  readNextDeliveryAt,
-  readSentMessages,
-  readToldAndOpen,
-  retryDeliveries,
-} from './deliveries.ts';
-import { eq } from './drizzle.ts';
+import { createCommit } from './commit.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import { type BetterSQLite3Database, eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
-import { watchFiles } from './file-watch.ts';
+import { type FileWatch, watchFiles } from './file-watch.ts';
 import { lockPathOf } from './lock.ts';
-import { openDatabase, type OpenOptions } from './open.ts';
-import { CommitQueue, type QueueHealth, type Work, type WorkResult } from './queue.ts';
+import { type OpenDatabase, openDatabase, type OpenOptions } from './open.ts';
+import { CommitQueue, type QueueHealth } from './queue.ts';
 import { readSuccesses, readTargets } from './read.ts';
 import { createHistorySource } from './history.ts';
 import { createRunStore } from './runs.ts';
 import type { StoredResult } from './rows.ts';
 import { facts } from './schema.ts';
 import { keptByDefault, type Retention } from './sealing/forget.ts';
-import { openHistoryParts } from './sealing/parts.ts';
+import { type HistoryParts, openHistoryParts } from './sealing/parts.ts';
 import type { UpkeepProgress } from './sealing/upkeep.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readIncidentsBetween } from './summary.ts';
@@ -81,54 +73,80 @@ const farFuture = Number.MAX_SAFE_INTEGER;
 
 /** Opens or creates the database. Throws `store_unwritable`, `store_newer` or `store_corrupt` with the way out. */
 export function openStore(options: StoreOptions): Store {
-  const { clock, log } = options;
+  const { clock, log, onWritten } = options;
   const file = openDatabase(options);
-  const { raw, drizzle: database } = file;
-  const files = watchFiles([file.path, lockPathOf(file.path)], { clock, log });
+  const { path, raw, drizzle: database } = file;
+  const files = watchFiles(
+    { mustBe: [path, lockPathOf(path)], mayCome: [`${path}-wal`, `${path}-shm`] },
+    { clock, log },
+  );
   const parts = openHistoryParts(raw, options.retention ?? keptByDefault);
-  const { spells, marks, upkeep } = parts;
+  const { spells } = parts;
   const history = createHistorySource({ ...parts, database: raw, newest: () => spells.newest() });
-  const writer = createWriter(database, parts);
-  const channels = new Set(readChannels(database));
+  const commit = createCommit({ file, writer: createWriter(database, parts), spells, clock, log, onWritten });
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
   const checks = createRunStore({ file, clock, log });
-  let closed = false;
-
-  function commit(work: readonly Work[], durable: boolean): readonly WorkResult[] {
-    file.waitForDisk(durable);
-    const begun = clock.elapsed();
+  const guard: Guard = (action) => {
     try {
-      const done = raw.transaction(() => work.map(write)).immediate();
-      spells.settle('committed');
-      options.onWritten?.((clock.elapsed() - begun) / 1_000);
-      return done;
+      return action();
     } catch (error) {
-      spells.settle('rolled back');
-      writer.forgetNames();
-      throw error;
+      throw storeError(path, error);
     }
-  }
-
-  function write(work: Work): WorkResult {
-    if (work.kind === 'round') return writer.writeRound(work.round);
-    if (work.kind === 'late') return writer.writeLate(work.late);
-    work.settlements.forEach((settlement) => writer.writeSettlement(settlement));
-    return 'settled';
-  }
-
-  const number = (pragma: string): number => Number(raw.pragma(pragma, { simple: true }));
+  };
+  const deliveries = createDeliveryStore({ database, queue, clock, guard });
+  let closed = false;
 
   async function close(): Promise<void> {
     if (closed) return;
     closed = true;
     files[Symbol.dispose]();
     const lost = queue.close();
-    if (lost === 0) spells.flush();
-    checks.close();
-    file[Symbol.dispose]();
-    if (lost > 0) throw new WatchpostError('store_failed', `${file.path}: ${lost} rounds could not be written`);
+    try {
+      if (lost === 0) guard(() => spells.flush());
+      checks.close();
+    } finally {
+      file[Symbol.dispose]();
+    }
+    if (lost > 0) throw new WatchpostError('store_failed', `${path}: ${lost} rounds could not be written`);
   }
 
+  return {
+    checks,
+    history,
+    ...deliveries.store,
+    ...memoryOf({ database, file, parts, history, guard }),
+    ...careOf({ file, parts, queue, files, clock, guard }),
+    incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
+    recentResults: (target, since) =>
+      guard(() => history.results(target, null, { from: since, to: farFuture }).map(storedOf)),
+
+    async record(round) {
+      const result = await queue.add(round);
+      deliveries.note(round.deliveries);
+      return result === 'duplicate' ? 'duplicate' : 'stored';
+    },
+
+    async recordLate(late) {
+      return (await queue.addLate(late)) === 'duplicate' ? 'duplicate' : 'stored';
+    },
+
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+type Guard = <Result>(action: () => Result) => Result;
+
+interface MemoryParts {
+  readonly database: BetterSQLite3Database;
+  readonly file: OpenDatabase;
+  readonly parts: HistoryParts;
+  readonly history: HistorySource;
+  readonly guard: Guard;
+}
+
+/** What the monitor begins with, and what it keeps by a name. */
+function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryParts) {
   function successesOf(target: string, from: number, to: number): readonly StoredSuccess[] {
     return history
       .results(target, null, { from, to })
@@ -137,39 +155,11 @@ export function openStore(options: StoreOptions): Store {
       );
   }
 
-  function guard<Result>(action: () => Result): Result {
-    try {
-      return action();
-    } catch (error) {
-      throw storeError(file.path, error);
-    }
-  }
+  const valueOf = (name: string) =>
+    database.select({ value: facts.value }).from(facts).where(eq(facts.name, name)).get()?.value;
 
   return {
-    checks,
-    history,
     load: () => guard(() => readTargets(database)),
-
-    async record(round) {
-      const result = await queue.add(round);
-      for (const { channel } of round.deliveries) channels.add(channel);
-      return result === 'duplicate' ? 'duplicate' : 'stored';
-    },
-
-    async recordLate(late) {
-      return (await queue.addLate(late)) === 'duplicate' ? 'duplicate' : 'stored';
-    },
-
-    dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),
-    nextDeliveryAt: (now) => guard(() => readNextDeliveryAt(database, queue.waitingSettlements(), now)),
-    claim: (message, ids) => queue.settle(ids.map((id) => ({ id, state: 'claimed', message }))),
-    settle: (settlements) => queue.settle(settlements),
-    toldAndOpen: (channel) => guard(() => readToldAndOpen(database, channel)),
-    sentMessages: (since) => guard(() => readSentMessages(database, since)),
-    deliveryCounts: () => guard(() => readCounts(database, channels, clock.now())),
-    incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
-    listDeliveries: (options) => guard(() => readDeliveries(database, options)),
-    retryDeliveries: (ids) => guard(() => retryDeliveries(database, ids, clock.now())),
     recentSuccesses: (since, wanted) =>
       guard(() => {
         const sealedUntil = marks.get('hours_until');
@@ -185,29 +175,39 @@ export function openStore(options: StoreOptions): Store {
       }),
     fact: (name, make) =>
       guard(() => {
-        const known = () =>
-          database.select({ value: facts.value }).from(facts).where(eq(facts.name, name)).get()?.value;
         database
           .insert(facts)
-          .values({ name, value: known() ?? make() })
+          .values({ name, value: valueOf(name) ?? make() })
           .onConflictDoNothing()
           .run();
-        return known() ?? '';
+        return valueOf(name) ?? '';
       }),
-    recentResults: (target, since) =>
-      guard(() => history.results(target, null, { from: since, to: farFuture }).map(storedOf)),
+  } satisfies Partial<Store>;
+}
+
+interface CareParts {
+  readonly file: OpenDatabase;
+  readonly parts: HistoryParts;
+  readonly queue: Pick<CommitQueue, 'health'>;
+  readonly files: Pick<FileWatch, 'trouble'>;
+  readonly clock: Clock;
+  readonly guard: Guard;
+}
+
+/** What keeps the file small, and what there is to know about it. */
+function careOf({ file, parts: { upkeep }, queue, files, clock, guard }: CareParts) {
+  const number = (pragma: string): number => Number(file.raw.pragma(pragma, { simple: true }));
+  return {
     upkeep: () =>
       guard(() => {
-        raw.pragma('synchronous = NORMAL');
+        file.waitForDisk(false);
         return upkeep.step(clock.now());
       }),
     upkeepProgress: () => guard(() => upkeep.progress()),
-
     bytes() {
       const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
       return number('page_count') * number('page_size') + log;
     },
-
     health() {
       const health = queue.health();
       const trouble = files.trouble();
@@ -219,9 +219,7 @@ export function openStore(options: StoreOptions): Store {
         failingSince: Math.min(failingSince ?? trouble.since, trouble.since),
       };
     },
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  } satisfies Partial<Store>;
 }
 
 function storedOf({ dueAt, node, status, durationUs, failure }: PastResult): StoredResult {

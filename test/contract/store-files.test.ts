@@ -1,9 +1,10 @@
-import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { healthOf } from '#compose/health.ts';
 import { systemClock } from '#kernel/clock.ts';
+import { watchFiles } from '#store/file-watch.ts';
 import type { Store } from '#store/sqlite.ts';
 import { startWebServer } from '#web/server.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -64,6 +65,8 @@ const deleted = expect.stringMatching(
 test.each([
   { name: 'the database', suffix: '' },
   { name: 'the lock', suffix: '.lock' },
+  { name: 'the write-ahead log', suffix: '-wal' },
+  { name: 'the index of the write-ahead log', suffix: '-shm' },
 ])('$name is deleted while it is in use: noticed within half a minute', async ({ suffix }) => {
   using folder = tempFolder();
   const clock = new FakeClock();
@@ -87,6 +90,23 @@ test.each([
   expect(kept.errors()).toEqual(['database file is not the one that was opened']);
 });
 
+test('a write-ahead log that comes with the first write only is watched from then on, and one that is exchanged is noticed', async () => {
+  using folder = tempFolder();
+  const clock = new FakeClock();
+  const [database, log] = [join(folder.path, 'watchpost.db'), join(folder.path, 'watchpost.db-wal')];
+  writeFileSync(database, '');
+  using watch = watchFiles({ mustBe: [database], mayCome: [log] }, { clock, log: silentLog });
+  await clock.advance(30_000);
+  expect(watch.trouble()).toBeNull();
+  writeFileSync(log, 'one');
+  await clock.advance(30_000);
+  expect(watch.trouble()).toBeNull();
+  renameSync(log, `${log}.old`);
+  writeFileSync(log, 'another');
+  await clock.advance(30_000);
+  expect(watch.trouble()?.message).toContain(`${log}: another file stands in place of the one that was opened`);
+});
+
 test('a database that is exchanged is noticed, and so is its return', async () => {
   using folder = tempFolder();
   const clock = new FakeClock();
@@ -106,4 +126,40 @@ test('nothing looks at files any more once the store is closed', async () => {
   const clock = new FakeClock();
   await openAt(join(folder.path, 'watchpost.db'), clock).close();
   expect(clock.pending).toBe(0);
+});
+
+test('a metric that throws when something was written has it written once, and changes nothing', async () => {
+  using folder = tempFolder();
+  const kept = memoryLog();
+  const path = join(folder.path, 'watchpost.db');
+  const clock = new FakeClock();
+  await using store = openAt(path, clock, {
+    log: kept.log,
+    onWritten() {
+      throw new Error('no such label');
+    },
+  });
+  const recorded = ['shop', 'blog'].map(async (target) => store.record(opening(target, start)));
+  await clock.advance(1_000);
+  expect(await Promise.all(recorded)).toEqual(['stored', 'stored']);
+  expect(store.health()).toMatchObject(right);
+  expect(store.recentResults('shop', 0)).toHaveLength(1);
+  expect(store.dueDeliveries(start, 10)).toHaveLength(2);
+  expect(kept.errors()).toContain('nobody could be told that the database was written');
+});
+
+test('what people are told of waits for the disk, also after history was sealed in between', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.db');
+  using pragma = vi.spyOn(Database.prototype, 'pragma');
+  const said = () => pragma.mock.calls.map(([source]) => source).filter((source) => source.startsWith('synchronous'));
+  const clock = new FakeClock();
+  await using store = openAt(path, clock);
+  await store.record(opening('shop', start));
+  expect(said().at(-1)).toBe('synchronous = FULL');
+  store.upkeep();
+  expect(said().at(-1)).toBe('synchronous = NORMAL');
+  await clock.advance(1_000);
+  await store.record(opening('blog', start));
+  expect(said().at(-1)).toBe('synchronous = FULL');
 });

@@ -1,0 +1,55 @@
+import type Database from 'better-sqlite3';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { OpenDatabase } from './open.ts';
+import type { Work, WorkResult } from './queue.ts';
+import type { SpellLog } from './spells.ts';
+import type { Writer } from './write.ts';
+
+export interface CommitParts {
+  readonly file: Pick<OpenDatabase, 'waitForDisk'> & { readonly raw: Pick<Database.Database, 'transaction'> };
+  readonly writer: Writer;
+  readonly spells: Pick<SpellLog, 'settle'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told of each transaction that was committed, in seconds. */
+  readonly onWritten?: ((seconds: number) => void) | undefined;
+}
+
+/** What writes a batch in one transaction, or throws and has written nothing. */
+export function createCommit({ file, writer, spells, clock, log, onWritten }: CommitParts) {
+  function write(work: Work): WorkResult {
+    if (work.kind === 'round') return writer.writeRound(work.round);
+    if (work.kind === 'late') return writer.writeLate(work.late);
+    work.settlements.forEach((settlement) => writer.writeSettlement(settlement));
+    return 'settled';
+  }
+
+  function transact(work: readonly Work[]): readonly WorkResult[] {
+    try {
+      return file.raw.transaction(() => work.map(write)).immediate();
+    } catch (error) {
+      spells.settle('rolled back');
+      writer.forgetNames();
+      throw error;
+    }
+  }
+
+  // It is written by now: whatever goes wrong here must not have it written again.
+  function tell(seconds: number): void {
+    try {
+      onWritten?.(seconds);
+    } catch (error) {
+      log.error({ err: error }, 'nobody could be told that the database was written');
+    }
+  }
+
+  return (work: readonly Work[], durable: boolean): readonly WorkResult[] => {
+    file.waitForDisk(durable);
+    const begun = clock.elapsed();
+    const done = transact(work);
+    spells.settle('committed');
+    tell((clock.elapsed() - begun) / 1_000);
+    return done;
+  };
+}
