@@ -1,23 +1,21 @@
-import { Counter, type Registry } from 'prom-client';
 import type { Log } from '#kernel/log.ts';
 import { messageOf } from '#kernel/errors.ts';
+import type { Register } from './register.ts';
 
 /** Asks a part of the program for figures; null where it could not tell. */
 export type Ask = <T>(name: string, read: () => T) => T | null;
 
 /** A part that fails to tell costs its own figures only: it is counted and logged, and the scrape goes on. */
-export function createAsk(registry: Registry, log: Log): Ask {
-  const failures = new Counter({
-    name: 'watchpost_metrics_source_failures_total',
-    help: 'How often a part of the program could not tell its figures.',
-    labelNames: ['source'],
-    registers: [registry],
-  });
+export function createAsk(register: Register, log: Log): Ask {
+  const failures = register.counter(
+    'watchpost_metrics_source_failures_total',
+    'How often a part of the program could not tell its figures.',
+  );
   return (source, read) => {
     try {
       return read();
     } catch (error) {
-      failures.inc({ source });
+      failures.of({ source }).add();
       log.warn({ source, err: error }, `no figures for metrics: ${messageOf(error)}`);
       return null;
     }

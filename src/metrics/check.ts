@@ -1,13 +1,6 @@
 import type { Vote } from '#monitor/judge/vote.ts';
-import {
-  counterFamily,
-  type Distribution,
-  type Family,
-  gaugeFamily,
-  histogramFamily,
-  type Sample,
-  type Series,
-} from './exposition.ts';
+import type { Family, Register } from './register.ts';
+import type { Distribution, Sample } from './series.ts';
 
 type Outcome = Vote['outcome'];
 type Fact = keyof Outcome['facts'];
@@ -17,7 +10,6 @@ export const durationBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 
 
 /** What nodes measured: one set of series for each target on each node. */
 export interface CheckMetrics {
-  readonly families: readonly Family<Series>[];
   record(target: string, check: string, votes: readonly Vote[]): void;
   /** Stops to export facts that were kept, because the target checks something else now. */
   forgetFacts(target: string): void;
@@ -36,6 +28,7 @@ interface FactGauge {
 
 interface Pair {
   readonly check: string;
+  readonly up: Sample;
   readonly duration: Distribution;
   readonly lastDuration: Sample;
   readonly phases: Map<string, Sample>;
@@ -43,8 +36,8 @@ interface Pair {
   readonly facts: Map<Fact, Sample>;
 }
 
-export function createCheckMetrics(): CheckMetrics {
-  const { duration, lastDuration, phases, results, factGauges, all } = createFamilies();
+export function createCheckMetrics(register: Register): CheckMetrics {
+  const { up, duration, lastDuration, phases, results, factGauges } = createFamilies(register);
   const factNames = Object.keys(factGauges).filter((name): name is Fact => name in factGauges);
   const targets = new Map<string, Map<string, Pair>>();
 
@@ -52,6 +45,7 @@ export function createCheckMetrics(): CheckMetrics {
     const pair = pairOf(target, check, node.name);
     if (outcome.seconds !== null && outcome.status !== 'unknown') pair.duration.observe(outcome.seconds);
     pair.lastDuration.value = outcome.seconds;
+    pair.up.value = outcome.status === 'unknown' ? null : Number(outcome.status === 'up');
     setPhases(pair, target, node.name, outcome);
     count(pair, target, node.name, outcome);
     setFacts(pair, target, node.name, outcome);
@@ -65,6 +59,7 @@ export function createCheckMetrics(): CheckMetrics {
       const labels = { target, check, node };
       pair = {
         check,
+        up: up.add(labels),
         duration: duration.add(labels),
         lastDuration: lastDuration.add(labels),
         phases: new Map(),
@@ -93,7 +88,7 @@ export function createCheckMetrics(): CheckMetrics {
       sample = results.add({ target, check: pair.check, node, outcome: outcome.status, reason });
       pair.results.set(key, sample);
     }
-    sample.value = (sample.value ?? 0) + 1;
+    sample.add();
   }
 
   function setFacts(pair: Pair, target: string, node: string, outcome: Outcome): void {
@@ -111,6 +106,7 @@ export function createCheckMetrics(): CheckMetrics {
   }
 
   function drop(pair: Pair): void {
+    up.remove(pair.up);
     duration.remove(pair.duration);
     lastDuration.remove(pair.lastDuration);
     for (const sample of pair.phases.values()) phases.remove(sample);
@@ -130,7 +126,6 @@ export function createCheckMetrics(): CheckMetrics {
   }
 
   return {
-    families: all,
     record(target, check, votes) {
       for (const vote of votes) record(target, check, vote);
     },
@@ -144,24 +139,28 @@ export function createCheckMetrics(): CheckMetrics {
   };
 }
 
-function createFamilies() {
-  const duration = histogramFamily(
+function createFamilies(register: Register) {
+  const up = register.gauge(
+    'watchpost_up',
+    'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.',
+  );
+  const duration = register.histogram(
     'watchpost_check_duration_seconds',
     'How long checks took that had a duration, whether up or down.',
     durationBounds,
   );
-  const lastDuration = gaugeFamily(
+  const lastDuration = register.gauge(
     'watchpost_check_last_duration_seconds',
     'How long the last check took; absent where it had no duration.',
   );
-  const phases = gaugeFamily('watchpost_check_phase_seconds', 'How long each part of the last check took.');
-  const results = counterFamily(
+  const phases = register.gauge('watchpost_check_phase_seconds', 'How long each part of the last check took.');
+  const results = register.counter(
     'watchpost_check_results_total',
     'Outcomes of checks by the reason of the failure, which is "none" for up.',
   );
-  const loss = gaugeFamily('watchpost_ping_loss_ratio', 'Share of the echoes of the last check that got no reply.');
-  const rtt = gaugeFamily('watchpost_ping_rtt_seconds', 'Round-trip times of the last check.');
-  const expiry = gaugeFamily(
+  const loss = register.gauge('watchpost_ping_loss_ratio', 'Share of the echoes of the last check that got no reply.');
+  const rtt = register.gauge('watchpost_ping_rtt_seconds', 'Round-trip times of the last check.');
+  const expiry = register.gauge(
     'watchpost_certificate_expiry_timestamp_seconds',
     'When the certificate that was seen last expires.',
   );
@@ -175,6 +174,5 @@ function createFamilies() {
     node_lag: null,
     certificate_expires_at: { family: expiry, kept: true },
   };
-  const all = [duration, lastDuration, phases, results, loss, rtt, expiry];
-  return { duration, lastDuration, phases, results, factGauges, all };
+  return { up, duration, lastDuration, phases, results, factGauges };
 }

@@ -1,4 +1,5 @@
-import { type Family, gaugeFamily, type Sample, type Series } from './exposition.ts';
+import type { Register } from './register.ts';
+import type { Sample } from './series.ts';
 import type { WatchedTarget } from './target.ts';
 
 export interface IncidentChange {
@@ -12,7 +13,6 @@ export interface IncidentChange {
 
 /** Whether an incident is open, and held back, for each rule of each target. */
 export interface IncidentMetrics {
-  readonly families: readonly Family<Series>[];
   targetsChanged(targets: readonly WatchedTarget[]): void;
   incidentChanged(change: IncidentChange): void;
 }
@@ -23,9 +23,9 @@ interface RuleSeries {
   readonly suppressed: Sample;
 }
 
-export function createIncidentMetrics(): IncidentMetrics {
-  const active = gaugeFamily('watchpost_incident_active', '1 while an incident of this rule is open, else 0.');
-  const suppressed = gaugeFamily(
+export function createIncidentMetrics(register: Register): IncidentMetrics {
+  const active = register.gauge('watchpost_incident_active', '1 while an incident of this rule is open, else 0.');
+  const suppressed = register.gauge(
     'watchpost_incident_suppressed',
     '1 while an incident of this rule is open that nobody is told of, else 0.',
   );
@@ -57,7 +57,6 @@ export function createIncidentMetrics(): IncidentMetrics {
   }
 
   return {
-    families: [active, suppressed],
     targetsChanged(watched) {
       const names = new Set(watched.map((target) => target.name));
       for (const [target, rules] of targets) {

@@ -1,4 +1,3 @@
-import { Registry } from 'prom-client';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
@@ -7,11 +6,12 @@ import { createAsk } from './ask.ts';
 import { createCheckMetrics } from './check.ts';
 import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
-import { exposition } from './exposition.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createProcessMetrics } from './process.ts';
+import { Register } from './register.ts';
 import { createScheduleMetrics } from './schedule.ts';
+import { createScrapes, type Scrape, type ScrapeRequest } from './scrape.ts';
 import { createStoreMetrics, type StoreFigures } from './store.ts';
 import { createTargetMetrics, type TargetState, type WatchedTarget } from './target.ts';
 
@@ -44,9 +44,8 @@ export interface RoundDone {
 
 /** Takes what happens as plain values and tells it to Prometheus. Nothing here survives the process. */
 export interface Metrics extends Disposable {
-  readonly contentType: string;
-  /** What `/metrics` answers. Scrapes at the same time share one text. */
-  text(): Promise<string>;
+  /** What `/metrics` answers. */
+  scrape(asked: ScrapeRequest): Scrape;
   /** All targets that are watched from now on; the series of any other are dropped, and its late rounds ignored. */
   targetsChanged(targets: readonly WatchedTarget[]): void;
   roundDone(round: RoundDone): void;
@@ -59,37 +58,32 @@ export interface Metrics extends Disposable {
 }
 
 export function createMetrics({ clock, log, version, sources }: MetricsOptions): Metrics {
-  const registry = new Registry();
-  const ask = createAsk(registry, log);
-  const check = createCheckMetrics();
-  const target = createTargetMetrics();
-  const incident = createIncidentMetrics();
-  const delivery = createDeliveryMetrics(registry, clock, ask, sources.deliveries);
-  const schedule = createScheduleMetrics(registry);
-  const showNodes = createNodeMetrics(registry);
-  const store = createStoreMetrics(registry, ask, sources.store);
-  const configReloaded = createConfigMetrics(registry);
-  const ownProcess = createProcessMetrics(registry, ask, { version, clock });
-  const families = [...target.families, ...incident.families, ...check.families];
-  let running: Promise<string> | null = null;
+  const register = new Register();
+  const ask = createAsk(register, log);
+  const check = createCheckMetrics(register);
+  const target = createTargetMetrics(register);
+  const incident = createIncidentMetrics(register);
+  const delivery = createDeliveryMetrics(register, clock, ask, sources.deliveries);
+  const schedule = createScheduleMetrics(register);
+  const showNodes = createNodeMetrics(register);
+  const store = createStoreMetrics(register, ask, sources.store);
+  const configReloaded = createConfigMetrics(register);
+  const ownProcess = createProcessMetrics(register, ask, { version, clock });
+  const scrape = createScrapes(register, clock);
 
-  async function write(): Promise<string> {
+  function refresh(): void {
     const nodes = ask('nodes', sources.nodes);
     showNodes(nodes ?? []);
     if (nodes !== null) check.keepNodes(new Set(nodes.map((node) => node.info.name)));
     delivery.refresh();
     store.refresh();
     ownProcess.refresh();
-    return (await exposition(families)) + (await registry.metrics());
   }
 
   return {
-    contentType: registry.contentType,
-    async text() {
-      running ??= write().finally(() => {
-        running = null;
-      });
-      return running;
+    scrape(asked) {
+      refresh();
+      return scrape(asked);
     },
     targetsChanged(targets) {
       for (const moved of target.targetsChanged(targets)) check.forgetFacts(moved);

@@ -1,6 +1,6 @@
-import { Gauge, type Registry } from 'prom-client';
 import { singleLine } from '#kernel/text.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
+import type { Register } from './register.ts';
 
 export interface NodeState {
   readonly info: Vote['node'];
@@ -13,34 +13,21 @@ export interface NodeState {
 /** Shows the nodes that there are, and no others. */
 export type ShowNodes = (nodes: readonly NodeState[]) => void;
 
-export function createNodeMetrics(registry: Registry): ShowNodes {
-  const registers = [registry];
-  const up = new Gauge({
-    name: 'watchpost_node_up',
-    help: '1 for a node that answers, else 0.',
-    labelNames: ['node'] as const,
-    registers,
-  });
-  const about = new Gauge({
-    name: 'watchpost_node_info',
-    help: 'Always 1: where a node is.',
-    labelNames: ['node', 'country', 'city', 'asn'] as const,
-    registers,
-  });
-  const lag = new Gauge({
-    name: 'watchpost_node_eventloop_lag_seconds',
-    help: "How late a node's event loop ran, as it told last.",
-    labelNames: ['node'] as const,
-    registers,
-  });
+export function createNodeMetrics(register: Register): ShowNodes {
+  const up = register.gauge('watchpost_node_up', '1 for a node that answers, else 0.');
+  const about = register.gauge('watchpost_node_info', 'Always 1: where a node is.');
+  const lag = register.gauge(
+    'watchpost_node_eventloop_lag_seconds',
+    "How late a node's event loop ran, as it told last.",
+  );
 
   return (nodes) => {
-    for (const gauge of [up, about, lag]) gauge.reset();
+    for (const family of [up, about, lag]) family.clear();
     for (const { info, up: answers, eventLoopLagSeconds } of nodes) {
       const node = info.name;
-      up.set({ node }, answers ? 1 : 0);
-      about.set({ node, country: singleLine(info.country), city: singleLine(info.city), asn: info.asn }, 1);
-      if (eventLoopLagSeconds !== null) lag.set({ node }, eventLoopLagSeconds);
+      up.of({ node }).value = answers ? 1 : 0;
+      about.of({ node, country: singleLine(info.country), city: singleLine(info.city), asn: info.asn }).value = 1;
+      lag.of({ node }).value = eventLoopLagSeconds;
     }
   };
 }

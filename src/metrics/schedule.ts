@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Register } from './register.ts';
 
 export interface ScheduleMetrics {
   /** When a round was due, and when its checks began on the nodes: wall times in milliseconds since the epoch. */
@@ -11,27 +11,25 @@ const lateAfterMs = 1_000;
 
 const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-export function createScheduleMetrics(registry: Registry): ScheduleMetrics {
-  const lag = new Histogram({
-    name: 'watchpost_schedule_lag_seconds',
-    help: 'Time from when a check was due to its start on the node.',
-    buckets: lagBounds,
-    registers: [registry],
-  });
-  const rounds = new Counter({
-    name: 'watchpost_rounds_total',
-    help: `Rounds that started on time, started more than ${lateAfterMs / 1_000} s late, or were skipped.`,
-    labelNames: ['outcome'] as const,
-    registers: [registry],
-  });
-  for (const outcome of ['on_time', 'late', 'skipped']) rounds.inc({ outcome }, 0);
+export function createScheduleMetrics(register: Register): ScheduleMetrics {
+  const lag = register.histogram(
+    'watchpost_schedule_lag_seconds',
+    'Time from when a check was due to its start on the node.',
+    lagBounds,
+  );
+  lag.of();
+  const rounds = register.counter(
+    'watchpost_rounds_total',
+    `Rounds that started on time, started more than ${lateAfterMs / 1_000} s late, or were skipped.`,
+  );
+  for (const outcome of ['on_time', 'late', 'skipped']) rounds.of({ outcome });
 
   return {
     roundStarted(dueAt, starts) {
       const lagsMs = starts.map((startedAt) => Math.max(0, startedAt - dueAt));
-      for (const lagMs of lagsMs) lag.observe(lagMs / 1_000);
-      rounds.inc({ outcome: Math.max(...lagsMs) > lateAfterMs ? 'late' : 'on_time' });
+      for (const lagMs of lagsMs) lag.of().observe(lagMs / 1_000);
+      rounds.of({ outcome: Math.max(...lagsMs) > lateAfterMs ? 'late' : 'on_time' }).add();
     },
-    roundsSkipped: (count) => rounds.inc({ outcome: 'skipped' }, count),
+    roundsSkipped: (count) => rounds.of({ outcome: 'skipped' }).add(count),
   };
 }

@@ -1,5 +1,5 @@
-import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { Ask } from './ask.ts';
+import type { Register } from './register.ts';
 
 export interface StoreFigures {
   /** Size of the database with its journal. */
@@ -15,26 +15,16 @@ export interface StoreMetrics {
 
 const writeBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-export function createStoreMetrics(registry: Registry, ask: Ask, figures: () => StoreFigures): StoreMetrics {
-  const registers = [registry];
-  const bytes = new Gauge({
-    name: 'watchpost_store_bytes',
-    help: 'Size of the database with its journal.',
-    registers,
-  });
-  const queued = new Gauge({ name: 'watchpost_store_queued', help: 'Rounds that wait to be written.', registers });
-  const write = new Histogram({
-    name: 'watchpost_store_write_seconds',
-    help: 'How long a transaction took.',
-    buckets: writeBounds,
-    registers,
-  });
+export function createStoreMetrics(register: Register, ask: Ask, figures: () => StoreFigures): StoreMetrics {
+  const bytes = register.gauge('watchpost_store_bytes', 'Size of the database with its journal.');
+  const queued = register.gauge('watchpost_store_queued', 'Rounds that wait to be written.');
+  const write = register.histogram('watchpost_store_write_seconds', 'How long a transaction took.', writeBounds).of();
 
   return {
     refresh() {
       const now = ask('store', figures);
-      bytes.set(now?.bytes ?? Number.NaN);
-      queued.set(now?.queued ?? Number.NaN);
+      bytes.of().value = now?.bytes ?? null;
+      queued.of().value = now?.queued ?? null;
     },
     storeWritten: (seconds) => write.observe(seconds),
   };

@@ -1,4 +1,5 @@
-import { type Family, gaugeFamily, type Labels, type Sample, type Series } from './exposition.ts';
+import type { Register } from './register.ts';
+import type { Labels, Sample } from './series.ts';
 
 const targetStates = ['up', 'partial', 'down', 'unknown', 'maintenance'] as const;
 export type TargetState = (typeof targetStates)[number];
@@ -18,7 +19,6 @@ export interface WatchedTarget {
 
 /** What is known about each target as a whole. */
 export interface TargetMetrics {
-  readonly families: readonly Family<Series>[];
   /** Whether a target of this name is watched with this check type. */
   watches(target: string, check: string): boolean;
   /** Takes all targets; gives the names of those whose host is another one than before. */
@@ -35,14 +35,14 @@ interface TargetSeries {
   readonly info: Sample;
 }
 
-export function createTargetMetrics(): TargetMetrics {
-  const state = gaugeFamily(
+export function createTargetMetrics(register: Register): TargetMetrics {
+  const state = register.gauge(
     'watchpost_target_state',
     'The verdict of the last round: 1 for the state it gave, else 0; maintenance stands for any while it lasts.',
   );
-  const info = gaugeFamily('watchpost_target_info', 'Always 1: what is checked, and the labels of the target.');
-  const lastRound = gaugeFamily('watchpost_last_round_timestamp_seconds', 'When the last finished round began.');
-  const interval = gaugeFamily('watchpost_target_interval_seconds', 'The longest time between two rounds.');
+  const info = register.gauge('watchpost_target_info', 'Always 1: what is checked, and the labels of the target.');
+  const lastRound = register.gauge('watchpost_last_round_timestamp_seconds', 'When the last finished round began.');
+  const interval = register.gauge('watchpost_target_interval_seconds', 'The longest time between two rounds.');
   const all = new Map<string, TargetSeries>();
 
   // The series stay the same ones; only the labels that the info shows are written anew.
@@ -72,7 +72,6 @@ export function createTargetMetrics(): TargetMetrics {
   }
 
   return {
-    families: [state, info, lastRound, interval],
     watches: (target, check) => all.get(target)?.check === check,
     targetsChanged(targets) {
       const names = new Set(targets.map((target) => target.name));

@@ -9,6 +9,7 @@ import type { ProblemPage } from './errors.ts';
 import { addHealth, type Health } from './health.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
+import { metricsRoute, type MetricsText } from './metrics.ts';
 
 export interface ListenAddress {
   /** An address or a name of this machine. */
@@ -26,7 +27,7 @@ export interface WebOptions {
   readonly admin?: ListenAddress | null;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  readonly metrics: MetricsText;
   /** Who may read the metrics on `listen`, where they are there. Default: everybody. */
   readonly metricsFor?: 'everybody' | 'this machine';
   readonly health: Health;
@@ -149,12 +150,6 @@ const frontPage =
   (text: string): FastifyPluginAsync =>
   async (app) => {
     app.get('/', (_, reply) => reply.type('text/plain; charset=utf-8').send(text));
-  };
-
-const metricsRoute =
-  (metrics: WebOptions['metrics']): FastifyPluginAsync =>
-  async (app) => {
-    app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   };
 
 const healthRoutes =

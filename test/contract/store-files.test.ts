@@ -11,13 +11,14 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { silentLog } from '../support/metrics.ts';
 import { openAt, opening, start, tempFolder } from '../support/store.ts';
+import { noMetrics } from '../support/no-metrics.ts';
 
 async function serve(store: Store, clock: FakeClock) {
   const web = await startWebServer({
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
     log: silentLog,
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: noMetrics,
     health: healthOf({
       checking: { notReady: () => [] },
       store,

@@ -1,19 +1,15 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { Metrics } from '#metrics/metrics.ts';
+import type { MetricsText } from '#web/metrics.ts';
 import { startWebServer } from '#web/server.ts';
-import { round, silentLog, startOfTest, testMetrics, watched } from '../support/metrics.ts';
+import { round, silentLog, startOfTest, testMetrics, textOf, watched } from '../support/metrics.ts';
 import { needsProgram } from '../support/programs.ts';
+import { rules, startPrometheus } from '../support/prometheus.ts';
 import { notUp, up, votes } from '../support/votes.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
-const rules = join(root, 'config/prometheus.rules.yaml');
 
 const gateway = watched('gateway', { check: 'ping', host: '192.0.2.1' });
 
@@ -41,11 +37,20 @@ function promtool(words: readonly string[], input = ''): { status: number | null
   return { status, output: stdout + stderr };
 }
 
+const serve = async (metrics: MetricsText) =>
+  startWebServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    clock: systemClock,
+    log: silentLog,
+    metrics,
+    health: { pulses: [], notReady: () => [] },
+  });
+
 test('promtool finds nothing to complain about in the metrics', async (context) => {
   needsProgram(context, 'promtool', 'prometheus');
   using metrics = filled();
   fill(metrics);
-  expect(promtool(['check', 'metrics'], await metrics.text())).toEqual({ status: 0, output: '' });
+  expect(promtool(['check', 'metrics'], await textOf(metrics))).toEqual({ status: 0, output: '' });
 });
 
 test('promtool finds nothing to complain about where every source fails', async (context) => {
@@ -54,7 +59,7 @@ test('promtool finds nothing to complain about where every source fails', async 
     throw new Error('closed');
   };
   using metrics = testMetrics({ deliveries: broken, store: broken, nodes: broken });
-  expect(promtool(['check', 'metrics'], await metrics.text())).toEqual({ status: 0, output: '' });
+  expect(promtool(['check', 'metrics'], await textOf(metrics))).toEqual({ status: 0, output: '' });
 });
 
 test('the rules are valid and do what their tests say', (context) => {
@@ -68,13 +73,7 @@ test('Prometheus scrapes the latency of each node, applies the rules, and forget
   needsProgram(context, 'prometheus', 'prometheus');
   using metrics = filled();
   fill(metrics);
-  await using server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics,
-    health: { pulses: [], notReady: () => [] },
-  });
+  await using server = await serve(metrics);
   await using prometheus = await startPrometheus(server.addr().port);
   const seen = async (query: string) =>
     (await prometheus.query(query)).map(({ labels, value }) => [labels['node'], value]);
@@ -99,63 +98,44 @@ test('Prometheus scrapes the latency of each node, applies the rules, and forget
   expect(await seen('watchpost_ping_rtt_seconds{stat="max"}')).toEqual([['zz1', 0.03]]);
 });
 
-interface Result {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+const native = ['--enable-feature=native-histograms'];
 
-interface Prometheus extends AsyncDisposable {
-  /** What the query gives now. */
-  query(query: string): Promise<readonly Result[]>;
-}
-
-interface Answer {
-  readonly data: { readonly result: readonly { metric: Record<string, string>; value: [number, string] }[] };
-}
-
-/** A real Prometheus on loopback that scrapes this port five times a second. */
-async function startPrometheus(port: number): Promise<Prometheus> {
-  const folder = await mkdtemp(join(tmpdir(), 'watchpost-prometheus-'));
-  const config = join(folder, 'prometheus.json');
-  await writeFile(
-    config,
-    JSON.stringify({
-      global: { scrape_interval: '200ms', scrape_timeout: '200ms', evaluation_interval: '200ms' },
-      rule_files: [rules],
-      scrape_configs: [{ job_name: 'watchpost', static_configs: [{ targets: [`127.0.0.1:${port}`] }] }],
-    }),
-  );
-  const words = [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, '--web.listen-address=127.0.0.1:0'];
-  const child = spawn('prometheus', words, {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 60_000,
-    killSignal: 'SIGKILL',
-  });
-  const base = await listening(child);
-  return {
-    async query(query) {
-      const response = await fetch(`${base}/api/v1/query?query=${encodeURIComponent(query)}`);
-      const { data } = (await response.json()) as Answer;
-      return data.result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-      await rm(folder, { recursive: true });
-    },
+test.for([
+  { format: 'text/plain', accept: 'text/plain', words: [] },
+  { format: 'application/openmetrics-text', accept: null, words: [] },
+  { format: 'application/vnd.google.protobuf', accept: null, words: native },
+])('Prometheus reads the same out of $format', async ({ format, accept, words }, context) => {
+  needsProgram(context, 'prometheus', 'prometheus');
+  using metrics = filled();
+  fill(metrics);
+  const given: string[] = [];
+  const scrape: MetricsText['scrape'] = (asked) => {
+    const answer = metrics.scrape(accept === null ? asked : { ...asked, accept });
+    given.push(answer.contentType.split(';')[0] ?? '');
+    return answer;
   };
-}
-
-// It tells the port that the system chose on its standard error.
-async function listening(child: ChildProcess): Promise<string> {
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stderr! })) {
-    lines.push(line);
-    const address = /msg="Listening on" address=(127\.0\.0\.1:\d+)/.exec(line)?.[1];
-    if (address !== undefined) {
-      child.stderr!.resume();
-      return `http://${address}`;
-    }
-  }
-  throw new Error(`prometheus ended before it listened:\n${lines.join('\n')}`);
-}
+  await using server = await serve({ scrape });
+  await using prometheus = await startPrometheus(server.addr().port, words);
+  const value = async (query: string) => (await prometheus.query(query))[0]?.value;
+  // What counts begins at 0 for it.
+  const down = 'watchpost_check_results_total{target="shop",node="zz2",outcome="down",reason="status"}';
+  await expect.poll(async () => value(`increase(${down}[1m])`), { timeout: 15_000 }).toBeGreaterThan(0);
+  expect(new Set(given)).toEqual(new Set([format]));
+  expect(await prometheus.query('watchpost_target_info{target="shop"}')).toMatchObject([
+    { labels: { label_team: 'web "core" \\ ops' }, value: 1 },
+  ]);
+  expect(await value('watchpost_deliveries_oldest_seconds')).toBe(0);
+  expect(await value('watchpost_up{target="shop",node="zz2"}')).toBe(0);
+  expect(await value('watchpost_rounds_total{outcome="skipped"}')).toBe(1);
+  const isNative = words === native;
+  expect(await prometheus.query('watchpost_check_duration_seconds{target="shop"}')).toHaveLength(isNative ? 2 : 0);
+  expect(await prometheus.query('watchpost_check_duration_seconds_bucket{target="shop",node="zz1"}')).toHaveLength(
+    isNative ? 0 : 12,
+  );
+  const p95 = isNative
+    ? 'histogram_quantile(0.95, watchpost_check_duration_seconds{target="shop",node="zz2"})'
+    : 'histogram_quantile(0.95, watchpost_check_duration_seconds_bucket{target="shop",node="zz2"})';
+  // One observation of 1.5 s: within 9% in native buckets, between the bounds 1 and 3 in the others.
+  await expect.poll(async () => value(p95)).toBeGreaterThan(isNative ? 1.4 : 1);
+  expect(await value(p95)).toBeLessThan(isNative ? 1.6 : 3);
+});

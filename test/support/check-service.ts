@@ -17,6 +17,7 @@ import { createSite } from '#web/pages/site.ts';
 import { startWebServer, type WebOptions } from '#web/server.ts';
 import { openAt, quiet, tempFolder } from './store.ts';
 import { nodeInfo } from './votes.ts';
+import { noMetrics } from './no-metrics.ts';
 
 /** A check service on a port of its own. */
 export interface TestService extends AsyncDisposable {
@@ -89,7 +90,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       listen: { host: '127.0.0.1', port: 0 },
       clock: systemClock,
       log: quiet,
-      metrics: { contentType: 'text/plain', text: async () => '' },
+      metrics: noMetrics,
       health: { pulses: [], notReady: () => [] },
       plugins: [
         plugin,

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { systemClock } from '#kernel/clock.ts';
 import { startWebServer } from '#web/server.ts';
 import { silentLog } from './metrics.ts';
+import { noMetrics } from './no-metrics.ts';
 
 // Run in a network namespace where 198.51.100.0/24 is this machine's own: a web server, and clients with an address each. Tells
 // as JSON who was answered while an attacker held as many connections as he could.
@@ -12,7 +13,7 @@ const server = await startWebServer({
   listen: { host: '0.0.0.0', port: 0 },
   clock: systemClock,
   log: silentLog,
-  metrics: { contentType: 'text/plain', text: async () => '' },
+  metrics: noMetrics,
   health: { pulses: [], notReady: () => [] },
 });
 const { port } = server.addr();

@@ -1,5 +1,6 @@
 import { createLog } from '#kernel/log.ts';
 import { createMetrics, type Metrics, type MetricsSources, type RoundDone } from '#metrics/metrics.ts';
+import type { ScrapeRequest } from '#metrics/scrape.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
 import { FakeClock } from './fake-clock.ts';
 import { nodeInfo, up, votes } from './votes.ts';
@@ -19,6 +20,13 @@ export function testMetrics(sources: Partial<MetricsSources> = {}, clock = new F
       ...sources,
     },
   });
+}
+
+/** What a scrape gives: by default that of somebody who is no Prometheus and does not mind the format. */
+export async function textOf(metrics: Metrics, asked: Partial<ScrapeRequest> = {}): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of metrics.scrape({ scraper: null, ...asked }).body) parts.push(Buffer.from(part));
+  return Buffer.concat(parts).toString();
 }
 
 export function watched(name: string, more: Partial<WatchedTarget> = {}): WatchedTarget {

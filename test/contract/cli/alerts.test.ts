@@ -9,6 +9,7 @@ import { commandHere } from '../../support/command.ts';
 import { delivery } from '../../support/incidents.ts';
 import { silentLog } from '../../support/metrics.ts';
 import { startSmtp } from '../../support/smtp.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
 
 let folder: string;
 
@@ -114,7 +115,7 @@ describe('deliveries', () => {
       listen: { host: '127.0.0.1', port: 0 },
       clock: systemClock,
       log: silentLog,
-      metrics: { contentType: 'text/plain', text: async () => '' },
+      metrics: noMetrics,
       health: { pulses: [], notReady: () => [] },
       plugins: [deliveryRoutes({ store, wakeOutbox: () => {} })],
     });

@@ -10,6 +10,7 @@ import { startWebServer } from '#web/server.ts';
 import { commandHere } from '../../support/command.ts';
 import { silentLog } from '../../support/metrics.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
 
 let folder: string;
 
@@ -29,7 +30,7 @@ async function serve(state: Partial<Health> = {}) {
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
     log: silentLog,
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: noMetrics,
     health: { pulses: [], notReady: () => [], ...state },
   });
 }

@@ -7,6 +7,7 @@ import { startWebServer } from '#web/server.ts';
 import { silentLog } from '../../support/metrics.ts';
 import { startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
 
 const to = { channel: 'email', recipient: '<ops@example.com>' };
 const links = createAcknowledgements('a key');
@@ -39,7 +40,7 @@ async function serve() {
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
     log: silentLog,
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: noMetrics,
     health: { pulses: [], notReady: () => [] },
     plugins: [acknowledgeRoutes({ ...controls, read: (token) => links.read(token) })],
   });

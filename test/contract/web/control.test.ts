@@ -9,6 +9,7 @@ import { startWebServer } from '#web/server.ts';
 import { silentLog } from '../../support/metrics.ts';
 import { startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
 
 const applied = { ok: true, added: ['blog'], changed: [], removed: [], needsRestart: ['http'] } as const;
 
@@ -20,7 +21,7 @@ async function serve(reload: ControlRoutes['reload'] = async () => applied) {
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
     log: silentLog,
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: noMetrics,
     health: { pulses: [], notReady: () => [] },
     plugins: [
       controlRoutes({

@@ -8,6 +8,7 @@ import { type DeliveryDesk, deliveryRoutes } from '#web/deliveries.ts';
 import { startWebServer, type WebServer } from '#web/server.ts';
 import { delivery } from '../../support/incidents.ts';
 import { silentLog } from '../../support/metrics.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
 
 const dead: ListedDelivery = {
   ...delivery({ id: 7, attempts: 1, lastError: '550 no such user' }),
@@ -34,7 +35,7 @@ async function start() {
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
     log: silentLog,
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: noMetrics,
     health: { pulses: [], notReady: () => [] },
     plugins: [deliveryRoutes({ store, wakeOutbox: () => void (woken += 1) })],
   });

@@ -7,6 +7,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { silentLog } from '../../support/metrics.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { down, openAt, opening, round, start, tempFolder, up, vote } from '../../support/store.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
 
 const minute = 60_000;
 
@@ -26,7 +27,7 @@ async function serve() {
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
     log: silentLog,
-    metrics: { contentType: 'text/plain', text: async () => '' },
+    metrics: noMetrics,
     health: { pulses: [], notReady: () => [] },
     plugins: [historyRoutes({ history, clock })],
   });

@@ -6,15 +6,17 @@ import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import type { MetricsText } from '#web/metrics.ts';
 import { startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { silentLog } from '../../support/metrics.ts';
+import { metricsOf, noMetrics } from '../../support/no-metrics.ts';
 
 const options: WebOptions = {
   listen: { host: '127.0.0.1', port: 0 },
   clock: systemClock,
   log: silentLog,
-  metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: async () => 'up 1\n' },
+  metrics: noMetrics,
   health: { pulses: [], notReady: () => [] },
 };
 
@@ -58,7 +60,9 @@ test('answers HEAD with the headers alone', async () => {
   await using server = await start();
   const answer = await ask(server, '/metrics', 'HEAD');
   expect(answer).toMatchObject({ status: 200, body: '' });
-  expect(answer.headers['content-length']).toBe('5');
+  expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  // How long it would be is not known before it is written.
+  expect(answer.headers).not.toHaveProperty('content-length');
 });
 
 test('every answer carries the security headers', async () => {
@@ -226,11 +230,35 @@ test('serves what further plugins add, and tells nothing of what they throw', as
   expect(broken.body).not.toContain('secret');
 });
 
+test('packs the metrics for those who take them packed, and the Accept header reaches them', async () => {
+  const asked: unknown[] = [];
+  const metrics: MetricsText = {
+    scrape(of) {
+      asked.push(of);
+      return noMetrics.scrape(of);
+    },
+  };
+  await using server = await start({ metrics });
+  const headers = { 'accept-encoding': 'gzip', accept: 'text/plain', 'x-prometheus-scrape-timeout-seconds': '10' };
+  const packed = await fetch(`http://127.0.0.1:${server.addr().port}/metrics`, {
+    headers: { ...headers, 'user-agent': 'Prometheus/3' },
+  });
+  expect(packed.headers.get('content-encoding')).toBe('gzip');
+  expect(packed.headers.get('vary')).toBe('accept, accept-encoding');
+  expect(await packed.text()).toBe('up 1\n');
+  const plain = await ask(server, '/metrics');
+  expect(plain.headers).not.toHaveProperty('content-encoding');
+  expect(asked).toEqual([
+    { accept: 'text/plain', scraper: '127.0.0.1 Prometheus/3' },
+    { accept: undefined, scraper: null },
+  ]);
+});
+
 test('answers 500 where the metrics cannot be written, and goes on', async () => {
   const text = async () => {
     throw new Error('no');
   };
-  await using server = await start({ metrics: { ...options.metrics, text } });
+  await using server = await start({ metrics: metricsOf(text) });
   expect((await ask(server, '/metrics')).status).toBe(500);
   expect((await ask(server, '/healthz')).status).toBe(200);
 });
@@ -261,7 +289,7 @@ test('cuts a client that sends nothing at all', async () => {
 test('cuts a client that does not read its answer', async () => {
   const clock = new FakeClock();
   const big = 'x'.repeat(50_000_000);
-  await using server = await start({ clock, metrics: { ...options.metrics, text: async () => big } });
+  await using server = await start({ clock, metrics: metricsOf(async () => big) });
   const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
   const [response] = await once(request, 'response');
   response.pause();
@@ -291,7 +319,7 @@ test('each slow reader has its own time', async () => {
     answers.push(answer);
     return answer.promise;
   };
-  await using server = await start({ clock, metrics: { ...options.metrics, text } });
+  await using server = await start({ clock, metrics: metricsOf(text) });
   const first = ask(server, '/metrics').catch((error: unknown) => error);
   await expect.poll(() => answers.length).toBe(1);
   await clock.advance(40_000);
@@ -310,7 +338,7 @@ test('lets a running request end before it closes', async () => {
     reached.resolve();
     return finish.promise;
   };
-  const server = await start({ metrics: { ...options.metrics, text: slow } });
+  const server = await start({ metrics: metricsOf(slow) });
   const answer = ask(server, '/metrics');
   await reached.promise;
   const closed = server.close();
@@ -326,7 +354,7 @@ test('cuts a request that does not end when it closes', async () => {
     reached.resolve();
     return new Promise<string>(() => {});
   };
-  const server = await start({ clock, metrics: { ...options.metrics, text: stuck } });
+  const server = await start({ clock, metrics: metricsOf(stuck) });
   const answer = ask(server, '/metrics').catch((error: unknown) => error);
   await reached.promise;
   const closed = server.close();

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FailureCode } from '#checks/index.ts';
 import { durationBounds } from '#metrics/check.ts';
-import { testMetrics } from '../../support/metrics.ts';
+import { testMetrics, textOf } from '../../support/metrics.ts';
 
 const document = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
 
 test('every metric stands in the documentation with its type, and none stands there that is not', async () => {
   using metrics = testMetrics();
   const exported = new Map(
-    [...(await metrics.text()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]),
+    [...(await textOf(metrics)).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]),
   );
   const rows = [...document.matchAll(/^\| (`[^|]+`) \| (\w*) \|/gm)];
   const documented = rows.flatMap(([, names = '', type]) =>

@@ -1,0 +1,85 @@
+import { Distribution, type Labels, Sample, type Series } from './series.ts';
+
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** A metric with all its series, in the order in which they came. */
+export class Family<S extends Series = Sample> {
+  readonly name: string;
+  readonly help: string;
+  readonly type: MetricType;
+  readonly #create: (labels: Labels) => S;
+  readonly #series = new Set<S>();
+  readonly #byLabels = new Map<string, S>();
+
+  constructor(type: MetricType, name: string, help: string, create: (labels: Labels) => S) {
+    this.type = type;
+    this.name = name;
+    this.help = help;
+    this.#create = create;
+  }
+
+  /** A new series, which its caller keeps: no other may have these labels. */
+  add(labels: Labels): S {
+    const series = this.#create(labels);
+    this.#series.add(series);
+    return series;
+  }
+
+  /** The series with these labels, for families of few. */
+  of(labels: Labels = {}): S {
+    const key = Object.values(labels).join('\0');
+    let series = this.#byLabels.get(key);
+    if (series === undefined) this.#byLabels.set(key, (series = this.add(labels)));
+    return series;
+  }
+
+  remove(series: S): void {
+    this.#series.delete(series);
+  }
+
+  clear(): void {
+    this.#series.clear();
+    this.#byLabels.clear();
+  }
+
+  [Symbol.iterator](): Iterator<S> {
+    return this.#series.values();
+  }
+}
+
+/** All metrics there are. Each is written as it is when its turn comes. */
+export class Register {
+  readonly #families: Family<Series>[] = [];
+  #births = 0;
+
+  /** How many series that start at 0 there have been. */
+  get births(): number {
+    return this.#births;
+  }
+
+  get families(): readonly Family<Series>[] {
+    return this.#families;
+  }
+
+  /** A gauge whose series show nothing until they have a value. */
+  gauge(name: string, help: string): Family {
+    return this.#keep(new Family('gauge', name, help, (labels) => new Sample(labels, null, 0)));
+  }
+
+  /** A counter whose series start at 0; `sinceStart` where they count from the start of the process, whenever they come. */
+  counter(name: string, help: string, since: 'birth' | 'start' = 'birth'): Family {
+    const birth = () => (since === 'birth' ? (this.#births += 1) : 0);
+    return this.#keep(new Family('counter', name, help, (labels) => new Sample(labels, 0, birth())));
+  }
+
+  histogram(name: string, help: string, bounds: readonly number[]): Family<Distribution> {
+    return this.#keep(
+      new Family('histogram', name, help, (labels) => new Distribution(labels, bounds, (this.#births += 1))),
+    );
+  }
+
+  #keep<S extends Series>(family: Family<S>): Family<S> {
+    this.#families.push(family);
+    return family;
+  }
+}

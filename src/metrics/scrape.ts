@@ -1,0 +1,130 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '#kernel/clock.ts';
+import { protobuf } from './protobuf-format.ts';
+import type { Register } from './register.ts';
+import type { Series } from './series.ts';
+import { type Format, openMetrics, plainText } from './text-format.ts';
+
+/** Somebody asks for the metrics. */
+export interface ScrapeRequest {
+  /** The Accept header. */
+  readonly accept?: string | undefined;
+  /** What tells one Prometheus from another, the same with every scrape; null for people and other programs. */
+  readonly scraper: string | null;
+}
+
+/** What is sent, as it is made. */
+export interface Scrape {
+  readonly contentType: string;
+  readonly body: AsyncIterable<string | Uint8Array>;
+}
+
+const perSlice = 200;
+const mostScrapers = 100;
+const youngMs = 300_000;
+
+/**
+ * Writes all metrics in the format that is asked for. Other work gets its turn after every 200 series; each series is consistent in
+ * itself. What began to count since a scraper's last scrape is shown to it at 0 once: without that Prometheus would never see its
+ * first increase.
+ */
+export function createScrapes(register: Register, clock: Clock): (asked: ScrapeRequest) => Scrape {
+  const seen = new Map<string, number>();
+  const startedAt = clock.elapsed();
+
+  function seenBy(scraper: string | null): number {
+    if (scraper === null) return Infinity;
+    // To one that comes anew all is known: it may have been here before. Only a program that has just started has news for everybody.
+    return seen.get(scraper) ?? (clock.elapsed() - startedAt < youngMs ? 0 : Infinity);
+  }
+
+  function remember(scraper: string, births: number): void {
+    seen.delete(scraper);
+    seen.set(scraper, births);
+    const [oldest] = seen.keys();
+    if (seen.size > mostScrapers && oldest !== undefined) seen.delete(oldest);
+  }
+
+  async function* write(format: Format, scraper: string | null): AsyncGenerator<string | Uint8Array> {
+    const known = seenBy(scraper);
+    const births = register.births;
+    const isNew = ({ birth }: Series) => birth > known;
+    for (const family of register.families) {
+      let isFirst = true;
+      for (const slice of slicesOf(family)) {
+        yield format.write(family, slice, { isFirst, isNew });
+        isFirst = false;
+        if (slice.length === perSlice) await turn();
+      }
+    }
+    if (format.end !== '') yield format.end;
+    if (scraper !== null) remember(scraper, births);
+  }
+
+  return ({ accept, scraper }) => {
+    const format = formatFor(accept);
+    return { contentType: format.contentType, body: write(format, scraper) };
+  };
+}
+
+// At least one, which may be empty: a family without series shows that it is there.
+function* slicesOf(series: Iterable<Series>): Generator<readonly Series[]> {
+  let slice: Series[] = [];
+  for (const one of series) {
+    slice.push(one);
+    if (slice.length < perSlice) continue;
+    yield slice;
+    slice = [];
+  }
+  yield slice;
+}
+
+interface Wanted {
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly quality: number;
+}
+
+/** The format that the Accept header likes best; plain text where it likes none of them. */
+export function formatFor(accept = ''): Format {
+  const wanted = accept.split(',').map(readWanted);
+  const fitting = wanted.flatMap((one) => {
+    const format = formats.find((candidate) => candidate.fits(one))?.format;
+    return format === undefined || one.quality === 0 ? [] : [{ format, quality: one.quality }];
+  });
+  return fitting.toSorted((a, b) => b.quality - a.quality)[0]?.format ?? plainText;
+}
+
+const formats: readonly { readonly format: Format; fits(wanted: Wanted): boolean }[] = [
+  {
+    format: protobuf,
+    fits: ({ type, parameters }) =>
+      type === 'application/vnd.google.protobuf' &&
+      parameters.get('proto') === 'io.prometheus.client.metricfamily' &&
+      parameters.get('encoding') === 'delimited',
+  },
+  {
+    format: openMetrics,
+    fits: ({ type, parameters }) =>
+      type === 'application/openmetrics-text' && (parameters.get('version') ?? '1.0.0') === '1.0.0',
+  },
+  {
+    format: plainText,
+    fits: ({ type, parameters }) => type === 'text/plain' && (parameters.get('version') ?? '0.0.4') === '0.0.4',
+  },
+];
+
+function readWanted(text: string): Wanted {
+  const [type = '', ...rest] = text
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const parameters = new Map(
+    rest.map((part) => {
+      const [name = '', value = ''] = part.split('=').map((word) => word.trim().replace(/^"(.*)"$/, '$1'));
+      return [name, value] as const;
+    }),
+  );
+  const quality = Number(parameters.get('q') ?? 1);
+  return { type, parameters, quality: Number.isNaN(quality) ? 0 : quality };
+}

@@ -1,0 +1,92 @@
+import { NativeBuckets } from './native-buckets.ts';
+
+// What grows with targets times nodes: its holders change it directly, and only what is needed to write it is kept.
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** A counter's or a gauge's value; null while there is none to export. */
+export class Sample {
+  value: number | null;
+  readonly labels: Labels;
+  /** As they stand between the braces. */
+  readonly labelText: string;
+  /** Counts what starts at 0, from 1, in the order in which it came; 0 for what does not. */
+  readonly birth: number;
+
+  constructor(labels: Labels, value: number | null, birth: number) {
+    this.labels = labels;
+    this.labelText = labelTextOf(labels);
+    this.value = value;
+    this.birth = birth;
+  }
+
+  add(amount = 1): void {
+    this.value = (this.value ?? 0) + amount;
+  }
+}
+
+/** How many observations lay at or below each bound, and the same in the buckets of a native histogram. */
+export class Distribution {
+  readonly labels: Labels;
+  readonly labelText: string;
+  readonly birth: number;
+  readonly native = new NativeBuckets();
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+
+  constructor(labels: Labels, bounds: readonly number[], birth: number) {
+    this.labels = labels;
+    this.labelText = labelTextOf(labels);
+    this.birth = birth;
+    this.#bounds = bounds;
+    this.#counts = Array.from(bounds, () => 0);
+  }
+
+  observe(value: number): void {
+    let place = 0;
+    for (const bound of this.#bounds) {
+      if (value <= bound) break;
+      place += 1;
+    }
+    const count = this.#counts[place];
+    if (count !== undefined) this.#counts[place] = count + 1;
+    this.#sum += value;
+    this.#count += 1;
+    this.native.observe(value);
+  }
+
+  get sum(): number {
+    return this.#sum;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The same before anything was observed. */
+  get empty(): Distribution {
+    return new Distribution(this.labels, this.#bounds, this.birth);
+  }
+
+  /** Each bound with how many observations lay at or below it; without the last one, which is infinite. */
+  get cumulative(): readonly (readonly [bound: number, count: number])[] {
+    let total = 0;
+    return this.#bounds.map((bound, place) => {
+      total += this.#counts[place] ?? 0;
+      return [bound, total] as const;
+    });
+  }
+}
+
+export type Series = Sample | Distribution;
+
+/** Labels as they stand between the braces; backslash, quote and line feed are escaped. */
+function labelTextOf(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, (sign) => escapes[sign] ?? sign)}"`)
+    .join(',');
+}
+
+const escapes: Labels = { '"': '\\"', '\\': '\\\\', '\n': '\\n' };

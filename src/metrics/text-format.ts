@@ -1,0 +1,71 @@
+import type { Family } from './register.ts';
+import { Distribution, type Series } from './series.ts';
+
+/** Writes metrics in one of the formats that Prometheus reads. */
+export interface Format {
+  readonly contentType: string;
+  /** Some series of a family: `isFirst` where none of it was written before. Those for which `isNew` says so are shown at 0. */
+  write(
+    family: Family<Series>,
+    series: readonly Series[],
+    options: { readonly isFirst: boolean; readonly isNew: (series: Series) => boolean },
+  ): string | Uint8Array;
+  /** What stands at the end. */
+  readonly end: string;
+}
+
+/** Prometheus' own text format, for whoever does not ask for another one. */
+export const plainText: Format = {
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  write(family, series, { isFirst, isNew }) {
+    const { name, help, type } = family;
+    const head = isFirst ? `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n` : '';
+    return head + linesOf(family, series, isNew);
+  },
+  end: '',
+};
+
+/** OpenMetrics, in which a counter's family is called without `_total`. */
+export const openMetrics: Format = {
+  contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  write(family, series, { isFirst, isNew }) {
+    const name = family.type === 'counter' ? family.name.replace(/_total$/, '') : family.name;
+    const head = isFirst ? `# TYPE ${name} ${family.type}\n# HELP ${name} ${family.help.replaceAll('"', '\\"')}\n` : '';
+    return head + linesOf(family, series, isNew);
+  },
+  end: '# EOF\n',
+};
+
+function linesOf(family: Family<Series>, series: readonly Series[], isNew: (series: Series) => boolean): string {
+  let text = '';
+  for (const one of series) {
+    if (one instanceof Distribution) text += histogramLines(family.name, one, isNew(one));
+    else if (one.value !== null) text += line(family.name, one.labelText, isNew(one) ? 0 : one.value);
+  }
+  return text;
+}
+
+function histogramLines(name: string, distribution: Distribution, isNew: boolean): string {
+  const { labelText, cumulative, sum, count } = distribution;
+  const rest = labelText === '' ? '' : `,${labelText}`;
+  let text = '';
+  for (const [bound, below] of cumulative)
+    text += `${name}_bucket{le="${boundText(bound)}"${rest}} ${isNew ? 0 : below}\n`;
+  text += `${name}_bucket{le="+Inf"${rest}} ${isNew ? 0 : count}\n`;
+  text += line(`${name}_sum`, labelText, isNew ? 0 : sum);
+  return text + line(`${name}_count`, labelText, isNew ? 0 : count);
+}
+
+function line(name: string, labelText: string, value: number): string {
+  return labelText === '' ? `${name} ${numberText(value)}\n` : `${name}{${labelText}} ${numberText(value)}\n`;
+}
+
+// OpenMetrics wants `1.0`. It is so in both formats, so that the series are the same whichever is asked for.
+function boundText(bound: number): string {
+  return Number.isInteger(bound) && bound < 1e15 ? bound.toFixed(1) : numberText(bound);
+}
+
+function numberText(value: number): string {
+  if (value === Infinity) return '+Inf';
+  return value === -Infinity ? '-Inf' : String(value);
+}

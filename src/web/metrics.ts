@@ -1,0 +1,37 @@
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { takesGzip } from './compression.ts';
+
+/** What `/metrics` answers, as it is made. */
+export interface MetricsText {
+  scrape(asked: {
+    /** The Accept header. */
+    readonly accept?: string | undefined;
+    /** Tells one Prometheus from another; null for people and other programs. */
+    readonly scraper: string | null;
+  }): { readonly contentType: string; readonly body: AsyncIterable<string | Uint8Array> };
+}
+
+/** `/metrics`, in the format and the packing that are asked for, sent while it is written. */
+export function metricsRoute(metrics: MetricsText): FastifyPluginAsync {
+  return async (app) => {
+    app.get('/metrics', async (request, reply) => {
+      const { accept, 'accept-encoding': encodings } = request.headers;
+      const { contentType, body } = metrics.scrape({ accept, scraper: scraperOf(request) });
+      reply.headers({ 'content-type': contentType, vary: 'accept, accept-encoding' });
+      const text = Readable.from(request.method === 'HEAD' ? [] : body);
+      if (!takesGzip(encodings)) return reply.send(text);
+      const packed = createGzip({ level: constants.Z_BEST_SPEED });
+      // Whoever reads hears of an error from what is packed.
+      pipeline(text, packed, () => {});
+      return reply.header('content-encoding', 'gzip').send(packed);
+    });
+  };
+}
+
+// This header comes with every scrape of Prometheus and of what scrapes in its way, and with no request of people.
+function scraperOf({ headers, socket }: FastifyRequest): string | null {
+  if (headers['x-prometheus-scrape-timeout-seconds'] === undefined) return null;
+  return `${socket.remoteAddress ?? ''} ${headers['user-agent'] ?? ''}`;
+}

@@ -1,0 +1,12 @@
+import type { MetricsText } from '#web/metrics.ts';
+
+/** Metrics that are this text, in one piece. */
+export function metricsOf(text: () => Promise<string>): MetricsText {
+  async function* body() {
+    yield await text();
+  }
+  return { scrape: () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: body() }) };
+}
+
+/** For servers whose metrics nobody reads: one line. */
+export const noMetrics = metricsOf(async () => 'up 1\n');
