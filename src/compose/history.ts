@@ -83,8 +83,8 @@ export function startUpkeep(
   return startChore({ step, trouble: 'history was not kept up', pauseMs, clock, log });
 }
 
-function knownOf({ name, spec, labels }: Config['targets'][number]): KnownTarget {
-  return { name, check: spec.type, host: spec.host, labels, objective: null };
+function knownOf({ name, spec, labels, objective }: Config['targets'][number]): KnownTarget {
+  return { name, check: spec.type, host: spec.host, labels, objective };
 }
 
 /** How long things are kept, as the configuration in force says at the time. */

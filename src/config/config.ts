@@ -209,6 +209,7 @@ function resolveTarget(
     recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
     dependsOn: [keys.depends_on ?? []].flat(),
+    objective: keys.objective === undefined ? (defaults.objective ?? null) : keys.objective,
   };
 }
 

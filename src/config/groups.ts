@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MaintenanceTimes } from './maintenance.ts';
+import { ObjectiveText } from './objective.ts';
 import { Labels, Names, Recipients } from './target.ts';
 
 const Group = z.strictObject({
@@ -8,6 +9,7 @@ const Group = z.strictObject({
   }).describe('The labels that a target has to have, all of them.'),
   rules: Names('rules').optional().describe('The rules of its targets, of those that have none of their own.'),
   notify: Recipients.optional().describe('Who hears of its targets, of those that do not say it themselves.'),
+  objective: ObjectiveText.optional().describe('The objective of its targets, of those that have none of their own.'),
   maintenance: MaintenanceTimes.optional().describe('When nobody is told of what begins at its targets.'),
 });
 
@@ -16,5 +18,5 @@ export const Groups = z
   .record(z.string(), Group)
   .default({})
   .describe(
-    'What holds for targets with certain labels, by name. Where several fit a target, their lists hold together.',
+    'What holds for targets with certain labels, by name. Where several fit a target, their lists hold together; objectives have to be the same.',
   );

@@ -1,7 +1,8 @@
 import { channelTypes } from '#channels/index.ts';
 import { type AnyCheck, checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
-import { refusalOf } from '#monitor/judge/rule.ts';
+import { needsObjective, refusalOf, type Rule } from '#monitor/judge/rule.ts';
+import type { Target } from '#monitor/judge/target.ts';
 import type { JudgedTarget } from './config.ts';
 import { explain, type Issue, judge } from './explain.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from './foreign-service.ts';
 import { find, type Located, problemAt, problemAtKey } from './located.ts';
 import { OwnService } from './own-service.ts';
-import { impossibleRules } from './possible.ts';
+import { impossibleRules, unkeptObjectives } from './possible.ts';
 import type { Problem } from './problem.ts';
 import { referenceProblems } from './references.ts';
 import { ConfigFile } from './schema.ts';
@@ -59,7 +60,7 @@ export function judgeConfig(written: Located, enrolled: readonly string[] = []):
     targets.push(found.target);
     problems.push(...unfitRules(found.target, file, root));
   }
-  problems.push(...impossibleRules(targets, file, root, nodeCount(root)));
+  problems.push(...impossibleRules(targets, file, root, nodeCount(root)), ...unkeptObjectives(targets, file, root));
   return { problems: eachOnce(problems), file, targets, root };
 }
 
@@ -159,11 +160,17 @@ function unfitRules({ name, keys, spec }: JudgedTarget, { rules, defaults }: Con
   return (keys.rules ?? defaults.rules).flatMap((ruleName, index) => {
     const rule = rules[ruleName];
     if (rule === undefined) return [];
-    const reason = refusalOf(rule, checkOf(spec.type), everyMs);
+    const objective = keys.objective === undefined ? defaults.objective : keys.objective;
+    const reason = refusalOf(rule, checkOf(spec.type), everyMs) ?? lackOf(rule, objective ?? null);
     if (reason === null) return [];
     const about = keys.rules === undefined ? `the target ${name} cannot have the rule ${ruleName}: ` : '';
     return [problemAt(root, [...place, index], `${about}${reason}`)];
   });
+}
+
+function lackOf(rule: Rule, objective: Target['objective']): string | null {
+  if (objective !== null || !needsObjective(rule)) return null;
+  return 'it watches the budget of an objective, and there is none; write one, such as "objective: 99.9% over 30d"';
 }
 
 // Sections that are one thing: what is wrong with a key of it is wrong with all.

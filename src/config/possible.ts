@@ -53,3 +53,24 @@ function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Loca
   const message = `looks back further than results are kept: retention.raw is ${formatDuration(retention.raw)}`;
   return [problemAt(root, path, message)];
 }
+
+/** Objectives over more time than history is kept for, told once where they stand. */
+export function unkeptObjectives(
+  targets: readonly JudgedTarget[],
+  { retention, defaults }: ConfigFile,
+  root: Located,
+): readonly Problem[] {
+  if (retention.days === null) return [];
+  const keptMs = Math.max(retention.days, retention.hours, retention.raw);
+  const say = (path: Path, overMs: number) => {
+    const [period, kept] = [overMs, keptMs].map(formatDuration);
+    return problemAt(root, path, `goes over ${period}, but history is kept for ${kept}: see retention.days`);
+  };
+  const own = targets.flatMap(({ name, keys: { objective } }) =>
+    objective === undefined || objective === null || objective.overMs <= keptMs
+      ? []
+      : [say(['targets', name, 'objective'], objective.overMs)],
+  );
+  const overMs = defaults.objective?.overMs ?? 0;
+  return overMs <= keptMs ? own : [...own, say(['defaults', 'objective'], overMs)];
+}

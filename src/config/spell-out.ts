@@ -1,6 +1,6 @@
 import { checkOf, type CheckTypeName, checkTypeNames } from '#checks/index.ts';
 import { judge } from './explain.ts';
-import { container, find, leaf, type Located, problemAt } from './located.ts';
+import { container, find, leaf, type Located, placeOf, problemAt } from './located.ts';
 import type { Problem } from './problem.ts';
 import { TypeDefaults } from './target.ts';
 
@@ -31,9 +31,10 @@ export function spellOut(root: Located): SpeltOut {
   }
   const typed = new Map([...single].map(([name, target]) => [name, withTypeDefaults(target, root)]));
   const groups = groupsOf(root, typed, problems);
-  const complete = [...typed].map(
-    ([name, target]) => [name, withSeveral(withGroups(name, target, groups), several)] as const,
-  );
+  const complete = [...single].map(([name, target]) => {
+    const grouped = withGroups(name, target, groups, problems);
+    return [name, withSeveral(withTypeDefaults(grouped, root), several)] as const;
+  });
   sections.set('targets', withChildren(targets, new Map(complete)));
   const maintenance = maintenanceOf(sections.get('maintenance'), groups, several);
   if (maintenance !== null) sections.set('maintenance', maintenance);
@@ -101,6 +102,7 @@ export function joined(own: Located, defaults: Located, without: readonly string
 }
 
 interface Group {
+  readonly name: string;
   readonly located: Located;
   readonly members: ReadonlySet<string>;
 }
@@ -113,7 +115,7 @@ function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems
     // What is found in files may come later.
     if (members.size === 0 && !root.children.has('targets_from'))
       problems.push(problemAt(root, ['groups', name, 'match'], 'no target has these labels'));
-    return [{ located, members }];
+    return [{ name, located, members }];
   });
 }
 
@@ -121,7 +123,7 @@ const hasLabels = (target: Located, match: Located) =>
   [...match.children].every(([name, { value }]) => target.children.get('labels')?.children.get(name)?.value === value);
 
 // What a target says itself wins; what several groups say holds together.
-function withGroups(name: string, target: Located, groups: readonly Group[]): Located {
+function withGroups(name: string, target: Located, groups: readonly Group[], problems: Problem[]): Located {
   const children = new Map(target.children);
   for (const key of ['rules', 'notify']) {
     const said = groups.flatMap(({ located, members }) => (members.has(name) ? (located.children.get(key) ?? []) : []));
@@ -134,7 +136,24 @@ function withGroups(name: string, target: Located, groups: readonly Group[]): Lo
         : unionOf(said),
     );
   }
+  const objective = children.has('objective') ? null : objectiveOf(name, groups, problems);
+  if (objective !== null) children.set('objective', objective);
   return withChildren(target, children);
+}
+
+function objectiveOf(target: string, groups: readonly Group[], problems: Problem[]): Located | null {
+  const said = groups.flatMap(({ name, located, members }) => {
+    const objective = members.has(target) ? located.children.get('objective') : undefined;
+    return objective === undefined ? [] : [{ name, objective }];
+  });
+  const [first] = said;
+  if (first === undefined) return null;
+  const other = said.find(({ objective }) => objective.value !== first.objective.value);
+  if (other !== undefined) {
+    const message = `${target} is in the group ${first.name} with ${String(first.objective.value)} too: say at ${target} which one holds`;
+    problems.push({ place: placeOf(other.objective.spot), path: ['groups', other.name, 'objective'], message });
+  }
+  return first.objective;
 }
 
 function unionOf(lists: readonly Located[]): Located {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AnyCheck, checkOf, checkTypeNames } from '#checks/index.ts';
 import { Duration } from '#kernel/units.ts';
+import { ObjectiveText } from './objective.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 
 const Every = Duration({ min: '1s', max: '30d' });
@@ -57,6 +58,9 @@ const ownKeys = {
       'Targets without which this one cannot be reached: while one of them is down, nobody is told of this one.',
     ),
   labels: Labels.default({}).describe('Labels of your own for metrics and mails.'),
+  objective: ObjectiveText.optional().describe(
+    'What the target promises: for which share of a period it is not down, such as "99.9% over 30d"; or none. Default: defaults.objective.',
+  ),
 };
 
 /** What a target may have that is short for several. It is gone before targets are judged. */
@@ -81,6 +85,7 @@ export const Defaults = z.strictObject({
   nodes: NodesChoice.default('all').describe('The nodes that check a target without nodes of its own.'),
   rules: Names('rules').default(['down']).describe('The rules of a target without rules of its own.'),
   notify: Recipients.default('all').describe('Who hears of a target without notify of its own.'),
+  objective: ObjectiveText.optional().describe('The objective of a target without one of its own. Default: none.'),
   unknown_after: z
     .union([z.literal('never'), Duration({ min: '1m', max: '30d' })], {
       error: 'expected a duration such as 15m, or never',

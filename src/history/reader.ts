@@ -105,15 +105,23 @@ export interface Objective {
   readonly overMs: number;
 }
 
-/** How an objective stands. */
-export interface Budget extends Objective {
-  /** The uptime within the period; null where nothing is known. */
-  readonly uptime: number | null;
+/** What is left of an objective's budget. */
+export interface BudgetLeft extends Objective {
   /** How long the target may be down in the period, and how long it was. */
   readonly allowedMs: number;
   readonly spentMs: number;
   /** The share of the budget that is left; negative where more was spent than there is. */
   readonly left: number;
+}
+
+/** How an objective stands. */
+export interface Budget extends BudgetLeft {
+  /** The uptime within the period; null where nothing is known. */
+  readonly uptime: number | null;
+}
+
+export interface TargetBudgetLeft extends BudgetLeft {
+  readonly target: string;
 }
 
 export interface TargetBudget extends Budget {

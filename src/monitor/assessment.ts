@@ -5,6 +5,7 @@ import type { Maintenance } from './doubt/maintenance.ts';
 import { createOwnIncidents, type OwnIncidents, suspectedNodeOf } from './doubt/own-incidents.ts';
 import { createServiceAway } from './doubt/service-away.ts';
 import { createQuarantine, type Quarantine } from './doubt/quarantine.ts';
+import { type Budgets, createBudgets } from './judge/budgets.ts';
 import { type Decision, decide, type Memory, type Round } from './judge/decide.ts';
 import { type Incident, ownConnectivity, ownService } from './judge/incident.ts';
 import { createRecentTimes, type RecentTimes, windowMsOf } from './judge/recent-times.ts';
@@ -25,6 +26,7 @@ export interface Assessment {
 /** What is known about all targets together, and what that means for each: who is believed, and what is held back. */
 export interface Assessor {
   readonly recentTimes: RecentTimes;
+  readonly budgets: Budgets;
   readonly own: OwnIncidents;
   readonly holdbacks: Pick<Holdbacks, 'silences' | 'held' | 'heldUntil'>;
   /** All targets there are from now on, with what is remembered about them. */
@@ -46,6 +48,7 @@ export interface Assessor {
 /** `open` are the incidents of our own that are open; `serviceUrl` is where checks run, if that is somebody else's service. */
 export function createAssessor(open: readonly Incident[], serviceUrl = ''): Assessor {
   const recentTimes = createRecentTimes();
+  const budgets = createBudgets();
   const quarantine: Quarantine = createQuarantine();
   const connectivity: Connectivity = createConnectivity();
   const holdbacks = createHoldbacks(connectivity);
@@ -86,15 +89,23 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
 
   return {
     recentTimes,
+    budgets,
     own,
     holdbacks,
     setTargets(targets, memoryOf, maintenance, afterMs) {
       unknownAfterMs = afterMs;
       holdbacks.setTargets(targets, memoryOf, maintenance);
       everybody = mergeRecipients(targets.flatMap(({ recipients }) => recipients));
-      for (const target of targets) recentTimes.keep(target.name, windowMsOf(target));
+      for (const target of targets) {
+        recentTimes.keep(target.name, windowMsOf(target));
+        budgets.keep(target.name, target.objective);
+      }
       const names = new Set(targets.map(({ name }) => name));
-      for (const name of known) if (!names.has(name)) forget(name);
+      for (const name of known) {
+        if (names.has(name)) continue;
+        forget(name);
+        budgets.keep(name, null);
+      }
       known.clear();
       for (const name of names) known.add(name);
       const failing = targets
@@ -111,6 +122,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
       const decision = decide(target, memory, round, {
         suspected: quarantine.suspected,
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
+        budgetAt: (at) => budgets.of(name, at),
         blindBy:
           service.reason === null ? null : { by: 'service', why: `the check service is away: ${service.reason}` },
         heldBy: (startedAt) => holdbacks.heldBy(name, startedAt, now),

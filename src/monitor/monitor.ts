@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { TargetBudgetLeft } from '#history/reader.ts';
 import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { createAssessor } from './assessment.ts';
+import { type Assessor, createAssessor } from './assessment.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
 import type { Absence } from './doubt/own-incidents.ts';
 import type { Silence } from './doubt/silence.ts';
+import { countBudgets } from './judge/budgets.ts';
 import { carryOver } from './judge/carry-over.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import { type Incident, isAboutUs, type VoteLine, voteTable } from './judge/incident.ts';
@@ -15,7 +17,7 @@ import { createRecorder } from './recorder.ts';
 import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 import { createExtraRounds } from './watch/extra-rounds.ts';
-import { type Applied, createPlanInForce } from './watch/plan-in-force.ts';
+import { type Applied, type ChangedTarget, createPlanInForce } from './watch/plan-in-force.ts';
 import type { Runner, SeenRound } from './watch/runner.ts';
 import { type MonitorEvents, startWatch, type Watch } from './watch/watch.ts';
 
@@ -59,6 +61,10 @@ export interface Monitor {
   /** Nothing more is said of an open incident until it is over. Gives it, or null where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident | null>;
   openIncidents(): readonly Incident[];
+  /** What is left of each objective's budget at this moment, or of that of one target; nothing where there is none. */
+  budgets(target?: string): readonly TargetBudgetLeft[];
+  /** Counts budgets anew from what is stored, which has become more. */
+  countBudgets(): void;
   /** What the nodes saw of an open incident's target in its last round, where it had one since the start; or null. */
   seenNow(incident: Incident): readonly VoteLine[] | null;
   /**
@@ -82,6 +88,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const request = (target: string) => inForce.request(target);
   const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
+  let watched: readonly Target[] = [];
   let stopped: Promise<void> | null = null;
 
   for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.set(silence.id, silence);
@@ -89,20 +96,13 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
 
   function apply({ targets, maintenance, unknownAfterMs = 900_000 }: Plan): Applied {
     const { applied, changed } = inForce.want(targets);
+    watched = targets;
     const anew = changed.filter(
       ({ before, target }) => before !== null && !isDeepStrictEqual(before.spec, target.spec),
     );
     for (const { target } of anew) assessor.forget(target.name);
     assessor.setTargets(targets, (name) => memories.get(name) ?? nothingRemembered, maintenance, unknownAfterMs);
-    const looksBack = changed.filter(
-      (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
-    );
-    refill(
-      assessor.recentTimes,
-      store,
-      looksBack.map(({ target }) => target),
-      clock.now(),
-    );
+    lookBack(assessor, store, changed, anew, clock.now());
     inForce.enforce();
     extraRounds.ask(assessor.holdbacks.held());
     return applied;
@@ -162,6 +162,8 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       const votes = rounds.lastVotes(target);
       return votes === null ? null : voteTable(votes);
     },
+    budgets: (target) => assessor.budgets.left(clock.now(), target),
+    countBudgets: () => countBudgets(assessor.budgets, store, watched, clock.now()),
     openIncidents: () => [
       ...assessor.own.open,
       ...[...memories.values()].flatMap(({ openIncidents }) => [...openIncidents.values()]),
@@ -171,6 +173,23 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       return stopped;
     },
   };
+}
+
+// What the past says about targets that are new or others: times for rules that look back, and what was spent of budgets.
+function lookBack(
+  { recentTimes, budgets }: Assessor,
+  store: MonitorStore,
+  changed: readonly ChangedTarget[],
+  anew: readonly ChangedTarget[],
+  now: number,
+): void {
+  const looking = changed.filter(
+    (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
+  );
+  const promising = changed.filter((one) => !isDeepStrictEqual(one.before?.objective, one.target.objective));
+  const targetsOf = (some: readonly ChangedTarget[]) => some.map(({ target }) => target);
+  refill(recentTimes, store, targetsOf(looking), now);
+  countBudgets(budgets, store, targetsOf(promising), now);
 }
 
 // One look into the store for all targets that need it.

@@ -63,6 +63,7 @@ export function createRounds(options: RoundsOptions): Rounds {
       const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
       events.roundDone(target, done);
       const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
+      assessor.budgets.note(target.name, dueAt, verdict);
       const recorded = recorder.keep({ ...decision.record, verdict });
       if (decision.record.incidents.length > 0) await recorded;
       return decision.wantsConfirmation;

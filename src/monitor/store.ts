@@ -1,9 +1,10 @@
 import type { Silence } from './doubt/silence.ts';
+import type { StoredSpells } from './judge/budgets.ts';
 import type { RoundRecord, StoredSuccess, StoredTarget } from './judge/round-record.ts';
 import type { DeliveryStore } from './tell/delivery-store.ts';
 
 /** The monitor's memory. Every method that writes is one transaction. */
-export interface MonitorStore extends DeliveryStore {
+export interface MonitorStore extends DeliveryStore, StoredSpells {
   load(): readonly StoredTarget[];
   /** The good results of these targets that were due at `since` or later, oldest first. */
   recentSuccesses(since: number, targets: ReadonlySet<string>): Iterable<StoredSuccess>;

@@ -167,6 +167,10 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryPa
           since < sealedUntil ? [...wanted].flatMap((target) => successesOf(target, since, sealedUntil)) : [];
         return [...sealed, ...readSuccesses(database, Math.max(since, sealedUntil), wanted)];
       }),
+    spells: (since, wanted) =>
+      guard(() =>
+        [...wanted].map((target) => ({ target, spells: history.spells(target, { from: since, to: farFuture }) })),
+      ),
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>
       guard(() => {

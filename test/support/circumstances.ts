@@ -4,6 +4,7 @@ import type { Circumstances } from '#monitor/judge/decide.ts';
 export const ordinary: Circumstances = {
   suspected: new Set(),
   recentTimesOf: () => [],
+  budgetAt: () => null,
   heldBy: () => null,
   heldAt: () => null,
   blindBy: null,

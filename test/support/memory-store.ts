@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { follow, type Spell } from '#history/spells.ts';
 import type { Silence } from '#monitor/doubt/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
@@ -39,6 +40,19 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
           outcome.status === 'up' ? [{ target, dueAt, node: node.name, seconds: outcome.seconds }] : [],
         ),
       );
+  }
+
+  spells(_since: number, targets: ReadonlySet<string>): readonly { target: string; spells: readonly Spell[] }[] {
+    return [...targets].map((target) => {
+      const spells: Spell[] = [];
+      for (const { dueAt, verdict } of this.records.filter((record) => record.target === target)) {
+        const next = verdict === undefined ? null : follow(spells.at(-1) ?? null, dueAt, verdict);
+        if (next === null) continue;
+        if (next.from === spells.at(-1)?.from) spells.pop();
+        spells.push(next);
+      }
+      return { target, spells };
+    });
   }
 
   silences(now: number): readonly Silence[] {

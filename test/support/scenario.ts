@@ -95,6 +95,7 @@ export function target(name: string, changes: Partial<Target> = {}): Target {
     recipients: [defaultRecipient],
     labels: {},
     dependsOn: [],
+    objective: null,
     ...changes,
   };
 }

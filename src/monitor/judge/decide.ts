@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Delivery } from './delivery.ts';
 import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
 import { announce, type Consequence, resolve } from './incident-life.ts';
-import { commonestCause, type Held, type Incident, type VerdictChange, withVerdictChange } from './incident.ts';
+import { type Held, type Incident, type VerdictChange, withVerdictChange } from './incident.ts';
 import type { RoundRecord } from './round-record.ts';
 import { newRuleState, type RuleState, step, type Transition } from './rule-state.ts';
 import { describeRule } from './rule.ts';
@@ -164,7 +164,7 @@ function asSeenNow(incident: Incident, judged: Evaluation): Incident {
   const votes = judged.lines();
   const { held, startedAt } = incident;
   const since = held?.by === 'connectivity' ? (held.cleared?.since ?? startedAt) : startedAt;
-  return { ...incident, votes, cause: commonestCause(votes), startedAt: since };
+  return { ...incident, votes, cause: judged.cause(), startedAt: since };
 }
 
 function openIncident(
@@ -188,7 +188,7 @@ function openIncident(
     openedAt: dueAt,
     endedAt: null,
     closing: null,
-    cause: commonestCause(votes),
+    cause: judged.cause(),
     votes,
     closingVotes: null,
     timeline: [turnOf(judged.verdict, dueAt)],

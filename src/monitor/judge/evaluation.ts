@@ -1,5 +1,6 @@
 import { checkOf, type CheckSpec, failed, failure, type Outcome } from '#checks/index.ts';
-import { type VoteLine, voteTable } from './incident.ts';
+import type { BudgetNow } from './budgets.ts';
+import { commonestCause, type VoteLine, voteTable } from './incident.ts';
 import type { RuleState } from './rule-state.ts';
 import type { Rule } from './rule.ts';
 import { kindOf } from './rules/index.ts';
@@ -13,12 +14,16 @@ export interface Evidence {
   readonly suspected: ReadonlySet<string>;
   /** The successful results of a node that were due after `since`, oldest first. */
   recentTimesOf(node: string, since: number): readonly RecentTime[];
+  /** How the budget of the target's objective stands when a round is due; null where it has none. */
+  budgetAt(dueAt: number): BudgetNow | null;
 }
 
 export interface Evaluation {
   readonly verdict: Verdict;
-  /** Who saw what, as the rule took it. */
+  /** Who saw what, as the rule took it; nobody where the rule is not about what nodes see. */
   lines(): readonly VoteLine[];
+  /** Why the rule holds, in words. */
+  cause(): string;
   /** What the rule notes about the nodes: the same object where nothing is new. */
   readonly noted: RuleState['noted'];
 }
@@ -37,16 +42,20 @@ export function evaluateRule(
   const windowMs = kind.windowMs(rule.options);
   const readAnswers = checkOf(spec.type).answers;
   const votes = round.votes.map((vote) => asCounted(vote, evidence.suspected));
-  const judgements = votes.map(({ node, outcome }) =>
+  const budget = kind.isAboutTarget === true ? evidence.budgetAt(round.dueAt) : null;
+  const asked = kind.isAboutTarget === true ? votes.slice(0, 1) : votes;
+  const judgements = asked.map(({ node, outcome }) =>
     kind.judge(rule.options, {
       outcome,
       answers: readAnswers === null ? null : readAnswers(outcome),
       recentTimes: windowMs === 0 ? [] : evidence.recentTimesOf(node.name, round.dueAt - windowMs),
+      budget,
       now: round.dueAt,
       isOpen: state.incidentId !== null,
       noted: state.noted[node.name],
     }),
   );
+  const lines = () => (kind.isAboutTarget === true ? [] : voteTable(votes, judgements));
   const notes = judgements.flatMap(({ note }, index) => {
     const name = votes[index]?.node.name ?? '';
     return note === undefined || state.noted[name] === note ? [] : [[name, note] as const];
@@ -56,9 +65,10 @@ export function evaluateRule(
       judgements.map(({ status }) => status),
       rule.threshold,
       rule.quorum,
-      votes.filter(({ node }) => evidence.suspected.has(node.name)).length,
+      asked.length < votes.length ? 0 : votes.filter(({ node }) => evidence.suspected.has(node.name)).length,
     ),
-    lines: () => voteTable(votes, judgements),
+    lines,
+    cause: () => (kind.isAboutTarget === true ? judgements[0]?.message : null) ?? commonestCause(lines()),
     noted: notes.length === 0 ? state.noted : { ...state.noted, ...Object.fromEntries(notes) },
   };
 }

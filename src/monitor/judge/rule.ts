@@ -79,6 +79,8 @@ const Written = z
     const kind = kindOf(kindNameOf(written));
     if (kind.isThreshold && written.nodes !== undefined)
       say('nodes', `is not for ${kind.key}, which says itself on how many nodes`);
+    for (const key of kind.isAboutTarget === true ? (['nodes', 'quorum'] as const) : [])
+      if (written[key] !== undefined) say(key, `is not for ${kind.key}: it is about the target, not about its nodes`);
     if (!kind.canBeConfirmed && written.confirm === true)
       say('confirm', `is not for ${kind.key}: another round at once tells nothing new about it`);
   });
@@ -119,7 +121,7 @@ export const Rule = z.codec(Written, z.custom<Rule>(), {
     const kind = kindOf(name);
     return {
       [name]: options,
-      ...(kind.isThreshold ? {} : { nodes: threshold }),
+      ...(kind.isThreshold || kind.isAboutTarget === true ? {} : { nodes: threshold }),
       ...(quorum === undefined ? {} : { quorum }),
       rounds,
       recover,
@@ -138,6 +140,11 @@ export function refusalOf(rule: Rule, check: AnyCheck, everyMs: number | null): 
   return kindOf(rule.kind).refuses(check, rule.options, everyMs);
 }
 
+/** Whether a rule is about the objective of its target. */
+export function needsObjective({ kind }: Pick<Rule, 'kind'>): boolean {
+  return kindOf(kind).isAboutTarget === true;
+}
+
 /** The rule that is there without being written down. */
 export const defaultRules = { down: {} } as const satisfies Record<string, z.input<typeof Rule>>;
 
@@ -147,6 +154,7 @@ export function describeRule(rule: Rule): string {
   const rounds = bad === of ? `${bad} ${bad === 1 ? 'round' : 'rounds in a row'}` : `${bad} of ${of} rounds`;
   const kind = kindOf(rule.kind);
   const condition = kind.describe(rule.options);
+  if (kind.isAboutTarget === true) return `${condition}, in ${rounds}`;
   const nodes = describeThreshold(rule.threshold);
   return kind.isThreshold ? `${nodes} ${condition} in ${rounds}` : `${condition} at ${nodes}, in ${rounds}`;
 }

@@ -1,4 +1,5 @@
 import type { CheckSpec, NodeSelection } from '#checks/index.ts';
+import type { Objective } from '#history/reader.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { Recipient } from './recipient.ts';
 import type { Rule } from './rule.ts';
@@ -19,4 +20,6 @@ export interface Target {
   readonly labels: Readonly<Record<string, string>>;
   /** Targets without which this one cannot be reached: nobody is told of it while one of them is down. */
   readonly dependsOn: readonly string[];
+  /** What it promises; null where it promises nothing. */
+  readonly objective: Objective | null;
 }

@@ -26,6 +26,28 @@ async function load(text: string) {
 
 const ops = 'notify: { ops: { email: { to: [ops@example.com] } }, dev: { email: { to: [dev@example.com] } } }\n';
 
+test('an objective is that of the target, of its group, of its check type or of all', async () => {
+  const { targets } = await load(`targets:
+  own: { check: tcp, host: "a:1", labels: { team: web }, objective: 99.95% over 90d }
+  grouped: { check: tcp, host: "b:1", labels: { team: web } }
+  typed: { check: http, host: c.example.com }
+  both: { check: http, host: f.example.com, labels: { team: web } }
+  other: { check: tcp, host: "d:1" }
+  without: { check: tcp, host: "e:1", objective: none }
+defaults: { objective: 99% over 30d, http: { objective: 95% over 7d } }
+groups: { web: { match: { team: web }, objective: 99.9% over 30d } }
+`);
+  const day = 86_400_000;
+  expect(targets.map(({ objective }) => objective)).toEqual([
+    { ratio: 0.9995, overMs: 90 * day },
+    { ratio: 0.999, overMs: 30 * day },
+    { ratio: 0.95, overMs: 7 * day },
+    { ratio: 0.999, overMs: 30 * day },
+    { ratio: 0.99, overMs: 30 * day },
+    null,
+  ]);
+});
+
 test('two hundred like targets are four lines', async () => {
   const hosts = Array.from({ length: 200 }, (_, index) => `https://shop${index}.example.com`);
   const { targets } = await load(`targets:\n  shop:\n    check: http\n    hosts: [${hosts.join(', ')}]\n`);

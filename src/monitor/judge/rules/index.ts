@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { AnyCheck } from '#checks/index.ts';
 import type { Threshold } from '../verdict.ts';
 import { answers } from './answers.ts';
+import { budget } from './budget.ts';
 import { certificate } from './certificate.ts';
 import { failing } from './failing.ts';
 import type { Judgement, NodeView, severities, Wording } from './kind.ts';
@@ -10,7 +11,7 @@ import { loss } from './loss.ts';
 import { unknown } from './unknown.ts';
 
 /** THE list of the kinds of rules: the configuration, the verdicts and the words of mails come from it. */
-export const ruleKinds = [failing, latency, loss, certificate, answers, unknown] as const;
+export const ruleKinds = [failing, latency, loss, certificate, answers, budget, unknown] as const;
 
 type Kinds = (typeof ruleKinds)[number];
 export type RuleKindName = Kinds['key'];
@@ -34,6 +35,7 @@ export interface AnyRuleKind {
   readonly isOutage: boolean;
   readonly canBeConfirmed: boolean;
   readonly isAboutNodes?: boolean;
+  readonly isAboutTarget?: boolean;
   holdMs?(options: RuleCondition['options']): number;
   windowMs(options: RuleCondition['options']): number;
   refuses(check: AnyCheck, options: RuleCondition['options'], everyMs: number | null): string | null;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { AnyCheck, Outcome } from '#checks/index.ts';
+import type { BudgetNow } from '../budgets.ts';
 import type { Threshold } from '../verdict.ts';
 
 /** A successful result of one node. */
@@ -16,6 +17,8 @@ export interface NodeView {
   readonly answers: readonly string[] | null;
   /** The node's successful results within the rule's window, oldest first, this round's included. */
   readonly recentTimes: readonly RecentTime[];
+  /** How the budget of the target's objective stands; null where it has none. */
+  readonly budget: BudgetNow | null;
   /** When the round was due. */
   readonly now: number;
   /** Whether an incident of the rule is open: then the level to clear counts, not the one to raise. */
@@ -75,6 +78,8 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   readonly canBeConfirmed: boolean;
   /** True where it is about the nodes that look, not about the target: what makes them blind explains it. */
   readonly isAboutNodes?: boolean;
+  /** True where it is about the target, whatever single nodes see: it is asked once in a round, and needs an objective. */
+  readonly isAboutTarget?: boolean;
   /** For how long the condition must hold, in milliseconds, before an incident opens; nothing for no time. */
   holdMs?(options: z.output<OptionsSchema>): number;
   /** How far back its recentTimes reach; 0 where it needs none. */

@@ -17,6 +17,7 @@ const shop: Target = {
   ],
   labels: {},
   dependsOn: [],
+  objective: null,
 };
 const nothing: Memory = { states: new Map(), openIncidents: new Map() };
 

@@ -16,6 +16,7 @@ const view = (outcome: Outcome, more: Partial<NodeView> = {}): NodeView => ({
   outcome,
   answers: null,
   recentTimes: outcome.status === 'up' ? [{ at: now, seconds: outcome.seconds }] : [],
+  budget: null,
   now,
   isOpen: false,
   noted: undefined,

@@ -1,0 +1,159 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { budgetOf, burningOf, burnsOf, describeBudget, describeObjective } from '#history/budget.ts';
+import { Downtime } from '#history/downtime.ts';
+import { dayMs, hourMs } from '#history/span.ts';
+import { follow, noTime, type Spell, type TargetStatus, timeIn } from '#history/spells.ts';
+
+const minute = 60_000;
+const objective = { ratio: 0.999, overMs: 30 * dayMs };
+
+test('a budget is what the period leaves for being down, and is spent by that alone', () => {
+  const budget = budgetOf(objective, {
+    ...noTime,
+    up: 29 * dayMs,
+    down: 10 * minute,
+    unknown: hourMs,
+    maintenance: hourMs,
+  });
+  expect(budget.allowedMs).toBeCloseTo(43.2 * minute, 3);
+  expect(budget.spentMs).toBe(10 * minute);
+  expect(budget.left).toBeCloseTo(1 - 10 / 43.2);
+  expect(describeObjective(budget)).toBe('99.9% over 30d');
+  expect(describeBudget(budget)).toBe('76% left of 99.9% over 30d: 10m of 43m 12s spent');
+});
+
+test('a budget that is overspent has less than nothing left', () => {
+  const budget = budgetOf(objective, { ...noTime, down: hourMs });
+  expect(budget.left).toBeCloseTo(-0.3889, 3);
+  expect(describeBudget(budget)).toBe('-39% left of 99.9% over 30d: 1h of 43m 12s spent');
+});
+
+test('windows are the same share of any period', () => {
+  const inMinutes = (days: number) =>
+    burnsOf({ ratio: 0.99, overMs: days * dayMs }).map(({ factor, longMs, shortMs }) => [
+      factor,
+      longMs / minute,
+      shortMs / minute,
+    ]);
+  expect(inMinutes(30)).toEqual([
+    [14.4, 60, 5],
+    [6, 360, 30],
+    [1, 4_320, 360],
+  ]);
+  expect(inMinutes(90)).toEqual([
+    [14.4, 180, 15],
+    [6, 1_080, 90],
+    [1, 12_960, 1_080],
+  ]);
+});
+
+// For each burn, how much of its windows a target of 99.9% may be down.
+test.each<{ name: string; down: (ms: number) => number; burns: readonly number[] }>([
+  { name: 'nothing burns without an outage', down: () => 0, burns: [] },
+  { name: 'an outage that goes on burns everywhere', down: (ms) => ms, burns: [14.4, 6, 1] },
+  {
+    name: 'a minute that is gone by burns by its long windows only',
+    down: (ms) => (ms > hourMs / 2 ? minute : 0),
+    burns: [],
+  },
+  { name: 'a minute within the last five burns fast', down: () => minute, burns: [14.4] },
+  {
+    name: 'three minutes within the last half hour burn less fast',
+    down: (ms) => (ms >= hourMs / 2 ? 3 * minute : 0),
+    burns: [6],
+  },
+  {
+    name: 'five minutes in three days, the last of them lately, burn slowly',
+    down: (ms) => (ms > 2 * dayMs ? 5 : 0.4) * minute,
+    burns: [1],
+  },
+  {
+    name: 'four minutes in three days are what there is',
+    down: (ms) => (ms > 2 * dayMs ? 4.3 : 0.4) * minute,
+    burns: [],
+  },
+])('$name', ({ down, burns }) => {
+  expect(burningOf(objective, down).map(({ factor }) => factor)).toEqual(burns);
+});
+
+const rounds = fc
+  .array(
+    fc.record({
+      gap: fc.oneof(fc.nat(3 * minute), fc.nat(20 * minute), fc.nat(hourMs)),
+      status: fc.constantFrom<TargetStatus>('up', 'down', 'down', 'partial', 'unknown'),
+      inMaintenance: fc.boolean(),
+      holdsMs: fc.constantFrom(2 * minute, 10 * minute),
+    }),
+    { minLength: 1, maxLength: 300 },
+  )
+  .map((list) => {
+    let at = 20_000 * dayMs;
+    return list.map(({ gap, ...verdict }) => ({ at: (at += gap + 1), verdict }));
+  });
+
+function spellsOf(played: readonly { at: number; verdict: Omit<Spell, 'from' | 'last'> }[]): readonly Spell[] {
+  const spells: Spell[] = [];
+  for (const { at, verdict } of played) {
+    const next = follow(spells.at(-1) ?? null, at, verdict);
+    if (next?.from === spells.at(-1)?.from) spells.pop();
+    if (next !== null) spells.push(next);
+  }
+  return spells;
+}
+
+test('running sums are what the spells say of any window, from rounds or from what was stored', () => {
+  fc.assert(
+    fc.property(
+      rounds,
+      fc.array(fc.nat(10 * dayMs), { minLength: 5, maxLength: 5 }),
+      fc.nat(2 * hourMs),
+      (played, windows, after) => {
+        const spells = spellsOf(played);
+        const now = (played.at(-1)?.at ?? 0) + after;
+        const [noted, filled] = [new Downtime(2_000 * dayMs), new Downtime(2_000 * dayMs)];
+        for (const { at, verdict } of played) noted.note(at, verdict);
+        filled.fill(spells);
+        for (const ms of windows) {
+          const { down } = timeIn({ from: now - ms, to: now }, spells, now);
+          expect(noted.since(now - ms, now)).toBeCloseTo(down, 3);
+          expect(filled.since(now - ms, now)).toBeCloseTo(down, 3);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('what lies far back is kept by slices: the whole period stays exact, and a window is off by its first slice at the most', () => {
+  fc.assert(
+    fc.property(rounds, (played) => {
+      const spells = spellsOf(played);
+      const now = played.at(-1)?.at ?? 0;
+      const reachMs = 30 * dayMs;
+      const downtime = new Downtime(reachMs);
+      for (const { at, verdict } of played) downtime.note(at, verdict);
+      const exact = (ms: number) => timeIn({ from: now - ms, to: now }, spells, now).down;
+      expect(downtime.since(now - reachMs, now)).toBeCloseTo(exact(reachMs), 3);
+      for (const ms of [hourMs, 6 * hourMs]) expect(downtime.since(now - ms, now)).toBeCloseTo(exact(ms), 3);
+      for (const ms of [dayMs, 3 * dayMs]) {
+        expect(Math.abs(downtime.since(now - ms, now) - exact(ms))).toBeLessThanOrEqual(hourMs);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a target that comes and goes for a month takes no more room than its slices', () => {
+  const downtime = new Downtime(30 * dayMs);
+  const start = 20_000 * dayMs;
+  const verdict = { inMaintenance: false, holdsMs: 2 * minute };
+  let down = 0;
+  for (let at = start; at < start + 40 * dayMs; at += minute) {
+    const isDown = (at / minute) % 2 === 0;
+    downtime.note(at, { ...verdict, status: isDown ? 'down' : 'up' });
+    if (isDown && at >= start + 10 * dayMs) down += minute;
+  }
+  expect(downtime.pieces).toBeLessThan(720 + 24 * 30);
+  expect(downtime.since(start + 10 * dayMs, start + 40 * dayMs) / down).toBeCloseTo(1, 3);
+});
