@@ -1,10 +1,8 @@
-import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { compressPages } from './compression.ts';
-import { admitConnections, type ConnectionLimits, createAdmission, cutSlowReaders, inRanges } from './connections.ts';
-import { answerErrors, frameworkErrors, type ProblemPage, refuseClient } from './errors.ts';
+import type { ConnectionLimits } from './connections.ts';
+import { answerErrors, frameworkErrors, type ProblemPage } from './errors.ts';
 
 /** How long the other side may take, in milliseconds, and how much it may send, in bytes. */
 export interface WebLimits extends ConnectionLimits {
@@ -36,7 +34,6 @@ export const webLimits: WebLimits = {
 };
 
 export interface AppOptions {
-  readonly clock: Clock;
   readonly log: Log;
   readonly limits: WebLimits;
   /** Addresses and ranges. */
@@ -44,38 +41,18 @@ export interface AppOptions {
   readonly problemPage?: ProblemPage | undefined;
 }
 
-/** An application without routes that cannot be worn out. */
-export interface App {
-  readonly app: FastifyInstance;
-  /** Cuts the connections without a running request. */
-  readonly cutQuiet: () => void;
-}
-
-export function createApp({ clock, log, limits, trustProxy, problemPage }: AppOptions): App {
+/** An application without routes, for a listener that cannot be worn out. */
+export function createApp({ log, limits, trustProxy, problemPage }: AppOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     bodyLimit: limits.bodyBytes,
-    connectionTimeout: limits.idleMs,
-    keepAliveTimeout: limits.idleMs,
-    requestTimeout: limits.requestMs,
-    forceCloseConnections: 'idle',
     frameworkErrors: (error, request, reply) => frameworkErrors(error, request, reply.headers(protection)),
-    clientErrorHandler: refuseClient,
-    http: {
-      maxHeaderSize: limits.headBytes,
-      headersTimeout: limits.headersMs,
-      connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
-    },
   });
-  app.server.maxConnections = limits.connections;
-  const admission = createAdmission<Socket>(limits, inRanges(trustProxy));
-  admitConnections(app, admission);
   app.addHook('onRequest', (_, reply, done) => {
     reply.headers(protection);
     done();
   });
-  cutSlowReaders(app, clock, limits.answerMs);
   compressPages(app);
   answerErrors(app, log, problemPage);
   app.addHook('onResponse', (request, reply, done) => {
@@ -84,7 +61,7 @@ export function createApp({ clock, log, limits, trustProxy, problemPage }: AppOp
     log.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request answered');
     done();
   });
-  return { app, cutQuiet: () => admission.cutQuiet() };
+  return app;
 }
 
 /** Headers of every answer; a route that serves pages sets its own instead. Nothing may be framed, sniffed, cached or run. */

@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
 import { isLoopback, networkOf } from '#kernel/network.ts';
 
 /** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
-export function cutSlowReaders(app: FastifyInstance, clock: Clock, answerMs: number): void {
+export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): Disposable {
   // The idle timeout of a socket starts again with every byte, so a reader of one byte a second would stay for hours. Those that
   // wait stand in the order of their limits, so one timer does for all.
   const waiting = new Map<ServerResponse, number>();
@@ -24,13 +23,12 @@ export function cutSlowReaders(app: FastifyInstance, clock: Clock, answerMs: num
     }
   }
 
-  app.addHook('onRequest', (_, { raw }, done) => {
-    waiting.set(raw, clock.elapsed() + answerMs);
+  server.prependListener('request', (_, response) => {
+    waiting.set(response, clock.elapsed() + answerMs);
     timer ??= clock.after(answerMs, cut);
-    raw.once('close', () => waiting.delete(raw));
-    done();
+    response.once('close', () => waiting.delete(response));
   });
-  app.addHook('onClose', async () => timer?.[Symbol.dispose]());
+  return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }
 
 export interface ConnectionLimits {
@@ -117,22 +115,30 @@ export function createAdmission<One extends Connection>(
   };
 }
 
-/** Lets an application's connections in by these limits. */
-export function admitConnections(app: FastifyInstance, admission: Admission<Socket>): void {
-  app.server.on('connection', (socket) => {
+/** Lets a server's connections in by these limits. `end` cuts those without a running request, and the others after theirs. */
+export function admitConnections(server: Server, admission: Admission<Socket>): { end(): void } {
+  let isEnding = false;
+  server.on('connection', (socket) => {
     if (!admission.admit(socket)) {
       socket.destroy();
       return;
     }
     socket.once('close', () => admission.closed(socket));
   });
-  app.server.on('request', (request, response) => {
+  server.prependListener('request', (request, response) => {
     const { socket } = request;
     admission.busy(socket);
     response.once('close', () => {
-      if (!socket.destroyed) admission.quiet(socket);
+      if (isEnding) socket.end();
+      else if (!socket.destroyed) admission.quiet(socket);
     });
   });
+  return {
+    end() {
+      isEnding = true;
+      admission.cutQuiet();
+    },
+  };
 }
 
 /** Whether an address is in one of these ranges, as they stand in the configuration. */

@@ -1,22 +1,15 @@
-import { isIPv6 } from 'node:net';
 import type { FastifyPluginAsync } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
-import { deadline, orAbort } from '#kernel/clock.ts';
-import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { type App, createApp, type WebLimits, webLimits } from './app.ts';
+import { createApp, type WebLimits, webLimits } from './app.ts';
 import type { ProblemPage } from './errors.ts';
 import { addHealth, type Health } from './health.ts';
+import { type Answering, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
 import { metricsRoute, type MetricsText } from './metrics.ts';
 
-export interface ListenAddress {
-  /** An address or a name of this machine. */
-  readonly host: string;
-  /** 0 lets the system choose. */
-  readonly port: number;
-}
+export type { ListenAddress } from './listener.ts';
 
 export interface WebOptions {
   readonly listen: ListenAddress;
@@ -42,76 +35,53 @@ export interface WebOptions {
   readonly trustProxy?: readonly string[];
 }
 
+/** What can change while it listens. */
+export type Answers = Partial<
+  Pick<WebOptions, 'plugins' | 'adminPlugins' | 'metricsFor' | 'problemPage' | 'trustProxy'>
+>;
+
 export interface WebServer extends AsyncDisposable {
   /** Where it listens, with the port that the system chose. */
   addr(): ListenAddress;
   /** The same of the listener for operators, which may be the same. */
   adminAddr(): ListenAddress;
+  /** Makes ready to answer in another way, and gives what puts that into force: requests that run then end as they began. */
+  prepare(next: Answers): Promise<() => void>;
   /** Stops to listen, lets running requests end for `closeMs` at the most, and cuts what is left. */
   close(): Promise<void>;
 }
 
 /** Listens and answers. Rejects with `listen_failed` where it cannot, and then nothing listens. */
 export async function startWebServer(options: WebOptions): Promise<WebServer> {
-  const { listen, admin = null } = options;
+  const { listen, admin = null, clock, log } = options;
+  const limits = { ...webLimits, ...options.limits };
   await using started = new AsyncDisposableStack();
-  const open = async (app: App, at: ListenAddress, key: Key) => {
-    const listener = started.use(await startListener(app, at, key, options));
-    return listener.address;
+  const open = async (routes: Routes, at: ListenAddress, key: ListenerKey) => {
+    const listener = started.use(
+      await startListener(await answering(options, routes), { at, key, limits, clock, log }),
+    );
+    return { listener, routes };
   };
-  if (admin === null) {
-    const address = await open(appOf(options, everything), listen, 'http.listen');
-    return handleOf(address, address, started.move());
-  }
-  const adminAddress = await open(appOf(options, forOperators), admin, 'http.admin');
-  const address = await open(appOf(options, forOthers), listen, 'http.listen');
-  return handleOf(address, adminAddress, started.move());
-}
-
-function handleOf(address: ListenAddress, admin: ListenAddress, rest: AsyncDisposableStack): WebServer {
+  // The one for operators first: whoever finds the other one listening finds everything.
+  const forAdmin = admin === null ? null : await open(forOperators, admin, 'http.admin');
+  const main = await open(admin === null ? everything : forOthers, listen, 'http.listen');
+  const all = forAdmin === null ? [main] : [forAdmin, main];
+  const rest = started.move();
   const close = async () => rest.disposeAsync();
-  return { addr: () => address, adminAddr: () => admin, close, [Symbol.asyncDispose]: close };
-}
-
-/** What the configuration calls a listener. */
-type Key = 'http.listen' | 'http.admin';
-
-interface Listener extends AsyncDisposable {
-  readonly address: ListenAddress;
-}
-
-async function startListener(
-  { app, cutQuiet }: App,
-  at: ListenAddress,
-  key: Key,
-  { clock, log, limits }: WebOptions,
-): Promise<Listener> {
-  const { closeMs } = { ...webLimits, ...limits };
-  try {
-    await app.listen({ host: at.host, port: at.port });
-  } catch (error) {
-    await app.close();
-    throw listenFailed(at, key, error);
-  }
-  const bound = app.server.address();
-  const address = typeof bound === 'object' && bound !== null ? { host: bound.address, port: bound.port } : at;
-  const what = key === 'http.admin' ? 'web server for operators listens' : 'web server listens';
-  log.info({ url: `http://${hostAndPort(address)}` }, what);
   return {
-    address,
-    async [Symbol.asyncDispose]() {
-      using limit = deadline(clock, closeMs);
-      const closed = app.close();
-      cutQuiet();
-      try {
-        await orAbort(closed, limit.signal);
-      } catch (error) {
-        if (!limit.expired) throw error;
-        log.warn({ afterMs: closeMs }, 'web server cut the requests that did not end');
-        app.server.closeAllConnections();
-        await closed;
-      }
+    addr: () => main.listener.address,
+    adminAddr: () => (forAdmin ?? main).listener.address,
+    async prepare(next) {
+      const ready = await Promise.all(all.map(async ({ routes }) => answering({ ...options, ...next }, routes)));
+      return () => {
+        for (const [index, { listener }] of all.entries()) {
+          const one = ready[index];
+          if (one !== undefined) listener.answerWith(one);
+        }
+      };
     },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -138,12 +108,13 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
   ...adminPlugins,
 ];
 
-function appOf(options: WebOptions, routes: Routes): App {
-  const { clock, log, trustProxy = [], limits, problemPage } = options;
-  const made = createApp({ clock, log, limits: { ...webLimits, ...limits }, trustProxy, problemPage });
-  const refuseOthers = otherMethods(made.app);
-  for (const plugin of [...routes(options), refuseOthers]) made.app.register(plugin);
-  return made;
+async function answering(options: WebOptions, routes: Routes): Promise<Answering> {
+  const { log, trustProxy = [], limits, problemPage } = options;
+  const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage });
+  const refuseOthers = otherMethods(app);
+  for (const plugin of [...routes(options), refuseOthers]) app.register(plugin);
+  await app.ready();
+  return { app, trustProxy };
 }
 
 const frontPage =
@@ -173,21 +144,3 @@ const operatorsPage = `Watchpost
 /healthz  whether its parts make progress: 200 or 503, and which one is stuck
 /readyz   whether it has started and takes requests: 200 or 503, and why not
 `;
-
-const remedies: Readonly<Record<string, (key: string) => string>> = {
-  EADDRINUSE: (key) => `another program listens there: stop it, or choose another port in ${key}`,
-  EACCES: (key) => `this user may not listen there: choose a port from 1024 upwards in ${key}`,
-  EADDRNOTAVAIL: (key) => `this machine has no such address: correct ${key}`,
-  EAFNOSUPPORT: (key) => `this machine has no such address family: correct ${key}`,
-  ENOTFOUND: (key) => `no such name: write an address into ${key}`,
-};
-
-function listenFailed(at: ListenAddress, key: string, cause: unknown): WatchpostError {
-  const remedy = remedies[systemCode(cause) ?? '']?.(key) ?? `correct ${key}`;
-  const message = `cannot listen on ${hostAndPort(at)}: ${messageOf(cause)}; ${remedy}`;
-  return new WatchpostError('listen_failed', message, { cause });
-}
-
-function hostAndPort({ host, port }: ListenAddress): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-}

@@ -13,9 +13,14 @@ export interface AccessOptions {
   readonly isProxy: (address: string) => boolean;
   /** Whether strangers are let in to this listener: then what is watched is shown to users, or to this machine, only. */
   readonly strangers: boolean;
+  /** Who has signed in: kept where the rest changes. Default: nobody yet. */
+  readonly sessions?: Sessions;
   readonly clock: Clock;
   readonly random: Random;
 }
+
+/** By their identifiers. A session holds for as long as its user has the password that it began with. */
+export type Sessions = Map<string, { readonly user: string; readonly hash: string; readonly until: number }>;
 
 /** Who may see and do what on pages. */
 export interface Access {
@@ -43,8 +48,8 @@ const mostSessions = 10_000;
 // Compared where the user is unknown, so that time does not tell who is there.
 const nobody = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-export function createAccess({ users, userHeader, isProxy, strangers, clock, random }: AccessOptions): Access {
-  const sessions = new Map<string, { readonly user: string; readonly until: number }>();
+export function createAccess(options: AccessOptions): Access {
+  const { users, userHeader, isProxy, strangers, sessions = new Map(), clock, random } = options;
   const attempts = new Map<string, { count: number; readonly since: number }>();
   let running = 0;
   const hasUsers = users.size > 0 || userHeader !== null;
@@ -57,7 +62,8 @@ export function createAccess({ users, userHeader, isProxy, strangers, clock, ran
 
   function userOf(request: Caller): string | null {
     const session = sessions.get(cookieOf(request));
-    if (session !== undefined && session.until > clock.now() && users.has(session.user)) return session.user;
+    if (session !== undefined && session.until > clock.now() && users.get(session.user) === session.hash)
+      return session.user;
     return namedByProxy(request);
   }
 
@@ -78,8 +84,8 @@ export function createAccess({ users, userHeader, isProxy, strangers, clock, ran
     async signIn(user, password, from) {
       if (!mayTry(from)) return 'busy';
       running += 1;
+      const hash = users.get(user);
       try {
-        const hash = users.get(user);
         const isRight = await isPassword(password, hash ?? nobody);
         if (!isRight || hash === undefined) return 'wrong';
       } finally {
@@ -88,7 +94,7 @@ export function createAccess({ users, userHeader, isProxy, strangers, clock, ran
       const now = clock.now();
       for (const [id, { until }] of sessions) if (until <= now || sessions.size >= mostSessions) sessions.delete(id);
       const id = random.id(40);
-      sessions.set(id, { user, until: now + sessionMs });
+      sessions.set(id, { user, hash, until: now + sessionMs });
       return { session: id };
     },
     signOut: (request) => void sessions.delete(cookieOf(request)),

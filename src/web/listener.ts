@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIPv6, type Socket } from 'node:net';
+import { once } from 'node:events';
+import type { FastifyInstance } from 'fastify';
+import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
+import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { WebLimits } from './app.ts';
+import { admitConnections, createAdmission, cutSlowReaders, inRanges } from './connections.ts';
+import { refuseClient } from './errors.ts';
+
+export interface ListenAddress {
+  /** An address or a name of this machine. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+}
+
+/** What answers, and the proxies whose connections stand for many clients. */
+export interface Answering {
+  /** Ready to answer; it does not listen itself. */
+  readonly app: FastifyInstance;
+  /** Addresses and ranges. */
+  readonly trustProxy: readonly string[];
+}
+
+/** Something that listens, whatever answers behind it. */
+export interface Listener extends AsyncDisposable {
+  readonly address: ListenAddress;
+  /** Has another application answer from now on. Requests that run end with the one that they began with. */
+  answerWith(next: Answering): void;
+}
+
+/** What the configuration calls a listener. */
+export type ListenerKey = 'http.listen' | 'http.admin';
+
+export interface ListenerOptions {
+  readonly at: ListenAddress;
+  readonly key: ListenerKey;
+  readonly limits: WebLimits;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Listens, with connections that cannot wear it out. Rejects with `listen_failed` where it cannot, and then nothing listens. */
+export async function startListener(
+  first: Answering,
+  { at, key, limits, clock, log }: ListenerOptions,
+): Promise<Listener> {
+  let answering = first;
+  let isTrusted = inRanges(first.trustProxy);
+  const server = serverOf(limits, (request, response) => answering.app.routing(request, response));
+  const connections = admitConnections(
+    server,
+    createAdmission<Socket>(limits, (address) => isTrusted(address)),
+  );
+  const slow = cutSlowReaders(server, clock, limits.answerMs);
+  try {
+    server.listen({ host: at.host, port: at.port });
+    await once(server, 'listening');
+  } catch (error) {
+    server.close();
+    throw listenFailed(at, key, error);
+  }
+  const bound = server.address();
+  const address = typeof bound === 'object' && bound !== null ? { host: bound.address, port: bound.port } : at;
+  const what = key === 'http.admin' ? 'web server for operators listens' : 'web server listens';
+  log.info({ url: `http://${hostAndPort(address)}` }, what);
+  return {
+    address,
+    answerWith(next) {
+      answering = next;
+      isTrusted = inRanges(next.trustProxy);
+    },
+    async [Symbol.asyncDispose]() {
+      using limit = deadline(clock, limits.closeMs);
+      const ended = once(server, 'close');
+      const closed = Promise.all([answering.app.close(), ended]);
+      server.close();
+      connections.end();
+      try {
+        await orAbort(closed, limit.signal);
+      } catch (error) {
+        if (!limit.expired) throw error;
+        log.warn({ afterMs: limits.closeMs }, 'web server cut the requests that did not end');
+        server.closeAllConnections();
+        await closed;
+      } finally {
+        slow[Symbol.dispose]();
+      }
+    },
+  };
+}
+
+function serverOf(limits: WebLimits, answer: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headBytes,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.idleMs,
+      connectionsCheckingInterval: Math.min(1_000, limits.headersMs),
+    },
+    answer,
+  );
+  server.setTimeout(limits.idleMs);
+  server.maxConnections = limits.connections;
+  server.on('clientError', refuseClient);
+  return server;
+}
+
+const remedies: Readonly<Record<string, (key: string) => string>> = {
+  EADDRINUSE: (key) => `another program listens there: stop it, or choose another port in ${key}`,
+  EACCES: (key) => `this user may not listen there: choose a port from 1024 upwards in ${key}`,
+  EADDRNOTAVAIL: (key) => `this machine has no such address: correct ${key}`,
+  EAFNOSUPPORT: (key) => `this machine has no such address family: correct ${key}`,
+  ENOTFOUND: (key) => `no such name: write an address into ${key}`,
+};
+
+function listenFailed(at: ListenAddress, key: string, cause: unknown): WatchpostError {
+  const remedy = remedies[systemCode(cause) ?? '']?.(key) ?? `correct ${key}`;
+  const message = `cannot listen on ${hostAndPort(at)}: ${messageOf(cause)}; ${remedy}`;
+  return new WatchpostError('listen_failed', message, { cause });
+}
+
+function hostAndPort({ host, port }: ListenAddress): string {
+  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}
