@@ -6,7 +6,7 @@ import { summariesOf } from '#compose/history.ts';
 import { acknowledgingOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { openOutbox } from '#compose/outbox.ts';
 import { createUpcoming } from '#compose/upcoming.ts';
-import { openWeb } from '#compose/web.ts';
+import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
@@ -49,12 +49,17 @@ export async function startDaemon(
   const foundation = await openFoundation(config, environment, upcoming, started);
   const { store, metrics, history, checking, identity } = foundation;
 
-  const acknowledging = acknowledgingOf(() => upcoming.started(), { config, store, clock, random });
+  const acknowledging = acknowledgingOf(() => upcoming.started(), {
+    inForce: upcoming.inForce,
+    store,
+    clock,
+    random,
+  });
   const { acknowledgeAt } = acknowledging;
   const parts = { ...environment, ...foundation, upcoming };
   const { outbox, channels } = openOutbox(config, { ...parts, acknowledgeAt }, started);
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
-  const { web, pages } = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
+  const served = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
   const regulars = startRegulars(config, {
     ...environment,
     summaries: summariesOf(history, store),
@@ -69,7 +74,7 @@ export async function startDaemon(
   const watching = startWatching({
     config,
     source,
-    prepare: (next) => preparedFor(next, { channels, regulars, outbox }),
+    prepare: (next) => preparedFor(next, { served, channels, regulars, outbox }),
     runner: checking.runner,
     store,
     metrics,
@@ -78,26 +83,29 @@ export async function startDaemon(
     log,
     wakeOutbox: () => outbox.wake(),
     stored: checking.stored,
-    board: pages.board,
+    board: served.pages.board,
   });
   upcoming.put(watching);
   started.use(watching.reloader);
-  void pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
+  void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();
-  return handleOf({ ...watching, web, history, outbox, clock, rest: started.move() });
+  return handleOf({ ...watching, web: served.web, history, outbox, clock, rest: started.move() });
 }
 
 interface Reloadable {
+  readonly served: Pick<Web, 'prepare'>;
   readonly channels: ReloadableChannels;
   readonly regulars: Regulars;
   readonly outbox: Outbox;
 }
 
 /** What puts a configuration into force beside the monitor. Throws `config_invalid`, and then nothing has changed. */
-function preparedFor(next: Config, { channels, regulars, outbox }: Reloadable): () => void {
+async function preparedFor(next: Config, { served, channels, regulars, outbox }: Reloadable): Promise<() => void> {
+  const serve = await served.prepare(next);
   const putIntoForce = channels.prepare(next);
   return () => {
     putIntoForce();
+    serve();
     regulars.update(next);
     outbox.wake();
   };

@@ -27,7 +27,7 @@ export interface WatchingParts {
   readonly config: Config;
   readonly source: ConfigSource | null;
   /** What a reload changes beside the targets: see the reloader. */
-  readonly prepare: (next: Config) => () => void;
+  readonly prepare: (next: Config) => Promise<() => void>;
   readonly runner: Runner;
   readonly store: MonitorStore;
   readonly metrics: Metrics;
@@ -98,16 +98,26 @@ export type Acknowledging = ReturnType<typeof acknowledgingOf>;
 /** The page behind the links to acknowledge, and what makes these; without an address that people reach there is neither. */
 export function acknowledgingOf(
   watching: () => Watching,
-  { config, store, clock, random }: Pick<WatchingParts, 'config' | 'clock' | 'random'> & { readonly store: Store },
+  {
+    inForce,
+    store,
+    clock,
+    random,
+  }: Pick<WatchingParts, 'clock' | 'random'> & {
+    readonly inForce: () => Config;
+    readonly store: Store;
+  },
 ) {
-  const { publicUrl } = config.http;
-  if (publicUrl === null) return { routes: [], acknowledgeAt: () => null };
-  const links = createAcknowledgements(store.fact('acknowledgement key', () => random.id(43)));
   const controls = createControls({ monitor: () => watching().monitor, clock, random });
+  let known: ReturnType<typeof createAcknowledgements> | null = null;
+  const links = () => (known ??= createAcknowledgements(store.fact('acknowledgement key', () => random.id(43))));
   return {
-    routes: [acknowledgeRoutes({ ...controls, read: (token) => links.read(token) })],
-    acknowledgeAt: (incident: Incident, to: Addressee) =>
-      `${publicUrl}${acknowledgePath}${links.tokenFor(incident, to)}`,
+    routesOf: ({ http }: Pick<Config, 'http'>) =>
+      http.publicUrl === null ? [] : [acknowledgeRoutes({ ...controls, read: (token) => links().read(token) })],
+    acknowledgeAt: (incident: Incident, to: Addressee) => {
+      const { publicUrl } = inForce().http;
+      return publicUrl === null ? null : `${publicUrl}${acknowledgePath}${links().tokenFor(incident, to)}`;
+    },
   };
 }
 

@@ -18,7 +18,6 @@ export function openOutbox(
   { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log }: OutboxParts,
   started: AsyncDisposableStack,
 ): { readonly outbox: Outbox; readonly channels: ReloadableChannels } {
-  const { publicUrl } = config.http;
   const channels = openReloadableChannels(config, upcoming.inForce, { clock, log });
   for (const channel of channels.list) started.defer(async () => channel.close());
   const outbox = createOutbox({
@@ -29,7 +28,10 @@ export function openOutbox(
     log,
     policyOf: policiesOf(upcoming.inForce),
     isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
-    linkTo: ({ id }) => (publicUrl === null ? null : `${publicUrl}${incidentHref(id)}`),
+    linkTo({ id }) {
+      const { publicUrl } = upcoming.inForce().http;
+      return publicUrl === null ? null : `${publicUrl}${incidentHref(id)}`;
+    },
     acknowledgeAt,
     identity,
     seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,

@@ -8,13 +8,13 @@ import type { Controls } from '#monitor/controls.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
 import { longestInterval } from '#schedule/schedule.ts';
-import { type Access, createAccess } from '#web/access/access.ts';
+import { type Access, createAccess, type Sessions } from '#web/access/access.ts';
 import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
 import { type Board, createBoard } from '#web/live/board.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
 import { createStream } from '#web/live/streams.ts';
-import { createPastKeeper } from '#web/pages/history-values.ts';
+import { createPastKeeper, type PastKeeper } from '#web/pages/history-values.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { statusRoutes } from '#web/pages/status-routes.ts';
@@ -34,8 +34,27 @@ export interface PagesOver {
   readonly log: Log;
 }
 
-/** The pages that this configuration has, and the board that they show. */
-export function pagesOf(config: Config, over: PagesOver) {
+/** What pages show, and the pages that a configuration has: what is shown goes on where they change. */
+export function openPages(over: PagesOver) {
+  const { history, clock, log } = over;
+  const board = boardOf(over);
+  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
+  const sessions: Sessions = new Map();
+  return {
+    board,
+    // What is known from before the start, until the first rounds tell more.
+    seed: async () => board.seed(await history.now()),
+    of: (config: Config) => pagesOf(config, over, { board, past, sessions }),
+  };
+}
+
+interface Kept {
+  readonly board: Board;
+  readonly past: PastKeeper;
+  readonly sessions: Sessions;
+}
+
+function pagesOf(config: Config, over: PagesOver, { board, past, sessions }: Kept) {
   const { checking, assets } = over;
   const { runs } = checking;
   const { ownService } = config;
@@ -56,7 +75,6 @@ export function pagesOf(config: Config, over: PagesOver) {
       ...('status' in config.pages ? (['status'] as const) : []),
     ],
   });
-  const board = boardOf(over);
   const nodes = () => {
     const votes = board.targets().flatMap((target) => target.votes.map(({ node }) => node.name));
     return checking.statuses().map((status) => ({
@@ -66,31 +84,27 @@ export function pagesOf(config: Config, over: PagesOver) {
       disagreement: null,
     }));
   };
-  const access = accessOf(config, over);
+  const access = accessOf(config, over, sessions);
   const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
-  const { history, clock, log, inForce } = over;
-  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
+  const { inForce } = over;
   const { publicUrl } = config.http;
   const status = statusRoutes({ site, board, past, pages: () => inForce().pages, publicUrl });
-  // What is known from before the start, until the first rounds tell more.
-  const seed = async () => board.seed(await over.history.now());
   return {
     site,
-    board,
-    seed,
     routes: hasMonitor
       ? [shared, monitorPages(over, { site, board, past, access, mayCheck: service !== null }), status]
       : [shared],
   };
 }
 
-function accessOf({ http, ownService }: Config, { clock, random }: PagesOver): Access {
+function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, sessions: Sessions): Access {
   const isTrusted = inRanges(http.trustProxy);
   return createAccess({
     users: new Map(Object.entries(http.users)),
     userHeader: http.userHeader,
     isProxy: (address) => isTrusted(address),
     strangers: ownService?.open === true,
+    sessions,
     clock,
     random,
   });

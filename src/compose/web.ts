@@ -1,16 +1,17 @@
 import type { Environment } from '#compose/checking.ts';
 import type { Foundation } from '#compose/foundation.ts';
 import { type Acknowledging, controlsOf } from '#compose/monitor.ts';
-import { pagesOf } from '#compose/pages.ts';
-import { serviceOf } from '#compose/service.ts';
+import { openPages } from '#compose/pages.ts';
+import { openService } from '#compose/service.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
+import { isSame } from '#config/same.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
 import { historyRoutes } from '#web/history.ts';
-import { startWebServer } from '#web/server.ts';
+import { type Answers, startWebServer, type WebServer } from '#web/server.ts';
 
 const closeMs = 1_000;
 
@@ -21,50 +22,77 @@ export interface WebParts extends Environment, Foundation {
   readonly acknowledging: Acknowledging;
 }
 
+/** The HTTP server, and what it shows. */
+export interface Web {
+  readonly web: WebServer;
+  readonly pages: Pick<ReturnType<typeof openPages>, 'board' | 'seed'>;
+  /** Makes ready to serve what another configuration asks for, and gives what puts that into force. */
+  prepare(next: Config): Promise<() => void>;
+}
+
 /** Starts the HTTP server with everything that this configuration has it serve. */
 export async function openWeb(
   config: Config,
   { upcoming, outbox, health, acknowledging, metrics, store, history, checking, retention, ...parts }: WebParts,
   started: AsyncDisposableStack,
-) {
+): Promise<Web> {
   const { clock, random, log } = parts;
-  const controls = controlsOf(() => upcoming.started(), { clock, random, store });
-  const pages = pagesOf(config, {
+  const { controls, routes } = controlsOf(() => upcoming.started(), { clock, random, store });
+  const pages = openPages({
     checking,
     assets: await loadAssets(),
     inForce: upcoming.inForce,
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
     history,
-    controls: () => controls.controls,
+    controls: () => controls,
     clock,
     random,
     log,
   });
-  const service = serviceOf(
-    { ...config, retention },
-    { runs: checking.runs, pages: pages.site, store, clock, random, log, started },
-  );
-  const { trustProxy, admin } = config.http;
+  const service = openService({ runs: () => checking.runs, store, retention, clock, random, log, started });
+  const answersOf = (of: Config): Answers => {
+    const { site, routes: shown } = pages.of(of);
+    return {
+      // A page that strangers are let in to does not show them what is watched.
+      metricsFor: of.ownService?.open === true ? 'this machine' : 'everybody',
+      plugins: [...shown, ...service.routesOf(of, site), ...acknowledging.routesOf(of)],
+      problemPage: (problem) => site.problem(problem),
+      trustProxy: of.http.trustProxy,
+    };
+  };
   const web = started.use(
     await startWebServer({
       listen: config.http,
-      admin,
+      admin: config.http.admin,
       clock,
       log,
       metrics,
-      // A page that strangers are let in to does not show them what is watched.
-      metricsFor: config.ownService?.open === true ? 'this machine' : 'everybody',
       health,
-      plugins: [...pages.routes, ...service, ...acknowledging.routes],
-      problemPage: (problem) => pages.site.problem(problem),
       adminPlugins: [
-        controls.routes,
+        routes,
         deliveryRoutes({ store, wakeOutbox: () => outbox.wake() }),
         historyRoutes({ history, clock }),
       ],
-      trustProxy,
       limits: { closeMs },
+      ...answersOf(config),
     }),
   );
-  return { web, pages };
+  let served = config;
+  return {
+    web,
+    pages,
+    async prepare(next) {
+      if (isSame(servedParts(served), servedParts(next))) return () => {};
+      const putIntoForce = await web.prepare(answersOf(next));
+      return () => {
+        served = next;
+        putIntoForce();
+      };
+    },
+  };
+}
+
+// What the routes are made of; everything else is asked for when somebody looks.
+function servedParts({ http, ownService, foreignService, pages, targets }: Config): readonly unknown[] {
+  return [http, ownService, foreignService === null, Object.keys(pages), targets.length > 0];
 }

@@ -1,4 +1,3 @@
-import { channelTypes } from '#channels/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -39,34 +38,56 @@ export interface ReloaderOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Makes what may fail: throws `config_invalid`, and then nothing changes. Gives what puts it into force. */
-  readonly prepare?: (config: Config) => () => void;
+  readonly prepare?: (config: Config) => Promise<() => void> | (() => void);
   readonly apply: (config: Config) => AppliedTargets;
   /** Told of every attempt, for metrics. */
   readonly onReloaded: (successful: boolean) => void;
 }
 
 const lookEveryMs = 5_000;
-// What takes effect without a restart; everything else is only read at the start.
-const applied: readonly string[] = [
-  ...(['targets', 'maintenance', 'notify', 'contacts', 'exposedFiles'] satisfies readonly (keyof Config)[]),
-  ...(['retention', 'heartbeat', 'summary'] satisfies readonly (keyof Config)[]),
-  ...channelTypes.flatMap((type) => Object.keys(type.sections)),
-];
+
+/** What is read at the start only, by the names that people write. */
+function fixedParts({ data, http, nodes, nats, foreignService }: Config): Readonly<Record<string, unknown>> {
+  return {
+    data,
+    'http.listen': [http.host, http.port],
+    'http.admin': http.admin,
+    nodes,
+    nats,
+    'service.url': foreignService,
+  };
+}
+
+/** The names of what differs and takes effect after a restart only. */
+function needingRestart(before: Config, after: Config): readonly string[] {
+  const values = fixedParts(after);
+  return Object.entries(fixedParts(before)).flatMap(([name, value]) => (isSame(value, values[name]) ? [] : [name]));
+}
+
+// What cannot change yet stays as it was at the start.
+function keepingFixed(started: Config, next: Config): Config {
+  const { data, http, nodes, nats, foreignService } = started;
+  const { host, port, admin } = http;
+  return { ...next, data, nodes, nats, foreignService, http: { ...next.http, host, port, admin } };
+}
 
 /** Reloads when it is asked to and when the files change. */
 export function createReloader(options: ReloaderOptions): Reloader {
   const { source, clock, log, prepare = () => () => {}, apply, onReloaded } = options;
   const started = options.config;
   let inForce = started;
+  let wanted = started;
   let turn: Promise<unknown> = Promise.resolve();
 
   async function reloadNow(cause: string): Promise<Reloaded> {
     if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
+    let loaded: Config;
     let next: Config;
     let putIntoForce: () => void;
     try {
-      next = await source.load();
-      putIntoForce = prepare(next);
+      loaded = await source.load();
+      next = keepingFixed(started, loaded);
+      putIntoForce = await prepare(next);
     } catch (error) {
       if (!(error instanceof WatchpostError)) throw error;
       const problems = error.message.split('\n');
@@ -77,8 +98,10 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const targets = apply(next);
     inForce = next;
     putIntoForce();
-    const needsRestart = changedKeys(started, next).filter((key) => !applied.includes(key));
-    if (needsRestart.length > 0) log.warn({ keys: needsRestart }, 'changes that take effect after a restart only');
+    const needsRestart = needingRestart(started, loaded);
+    const news = needingRestart(wanted, loaded).filter((name) => needsRestart.includes(name));
+    if (news.length > 0) log.warn({ keys: news }, 'changes that take effect after a restart only');
+    wanted = loaded;
     log.info({ cause, ...targets }, 'configuration reloaded');
     onReloaded(true);
     return { ok: true, needsRestart, ...targets };
@@ -108,14 +131,4 @@ export function createReloader(options: ReloaderOptions): Reloader {
     reload,
     [Symbol.dispose]: () => watching?.[Symbol.dispose](),
   };
-}
-
-function changedKeys(before: Config, after: Config): readonly string[] {
-  const values = new Map(entriesOf(before));
-  return entriesOf(after).flatMap(([key, value]) => (isSame(values.get(key), value) ? [] : [key]));
-}
-
-// A channel's own section goes by the name that people write.
-function entriesOf({ sections, ...own }: Config): readonly (readonly [string, unknown])[] {
-  return [...Object.entries(own), ...Object.entries(sections)];
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { get, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent, get, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
@@ -126,6 +126,41 @@ test('where one of two listeners cannot listen, neither does', async () => {
   await expect(failed).rejects.toThrow(/choose another port in http\.admin/);
   const main = start({ admin, listen: taken.addr() });
   await expect(main).rejects.toThrow(/choose another port in http\.listen/);
+});
+
+test('answers in another way from one moment on, over connections that are open too; what runs ends as it began', async () => {
+  const { promise: goOn, resolve } = Promise.withResolvers<string>();
+  const { promise: asked, resolve: hear } = Promise.withResolvers<void>();
+  const before = async (app: FastifyInstance) => {
+    app.get('/thing', async () => ({ is: 'old' }));
+    app.get('/slow', async () => (hear(), { is: await goOn }));
+  };
+  const after = async (app: FastifyInstance) => void app.get('/thing', async () => ({ is: 'new' }));
+  await using server = await start({ plugins: [before] });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const over = async (path: string) => {
+    const request = httpRequest({ host: '127.0.0.1', port: server.addr().port, path, agent }).end();
+    const [response] = await once(request, 'response');
+    return { reused: request.reusedSocket, body: await text(response) };
+  };
+  expect(await over('/thing')).toEqual({ reused: false, body: '{"is":"old"}' });
+  const slow = ask(server, '/slow');
+  await asked;
+  const putIntoForce = await server.prepare({ plugins: [after] });
+  expect((await ask(server, '/thing')).body).toBe('{"is":"old"}');
+  putIntoForce();
+  expect(await over('/thing')).toEqual({ reused: true, body: '{"is":"new"}' });
+  expect((await ask(server, '/slow')).status).toBe(404);
+  resolve('old');
+  expect(await slow).toMatchObject({ status: 200, body: '{"is":"old"}' });
+  agent.destroy();
+});
+
+test('what cannot be made ready changes nothing', async () => {
+  await using server = await start({ plugins: others });
+  const broken = [async () => Promise.reject(new Error('no'))];
+  await expect(server.prepare({ plugins: broken })).rejects.toThrow('no');
+  expect((await ask(server, '/nodes')).status).toBe(200);
 });
 
 test('is healthy while every part makes progress', async () => {

@@ -57,14 +57,18 @@ test('a valid configuration is applied, and what needs a restart is named', asyn
   const { reloader, plans, outcomes, lines, write } = await start();
   await write(
     text(
-      'data: other.db\nhttp: { listen: 127.0.0.1:9999 }\nmaintenance: [{ targets: all, cron: "0 3 * * *", duration: 1h }]',
+      'data: other.db\nhttp: { listen: 127.0.0.1:9999, public_url: "https://status.example.com" }\nmaintenance: [{ targets: all, cron: "0 3 * * *", duration: 1h }]',
     ),
   );
-  expect(await reloader.reload('asked')).toEqual({ ok: true, needsRestart: ['data', 'http'], ...applied });
+  expect(await reloader.reload('asked')).toEqual({ ok: true, needsRestart: ['data', 'http.listen'], ...applied });
   expect(plans.at(-1)?.maintenance).toHaveLength(1);
   expect(outcomes).toEqual([true]);
+  expect(plans.at(-1)?.http).toMatchObject({ port: 8080, publicUrl: 'https://status.example.com' });
+  expect(await reloader.reload('again')).toMatchObject({ ok: true, needsRestart: ['data', 'http.listen'] });
+  // It is said once, and again where it is changed again.
   expect(lines.map(({ msg }) => msg)).toEqual([
     'changes that take effect after a restart only',
+    'configuration reloaded',
     'configuration reloaded',
   ]);
   reloader[Symbol.dispose]();

@@ -1,0 +1,75 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hashPassword } from '#kernel/password.ts';
+import { startHttpTarget } from '../support/http-target.ts';
+import { createProgram, eventually } from '../support/program.ts';
+
+test('who may do what, the address and the service change while it runs, and nothing is lost over it', async () => {
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const config = (http: string, more = '') => `
+data: watchpost.db
+http: { listen: 127.0.0.1:0${http} }
+targets: { shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms } }
+${more}`;
+  const { url, logged, end } = await program.start(config(''));
+  const reload = async (text: string) => {
+    await writeFile(join(program.folder, 'watchpost.yaml'), text);
+    const answer = await fetch(`${url}/-/reload`, { method: 'POST' });
+    return answer.json();
+  };
+  const page = async (headers: Record<string, string> = {}) =>
+    (await fetch(`${url}/`, { headers, redirect: 'manual' })).status;
+  const start = async (headers: Record<string, string> = {}) => {
+    const asked = `${url}/check-http?host=${encodeURIComponent(target.url)}`;
+    const answer = await fetch(asked, { headers: { accept: 'application/json', ...headers } });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  expect(await page()).toBe(200);
+  expect((await start()).status).toBe(404);
+
+  const password = await hashPassword('correct horse');
+  const users = (hash: string) => `, users: { ops: { password_hash: "${hash}" } }`;
+  await reload(config(users(password)));
+  expect(await page()).not.toBe(200);
+  const signedIn = await fetch(`${url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+    body: 'user=ops&password=correct+horse',
+  });
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  expect(await page({ cookie })).toBe(200);
+
+  const service = (limits: string) => `service: { limits: { per_client: ${limits} } }`;
+  const address = ', public_url: "https://status.example.com"';
+  await reload(config(users(password) + address, service('2/d')));
+  // Who has signed in stays so.
+  expect(await page({ cookie })).toBe(200);
+  const { status, body } = await start();
+  expect(status).toBe(200);
+  expect(body['permanent_link']).toMatch(/^https:\/\/status\.example\.com\/check-report\//);
+  await start();
+  expect((await start()).status).toBe(429);
+  await reload(config(users(password), service('2/d')));
+  expect((await start()).status).toBe(429);
+  await reload(config(users(password), service('3/d')));
+  expect((await start()).status).toBe(200);
+  const result = await fetch(`${url}/check-result/${String(body['request_id'])}`);
+  expect(result.status).toBe(200);
+
+  // Another password ends the sessions of the old one.
+  await reload(config(users(await hashPassword('battery staple'))));
+  expect(await page({ cookie })).not.toBe(200);
+  expect((await start()).status).toBe(404);
+  expect(await reload(config(', public_url: 5'))).toMatchObject({ problems: [expect.stringContaining('public_url')] });
+  expect(await page()).not.toBe(200);
+  expect(await reload(config('').replace('127.0.0.1:0', '127.0.0.1:1'))).toMatchObject({
+    needsRestart: ['http.listen'],
+  });
+  expect(await page()).toBe(200);
+  await logged(/^changes that take effect after a restart only/);
+  await eventually(10_000, () => expect(target.requests).toBeGreaterThan(4));
+  expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
