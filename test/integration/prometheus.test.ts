@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { Metrics } from '#metrics/metrics.ts';
@@ -67,6 +69,15 @@ test('the rules are valid and do what their tests say', (context) => {
   expect(promtool(['check', 'rules', rules])).toMatchObject({ status: 0 });
   const tested = promtool(['test', 'rules', 'test/fixtures/prometheus/rules.test.yaml']);
   expect(tested, tested.output).toMatchObject({ status: 0 });
+});
+
+test('every rule has a test', () => {
+  const names = [...readFileSync(rules, 'utf8').matchAll(/^ +- (?:alert|record): (\S+)$/gm)].map(([, name]) => name);
+  const tests = readFileSync(join(root, 'test/fixtures/prometheus/rules.test.yaml'), 'utf8');
+  expect(names.length).toBeGreaterThan(15);
+  expect(names.filter((name) => !tests.includes(`alertname: ${name}\n`) && !tests.includes(`expr: ${name}\n`))).toEqual(
+    [],
+  );
 });
 
 test('Prometheus scrapes the latency of each node, applies the rules, and forgets a removed target', async (context) => {
