@@ -1,11 +1,16 @@
 import { createServer } from 'node:net';
 import { once } from 'node:events';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { systemRandom } from '#kernel/random.ts';
+import { subjectsOf } from '#protocol/nodes.ts';
+import { keepConnected } from '#transport/nats/connection.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
-import { measured, startHub, startNode } from '../support/remote-nodes.ts';
+import { measured, quickTimes, quiet, startHub, startNode } from '../support/remote-nodes.ts';
 import { startRelay } from '../support/relay.ts';
 
 const obstacle = natsObstacle();
@@ -98,6 +103,29 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     relay.mend();
     await eventually(30_000, () => expect(hub.late).toEqual([{ node: 'us1', run: 'shop/5', outcome: measured }]));
     expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+  });
+
+  test('a dead link that takes no more bytes is given up all the same', async () => {
+    await using server = await startNats({ nodes: ['us1'] });
+    await using relay = await startRelay(server.port);
+    const account = { ...server.account('us1'), servers: [`nats://127.0.0.1:${relay.port}`] };
+    const made: NatsConnection[] = [];
+    const connection = keepConnected({
+      account,
+      times: { ...quickTimes, pingEveryMs: 500 },
+      clock: systemClock,
+      random: systemRandom,
+      log: quiet,
+      onUp: (up) => void made.push(up),
+      onDown: () => {},
+      onRefused: () => {},
+    });
+    await eventually(30_000, () => expect(made).toHaveLength(1));
+    relay.hold();
+    const much = 'x'.repeat(200_000);
+    for (let count = 0; count < 200; count += 1) made[0]?.publish(subjectsOf('us1').result, much);
+    await eventually(30_000, () => expect(made).toHaveLength(2));
+    await connection.close();
   });
 
   test('a server that nobody reaches is tried for ever, until the node is stopped', async () => {

@@ -6,6 +6,8 @@ export interface Relay extends AsyncDisposable {
   readonly port: number;
   /** From now on nothing gets through, in either direction, on old connections and new ones. */
   swallow(): void;
+  /** From now on it takes nothing more on the connections of now, so that their writers have to wait. */
+  hold(): void;
   /** New connections work again; those from before stay dead. */
   mend(): void;
 }
@@ -38,6 +40,9 @@ export async function startRelay(to: number): Promise<Relay> {
     port: (server.address() as AddressInfo).port,
     swallow() {
       swallowing = true;
+    },
+    hold() {
+      for (const socket of open) socket.pause();
     },
     mend() {
       swallowing = false;

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -94,6 +94,7 @@ export interface Hub extends AsyncDisposable {
   list(...names: readonly string[]): void;
 }
 
+/** Ends with its test at the latest: one that a test left behind would take the commands and results of the next. */
 export async function startHub(server: NatsServer, options: Partial<NatsTransportOptions> = {}): Promise<Hub> {
   const late: LateResult[] = [];
   const absences: Absence[] = [];
@@ -114,6 +115,7 @@ export async function startHub(server: NatsServer, options: Partial<NatsTranspor
     log: quiet,
     ...options,
   });
+  onTestFinished(() => transport.close());
   await eventually(30_000, () => expect(transport.connected).toBe(true));
   return {
     transport,
@@ -136,6 +138,7 @@ export function memorySpool(most = 1_000): Spool {
   return openSpool({ path: ':memory:', longestMs: 86_400_000, most, clock: systemClock, log: quiet });
 }
 
+/** Ends with its test at the latest. */
 export function startNode(server: NatsServer, name: string, options: Partial<RemoteNodeOptions> = {}): TestNode {
   const local = scriptedNode(name);
   const spool = options.spool ?? memorySpool();
@@ -153,5 +156,6 @@ export function startNode(server: NatsServer, name: string, options: Partial<Rem
     log: quiet,
     ...options,
   });
+  onTestFinished(() => node.stop(0));
   return { node, local, spool, [Symbol.asyncDispose]: () => node.stop(0) };
 }

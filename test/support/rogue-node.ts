@@ -34,7 +34,7 @@ export const report = (more: Partial<Report> = {}): Report => ({
 
 /** Reports in, as the node of this name. */
 export async function reportIn(connection: NatsConnection, name: string, more: Partial<Report> = {}) {
-  const answer = await connection.request(subjectsOf(name).report, JSON.stringify(report(more)), { timeout: 5_000 });
+  const answer = await connection.request(subjectsOf(name).report, JSON.stringify(report(more)), { timeout: 30_000 });
   return answer.json<{ state: string; reason: string | null }>();
 }
 

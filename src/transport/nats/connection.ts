@@ -72,13 +72,13 @@ export function keepConnected(options: ConnectionOptions): Connection {
   let refusedAt: number | null = null;
 
   const attend = async (connection: NatsConnection): Promise<void> => {
+    // It was asked for before anybody knew that it would be too late.
+    if (stop.signal.aborted) return connection.close();
     current = connection;
     refusedAt = null;
     log.info({ server: connection.getServer() }, 'connected to NATS');
     options.onUp(connection);
-    for await (const status of connection.status()) {
-      if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server refused something');
-    }
+    hearTroubles(connection, log).catch((error: unknown) => log.error({ err: error }, 'NATS is not listened to'));
     const error = await connection.closed();
     current = null;
     lose(`the connection to NATS was lost${error instanceof Error ? `: ${messageOf(error)}` : ''}`);
@@ -133,6 +133,14 @@ export function keepConnected(options: ConnectionOptions): Connection {
       await running;
     },
   };
+}
+
+async function hearTroubles(connection: NatsConnection, log: Log): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server refused something');
+    // The client would first wait for its last write, which a dead connection may never take.
+    if (status.type === 'staleConnection') await connection.close();
+  }
 }
 
 /** Connects once, to the first server that takes us. Rejects with what the last one said. */

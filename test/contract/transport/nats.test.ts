@@ -262,7 +262,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using hub = await startHub(server);
     const connection = await signInAs('us1');
     const answer = await connection.request(subjectsOf('us1').report, JSON.stringify(report({ protocol })), {
-      timeout: 1_000,
+      timeout: 30_000,
     });
     expect(answer.json()).toMatchObject({ state: 'outdated', reason: expect.stringContaining('it speaks protocol') });
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: expect.stringMatching(reason) });
@@ -280,7 +280,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
         subjectsOf('us1').command(node.node.process),
         JSON.stringify({ ...base, ...value }),
         {
-          timeout: 1_000,
+          timeout: 30_000,
         },
       );
       return message.json();
@@ -322,7 +322,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       deadlineMs: 5_000,
     };
     const answer = await second.request(subjectsOf('us1').command(node.node.process), JSON.stringify(repeated), {
-      timeout: 1_000,
+      timeout: 30_000,
     });
     expect(answer.json()).toMatchObject({ state: 'accepted' });
     await eventually(30_000, () => expect(results).toHaveLength(2));
