@@ -9,6 +9,7 @@ import { createUpcoming } from '#compose/upcoming.ts';
 import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, Reloaded } from '#config/reload.ts';
+import { createChangeKeeper } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
@@ -84,6 +85,7 @@ export async function startDaemon(
     wakeOutbox: () => outbox.wake(),
     stored: checking.stored,
     board: served.pages.board,
+    changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'a change could not be stored')),
   });
   upcoming.put(watching);
   started.use(watching.reloader);

@@ -4,6 +4,7 @@ import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
 import type { OutcomeTable } from './table.ts';
+import type { Certificate } from './tls.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
 /** What a node gives its check types when it starts them. */
@@ -97,6 +98,8 @@ export interface CheckType<
   start(environment: NodeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
   /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
+  /** What a TLS server presented; absent where a type never sees a certificate. */
+  readonly certificate?: (outcome: Outcome<z.output<DetailSchema>>) => Certificate | null;
   /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
   lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];
   /** How outcomes stand in a table for people; absent where state, time and address say it all. */

@@ -7,6 +7,7 @@ import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
 import type { OutcomeTable } from './table.ts';
 import { tcp } from './tcp/index.ts';
+import type { Certificate } from './tls.ts';
 import { udp } from './udp/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
@@ -51,6 +52,7 @@ export interface AnyCheck {
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
+  readonly certificate: ((outcome: Outcome) => Certificate | null) | null;
   lines(outcome: Outcome): readonly string[];
   /** Without anything of the node's own network. */
   readonly forStrangers: (outcome: Outcome) => Outcome;
@@ -72,6 +74,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const erased = {
       answers: null,
+      certificate: null,
       schemes: null,
       forStrangers: same,
       overApi: {},

@@ -1,17 +1,9 @@
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
-import { loadConfig } from '#config/load.ts';
-import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import { askDaemon } from './ask-daemon.ts';
+import { ask, type Asking, momentOf } from './ask.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
-
-interface Asking {
-  readonly config: string;
-  /** Print the answer of the daemon as it is. */
-  readonly json?: boolean;
-}
 
 const Silence = z.object({
   id: z.string(),
@@ -107,7 +99,7 @@ async function addSilence(
   }: Asking & Readonly<Record<'for' | 'why', string>> & { readonly from?: string },
   world: World,
 ): Promise<number> {
-  const begin = from === undefined ? {} : { from: momentOf(from) };
+  const begin = from === undefined ? {} : { from: momentOf('--from', from) };
   const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why, ...begin };
   const { silence } = await ask(asking, world, Silenced, '/-/silences', body);
   if (asking.json !== true)
@@ -174,30 +166,6 @@ async function reload(path: Asking, world: World): Promise<number> {
   world.print(`reloaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed\n`);
   if (needsRestart.length > 0) world.print(`takes effect after a restart only: ${needsRestart.join(', ')}\n`);
   return 0;
-}
-
-/** What the daemon answers, printed as it is where JSON is asked for. */
-async function ask<Answer>(
-  { config: path, json }: Asking,
-  world: World,
-  shape: z.ZodType<Answer>,
-  url: string,
-  body?: Readonly<Record<string, unknown>>,
-): Promise<Answer> {
-  const answer = await askDaemon(await loadConfig({ path, env: world.env }), url, body);
-  if (json === true) world.print(`${JSON.stringify(answer, null, 2)}\n`);
-  return shape.parse(answer);
-}
-
-function momentOf(text: string): string {
-  const moment = Date.parse(text);
-  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(moment)) {
-    throw new WatchpostError(
-      'usage',
-      `--from: "${text}" is no time; expected one such as 2026-12-24T22:00 or 2026-12-24T22:00Z`,
-    );
-  }
-  return new Date(moment).toISOString();
 }
 
 function namesOf({ targets }: z.output<typeof Silence>): string {

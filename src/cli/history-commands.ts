@@ -8,7 +8,7 @@ export function addHistoryCommands(
   world: World,
   finish: (code: number) => void,
 ): void {
-  program
+  const status = program
     .command('status')
     .description('show every target as it is now, with its uptime and times')
     .addOption(configOption)
@@ -17,6 +17,7 @@ export function addHistoryCommands(
       const { printStatus } = await import('./status.ts');
       finish(await printStatus(options, world));
     });
+  addNoteCommands(status, configOption, world, finish);
   program
     .command('history')
     .description('show how a target was')
@@ -61,5 +62,42 @@ export function addHistoryCommands(
     .action(async (file, options) => {
       const { checkDatabase } = await import('./database.ts');
       finish(await checkDatabase(file, options, world));
+    });
+}
+
+function addNoteCommands(status: Command, configOption: Option, world: World, finish: (code: number) => void): void {
+  status
+    .command('post')
+    .description('say something on a status page: everybody reads it')
+    .argument('<words>', 'what to say')
+    .option('--page <name>', 'on which page', 'status')
+    .option(
+      '--until <time>',
+      'when it is taken down by itself: 2026-12-24T22:00, with Z or an offset for another zone than this machine',
+    )
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (words, options) => {
+      const { postNote } = await import('./notes.ts');
+      finish(await postNote(words, options, world));
+    });
+  status
+    .command('notes')
+    .description('list what stands on status pages')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (options) => {
+      const { listNotes } = await import('./notes.ts');
+      finish(await listNotes(options, world));
+    });
+  status
+    .command('remove')
+    .description('take something down from a status page')
+    .argument('<id>', 'as the list shows it')
+    .addOption(configOption)
+    .option('--json', 'print JSON')
+    .action(async (id, options) => {
+      const { removeNote } = await import('./notes.ts');
+      finish(await removeNote(id, options, world));
     });
 }

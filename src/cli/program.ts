@@ -52,6 +52,8 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .version(world.version)
     .exitOverride()
     .showSuggestionAfterError()
+    // Options that stand after the name of a command are that command's own, also where one above it has some of the same name.
+    .enablePositionalOptions()
     .configureOutput({ writeOut: world.print, writeErr: world.printError })
     .addHelpText('after', examples);
   program.hook('preAction', (_, command) => needsConfig(command, world));

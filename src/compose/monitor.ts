@@ -1,5 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
+import type { ChangeKeeper } from '#history/changes.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
@@ -39,6 +40,8 @@ export interface WatchingParts {
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
   readonly board: Pick<Board, 'roundDone' | 'incidentsChanged'>;
+  /** What becomes other from round to round, besides states. */
+  readonly changes: ChangeKeeper;
 }
 
 export interface Watching {
@@ -56,13 +59,14 @@ export function startWatching({
   log,
   stored,
   board,
+  changes,
   ...parts
 }: WatchingParts): Watching {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
   }
-  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf(metrics, stored, board) });
+  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf({ metrics, stored, board, changes }) });
   const reloader = createReloader({
     config,
     source,
@@ -72,7 +76,9 @@ export function startWatching({
     apply(next) {
       for (const file of next.exposedFiles) log.warn({ file }, exposedAdvice(file));
       metrics.targetsChanged(next.targets.map((target) => shownOf(target, clock.now())));
-      return monitor.apply(next);
+      const applied = monitor.apply(next);
+      changes.reloaded([...applied.added, ...applied.changed], clock.now());
+      return applied;
     },
     onReloaded: (ok) => metrics.configReloaded(ok, clock.now()),
   });
@@ -121,12 +127,15 @@ export function acknowledgingOf(
   };
 }
 
-function eventsOf(metrics: Metrics, stored: (round: string) => void, board: WatchingParts['board']): MonitorEvents {
+type Told = Pick<WatchingParts, 'metrics' | 'stored' | 'board' | 'changes'>;
+
+function eventsOf({ metrics, stored, board, changes }: Told): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
     roundDone(target, round) {
       board.roundDone(target.name, round);
+      changes.roundDone(target.name, target.spec.type, round.dueAt, round.votes);
       metrics.roundDone({
         ...round,
         target: target.name,

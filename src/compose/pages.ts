@@ -1,10 +1,13 @@
 import type { Checking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
+import type { ChangeStore } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Controls } from '#monitor/controls.ts';
+import { type Window, windowsAhead } from '#monitor/doubt/maintenance.ts';
+import type { Silence } from '#monitor/doubt/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
 import { longestInterval } from '#schedule/schedule.ts';
@@ -13,6 +16,7 @@ import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
 import { type Board, createBoard } from '#web/live/board.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
+import { createNotes, type Notes, type NoteStore } from '#web/live/notes.ts';
 import { createStream } from '#web/live/streams.ts';
 import { createPastKeeper, type PastKeeper } from '#web/pages/history-values.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
@@ -29,6 +33,8 @@ export interface PagesOver {
   readonly openIncidents: () => readonly Incident[];
   readonly history: HistoryReader;
   readonly controls: () => Controls;
+  readonly store: NoteStore & Pick<ChangeStore, 'changesOf'>;
+  readonly silences: () => readonly Silence[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -40,11 +46,15 @@ export function openPages(over: PagesOver) {
   const board = boardOf(over);
   const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
   const sessions: Sessions = new Map();
+  const { store, random, inForce } = over;
+  const notes = createNotes({ store, clock, random, pages: () => Object.keys(inForce().pages) });
+  const kept = { board, past, sessions, notes, ahead: aheadOf(over) };
   return {
     board,
+    notes,
     // What is known from before the start, until the first rounds tell more.
     seed: async () => board.seed(await history.now()),
-    of: (config: Config) => pagesOf(config, over, { board, past, sessions }),
+    of: (config: Config) => pagesOf(config, over, kept),
   };
 }
 
@@ -52,9 +62,11 @@ interface Kept {
   readonly board: Board;
   readonly past: PastKeeper;
   readonly sessions: Sessions;
+  readonly notes: Notes;
+  readonly ahead: () => readonly Window[];
 }
 
-function pagesOf(config: Config, over: PagesOver, { board, past, sessions }: Kept) {
+function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes, ahead }: Kept) {
   const { checking, assets } = over;
   const { runs } = checking;
   const { ownService } = config;
@@ -86,14 +98,32 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions }: Kep
   };
   const access = accessOf(config, over, sessions);
   const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
-  const { inForce } = over;
+  const { inForce, clock } = over;
   const { publicUrl } = config.http;
-  const status = statusRoutes({ site, board, past, pages: () => inForce().pages, publicUrl });
+  const status = statusRoutes({ site, board, past, pages: () => inForce().pages, publicUrl, notes, ahead, clock });
   return {
     site,
     routes: hasMonitor
       ? [shared, monitorPages(over, { site, board, past, access, mayCheck: service !== null }), status]
       : [shared],
+  };
+}
+
+const aheadMs = 14 * 86_400_000;
+const freshMs = 10_000;
+
+// Looked for now and then only: strangers load the pages that show it.
+function aheadOf({ inForce, silences, clock }: PagesOver) {
+  let known: { readonly at: number; readonly all: readonly Window[] } | null = null;
+  return () => {
+    const now = clock.now();
+    if (known !== null && now - known.at < freshMs) return known.all;
+    const silenced = silences().map(({ targets, from, until }) => ({ targets, from, to: until }));
+    const all = [...windowsAhead(inForce().maintenance, now, now + aheadMs), ...silenced]
+      .filter(({ from, to }) => to > now && from < now + aheadMs)
+      .toSorted((a, b) => a.from - b.from);
+    known = { at: now, all };
+    return all;
   };
 }
 

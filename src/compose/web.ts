@@ -11,6 +11,7 @@ import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
 import { historyRoutes } from '#web/history.ts';
+import { noteRoutes } from '#web/notes.ts';
 import { type Answers, startWebServer, type WebServer } from '#web/server.ts';
 
 const closeMs = 1_000;
@@ -45,6 +46,8 @@ export async function openWeb(
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
     history,
     controls: () => controls,
+    store,
+    silences: () => upcoming.watching?.monitor.silences() ?? [],
     clock,
     random,
     log,
@@ -70,6 +73,7 @@ export async function openWeb(
       health,
       adminPlugins: [
         routes,
+        noteRoutes(pages.notes),
         deliveryRoutes({ store, wakeOutbox: () => outbox.wake() }),
         historyRoutes({ history, clock }),
       ],

@@ -121,6 +121,33 @@ export const silences = sqliteTable('silences', {
   endsAt: integer('ends_at').notNull(),
 });
 
+/** What changed about a target besides its state. The newest of a kind at a node are kept. */
+export const changes = sqliteTable(
+  'changes',
+  {
+    id: integer('id').primaryKey({ autoIncrement: true }),
+    target: text('target').notNull(),
+    /** reload, certificate or answers. */
+    kind: text('kind').notNull(),
+    /** The name of the node that saw it; empty where none did. */
+    node: text('node').notNull(),
+    at: integer('at').notNull(),
+    /** What it is from then on: for a certificate JSON, otherwise text. */
+    value: text('value').notNull(),
+  },
+  (table) => [index('changes_of_target').on(table.target, table.kind, table.node, table.id)],
+);
+
+/** What people say on status pages. */
+export const notes = sqliteTable('notes', {
+  id: text('id').primaryKey(),
+  page: text('page').notNull(),
+  words: text('words').notNull(),
+  createdAt: integer('created_at').notNull(),
+  /** When it is taken down by itself; null where somebody has to do it. */
+  endsAt: integer('ends_at'),
+});
+
 /** Checks that were started over the API, oldest first by `key`. */
 export const runs = sqliteTable('runs', {
   key: integer('key').primaryKey(),

@@ -4,14 +4,17 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { LateVote, StoredSuccess } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
+import type { ChangeStore } from '#history/changes.ts';
 import type { HistorySource, PastResult } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
+import { readChanges, readNewestChanges, writeChanges } from './changes.ts';
 import { createCommit } from './commit.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { type BetterSQLite3Database, eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { lockPathOf } from './lock.ts';
+import { deleteNote, readNotes, type StoredNote, writeNote } from './notes.ts';
 import { type OpenDatabase, openDatabase, type OpenOptions } from './open.ts';
 import { CommitQueue, type QueueHealth } from './queue.ts';
 import { readSuccesses, readTargets } from './read.ts';
@@ -37,11 +40,15 @@ export interface StoreOptions extends OpenOptions {
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
-export interface Store extends MonitorStore, AsyncDisposable {
+export interface Store extends MonitorStore, ChangeStore, AsyncDisposable {
   /** The check service's part of the same file. */
   readonly checks: ServiceStore;
   /** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
   incidentsBetween(from: number, to: number): readonly Incident[];
+  /** What people say on status pages, the oldest first. */
+  notes(): readonly StoredNote[];
+  addNote(note: StoredNote): void;
+  removeNote(id: string): void;
   /** What is kept under a name, such as the identity of this installation; made where there is nothing yet. */
   fact(name: string, make: () => string): string;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
@@ -176,6 +183,20 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryPa
       guard(() => {
         file.waitForDisk(true);
         writeSilence(database, silence);
+      }),
+    newestChanges: () => guard(() => readNewestChanges(database)),
+    changesOf: (target) => guard(() => readChanges(database, target)),
+    addChanges: (all) => guard(() => writeChanges(database, all)),
+    notes: () => guard(() => readNotes(database)),
+    addNote: (note) =>
+      guard(() => {
+        file.waitForDisk(true);
+        writeNote(database, note);
+      }),
+    removeNote: (id) =>
+      guard(() => {
+        file.waitForDisk(true);
+        deleteNote(database, id);
       }),
     fact: (name, make) =>
       guard(() => {

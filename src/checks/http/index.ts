@@ -27,6 +27,7 @@ export const http = defineCheck({
     await loadResponseParser();
     return startPlain(probe)(environment);
   },
+  certificate: ({ detail }) => detail?.certificate ?? null,
   lines,
   row: { shape, toRow, fromRow },
   table,

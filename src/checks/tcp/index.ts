@@ -18,6 +18,7 @@ export const tcp = defineCheck({
   deadlineMs: (spec) => spec.timeout,
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
+  certificate: ({ detail }) => detail?.tls?.certificate ?? null,
   lines,
   row: { shape, toRow, fromRow },
   table,

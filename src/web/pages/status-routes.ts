@@ -1,7 +1,10 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '#protocol/errors.ts';
+import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
+import type { Clock } from '#kernel/clock.ts';
 import type { Board } from '../live/board.ts';
+import type { Notes } from '../live/notes.ts';
 import type { PastKeeper } from './history-values.ts';
 import { html } from './markup.ts';
 import { percent } from './overview.ts';
@@ -19,15 +22,36 @@ export interface StatusRoutes {
   readonly board: Board;
   readonly past: PastKeeper;
   readonly pages: () => ConfiguredPages;
+  readonly notes: Pick<Notes, 'list'>;
+  /** Maintenance and silences that hold or begin soon, those that begin first at the beginning. */
+  readonly ahead: () => readonly Window[];
+  readonly clock: Clock;
   /** The address that people open, without a slash at its end; null where each request tells. */
   readonly publicUrl: string | null;
 }
 
+/** A stretch of time in which nobody is told of what begins at some targets. */
+interface Window {
+  readonly targets: 'all' | readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+const mostAhead = 10;
 const keptSeconds = 10;
 const cached = { 'cache-control': `public, max-age=${keptSeconds}` };
 
 /** Status pages, their feeds and badges: for everybody, and out of memory, so that they are there while the database is not. */
-export function statusRoutes({ site, board, past, pages, publicUrl }: StatusRoutes): FastifyPluginAsync {
+export function statusRoutes({
+  site,
+  board,
+  past,
+  pages,
+  publicUrl,
+  notes,
+  ahead,
+  clock,
+}: StatusRoutes): FastifyPluginAsync {
   async function valueOf(name: string): Promise<StatusValue | null> {
     const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
     if (page === undefined) return null;
@@ -37,7 +61,15 @@ export function statusRoutes({ site, board, past, pages, publicUrl }: StatusRout
     const services = Object.entries(page.targets).map(([target, shown]) =>
       serviceOf(shown, target, live.get(target), past.of(target)),
     );
-    return { title: page.title, services };
+    const maintenance = ahead()
+      .map(({ targets, from, to }) => ({
+        from,
+        to,
+        services: services.flatMap((one) => (targets === 'all' || targets.includes(one.target) ? [one.name] : [])),
+      }))
+      .filter((one) => one.services.length > 0)
+      .slice(0, mostAhead);
+    return { title: page.title, services, notes: notes.list(name), maintenance, now: clock.now() };
   }
 
   const missing = (reply: FastifyReply) => {
@@ -103,11 +135,23 @@ const kinds = ['state', 'uptime', 'latency'] as const;
 
 const pathOf = (name: string): string => (name === 'status' ? '/status' : `/status/${name}`);
 
-// An entry for each service that is not well; the feed of a quiet day has none.
+// An entry for each note and each service that is not well; the feed of a quiet day has none.
 function feedOf(value: StatusValue, url: string): string {
   const troubled = value.services.filter(({ status }) => status !== 'up');
-  const times = troubled.flatMap(({ since }) => (since === null ? [] : [since]));
+  const times = [
+    ...troubled.flatMap(({ since }) => (since === null ? [] : [since])),
+    ...value.notes.map(({ createdAt }) => createdAt),
+  ];
   const updated = new Date(Math.max(0, ...times)).toISOString();
+  const notes = value.notes.map(({ id, words, createdAt }) => {
+    const at = new Date(createdAt).toISOString();
+    return html`<entry><id>${url}#note/${id}</id><title>${singleLine(words, 80)}</title><updated>${at}</updated><content>${words}</content><link href="${url}"/></entry>\n`;
+  });
+  const maintenance = value.maintenance.map(({ from, to, services }) => {
+    const [at, end] = [new Date(from).toISOString(), new Date(to).toISOString()];
+    const title = `${texts.status.maintenance}: ${services.join(', ')}, ${at} ${texts.status.to} ${end}`;
+    return html`<entry><id>${url}#maintenance/${from}/${to}</id><title>${title}</title><updated>${at}</updated><link href="${url}"/></entry>\n`;
+  });
   const entries = troubled.map(({ name, target, status, since }) => {
     const at = new Date(since ?? 0).toISOString();
     return html`<entry><id>${url}#${target}/${since ?? 0}</id><title>${name}: ${texts.status.states[status]}</title><updated>${at}</updated><link href="${url}"/></entry>\n`;
@@ -115,7 +159,7 @@ function feedOf(value: StatusValue, url: string): string {
   return String(
     html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom"><id>${url}</id><title>${value.title}</title><updated>${updated}</updated><author><name>${texts.name}</name></author><link rel="self" href="${url}.atom"/><link href="${url}"/>
-${entries}</feed>
+${notes}${maintenance}${entries}</feed>
 `,
   );
 }

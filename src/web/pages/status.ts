@@ -1,7 +1,8 @@
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { LiveTarget, ShownStatus } from '../live/board.ts';
+import type { Note } from '../live/notes.ts';
 import { stateBar } from './drawings.ts';
-import { html, type Markup, moment, nothing, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
 import { type Past, percent } from './overview.ts';
 import { texts } from './texts.ts';
 
@@ -9,6 +10,18 @@ import { texts } from './texts.ts';
 export interface StatusValue {
   readonly title: string;
   readonly services: readonly Service[];
+  /** What people say, the newest first. */
+  readonly notes: readonly Note[];
+  readonly maintenance: readonly Ahead[];
+  readonly now: number;
+}
+
+/** Maintenance that goes on or comes. */
+export interface Ahead {
+  readonly from: number;
+  readonly to: number;
+  /** Names on the page. */
+  readonly services: readonly string[];
 }
 
 export interface Service {
@@ -28,7 +41,7 @@ export function serviceOf(name: string, target: string, live: LiveTarget | undef
   return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };
 }
 
-export function statusSentence({ services }: StatusValue): string {
+export function statusSentence({ services }: Pick<StatusValue, 'services'>): string {
   const words = texts.status;
   const down = services.filter(({ status }) => status === 'down');
   if (down.length > 0) return words.down(down.map(({ name }) => name));
@@ -52,7 +65,24 @@ export function statusContent(value: StatusValue): Markup {
           : html`${stateBar(past.days, texts.overview.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${words.uptime(percent(past.uptime))}</span><span>${words.today}</span></p>`
       }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
   );
-  return html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>${items}`;
+  return html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>${notesPart(value)}${maintenancePart(value)}${items}`;
+}
+
+function notesPart({ notes }: StatusValue): Markup {
+  const items = notes.map(
+    ({ words, createdAt, endsAt }) =>
+      html`<div class="paper note"><p class="wrap">${foreign(words)}</p><p class="small soft">${moment(createdAt)}${endsAt === null ? nothing : html`, ${texts.status.until} ${moment(endsAt)}`}</p></div>`,
+  );
+  return html`<div data-part="notes">${items.length === 0 ? nothing : html`<section aria-label="${texts.status.notes}">${items}</section>`}</div>`;
+}
+
+function maintenancePart({ maintenance, now }: StatusValue): Markup {
+  const words = texts.status;
+  const items = maintenance.map(
+    ({ from, to, services }) =>
+      html`<li>${state('maintenance', from <= now ? words.goesOn : words.planned)} ${moment(from)} ${words.to} ${moment(to)} <span class="soft wrap">${services.join(', ')}</span></li>`,
+  );
+  return html`<div data-part="maintenance">${items.length === 0 ? nothing : html`<section class="paper"><h2>${words.maintenance}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }
 
 /** The same for programs. */
@@ -66,6 +96,17 @@ export function statusJson(value: StatusValue) {
       status,
       since: since === null ? null : new Date(since).toISOString(),
       uptime_90d: past?.uptime ?? null,
+    })),
+    notes: value.notes.map(({ id, words, createdAt, endsAt }) => ({
+      id,
+      words,
+      at: new Date(createdAt).toISOString(),
+      until: endsAt === null ? null : new Date(endsAt).toISOString(),
+    })),
+    maintenance: value.maintenance.map(({ from, to, services }) => ({
+      from: new Date(from).toISOString(),
+      to: new Date(to).toISOString(),
+      services,
     })),
   };
 }

@@ -102,6 +102,12 @@ export const texts = {
     daysAgo: '90 days ago',
     today: 'today',
     since: 'Since',
+    notes: 'Notes',
+    until: 'until',
+    to: 'to',
+    maintenance: 'Maintenance',
+    planned: 'planned',
+    goesOn: 'going on',
     missing: 'There is no such status page.',
   },
   login: {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { closureOf, reversed } from '#monitor/doubt/dependencies.ts';
-import { createMaintenanceAt, createWindow, type MaintenanceTime } from '#monitor/doubt/maintenance.ts';
+import { createMaintenanceAt, createWindow, type MaintenanceTime, windowsAhead } from '#monitor/doubt/maintenance.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
 import { carryOver } from '#monitor/judge/carry-over.ts';
 import { decide, nothingRemembered } from '#monitor/judge/decide.ts';
@@ -258,4 +258,28 @@ test('recentTimes of a target are kept for its window, a thousand at most, and o
   expect(recentTimes.of('shop', 'de1', -1)).toHaveLength(mostRecentTimes);
   recentTimes.forget('shop');
   expect(recentTimes.of('shop', 'de1', -1)).toEqual([]);
+});
+
+test('windows ahead are those that are open or begin soon, of one that recurs the next few, the first at the beginning', () => {
+  const at = Date.parse('2026-01-05T03:30:00Z');
+  const hour = 3_600_000;
+  const cron = { kind: 'cron', pattern: '0 3 * * *', timezone: 'UTC', durationMs: hour } as const;
+  const once = { kind: 'once', from: at + hour, to: at + 2 * hour } as const;
+  const over = { kind: 'once', from: at - 2 * hour, to: at } as const;
+  const found = windowsAhead(
+    [
+      { targets: ['a'], time: cron },
+      { targets: 'all', time: once },
+      { targets: 'all', time: over },
+    ],
+    at,
+    at + 48 * hour,
+  );
+  expect(found.map(({ targets, from, to }) => [targets, new Date(from).toISOString(), (to - from) / hour])).toEqual([
+    [['a'], '2026-01-05T03:00:00.000Z', 1],
+    ['all', '2026-01-05T04:30:00.000Z', 1],
+    [['a'], '2026-01-06T03:00:00.000Z', 1],
+    [['a'], '2026-01-07T03:00:00.000Z', 1],
+  ]);
+  expect(windowsAhead([{ targets: 'all', time: cron }], at, at + 365 * 24 * hour)).toHaveLength(5);
 });

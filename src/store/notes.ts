@@ -1,0 +1,25 @@
+import { asc, type BetterSQLite3Database, eq } from './drizzle.ts';
+import { notes } from './schema.ts';
+
+/** What somebody says on a status page. Times are milliseconds since the epoch. */
+export interface StoredNote {
+  readonly id: string;
+  readonly page: string;
+  readonly words: string;
+  readonly createdAt: number;
+  /** When it is taken down by itself; null where somebody has to do it. */
+  readonly endsAt: number | null;
+}
+
+/** Every note, the oldest first. */
+export function readNotes(database: BetterSQLite3Database): readonly StoredNote[] {
+  return database.select().from(notes).orderBy(asc(notes.createdAt), asc(notes.id)).all();
+}
+
+export function writeNote(database: BetterSQLite3Database, note: StoredNote): void {
+  database.insert(notes).values(note).run();
+}
+
+export function deleteNote(database: BetterSQLite3Database, id: string): void {
+  database.delete(notes).where(eq(notes.id, id)).run();
+}

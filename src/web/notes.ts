@@ -1,0 +1,40 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { WatchpostError } from '#kernel/errors.ts';
+import { errorBody } from '#protocol/errors.ts';
+import type { Note, Notes } from './live/notes.ts';
+import { onlyLocal } from './local.ts';
+
+const NoteBody = z.strictObject({
+  page: z.string().min(1).max(100).default('status'),
+  words: z.string().trim().min(1).max(1_000),
+  until: z.iso.datetime({ offset: true }).optional(),
+});
+
+/** What people say on status pages: posted, listed and taken down by programs on this machine only. */
+export function noteRoutes(notes: Notes): FastifyPluginAsync {
+  return async (app) => {
+    app.addHook('onRequest', onlyLocal());
+    app.setErrorHandler((error, _, reply) => {
+      if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
+      if (error instanceof WatchpostError && error.code === 'usage')
+        return reply.code(404).send(errorBody('not_found', error.message));
+      throw error;
+    });
+    app.get('/-/notes', (_, reply) => reply.send({ ok: 1, notes: notes.list().map(shownNote) }));
+    app.post('/-/notes', (request, reply) => {
+      const { page, words, until } = NoteBody.parse(request.body);
+      const endsAt = until === undefined ? null : Date.parse(until);
+      return reply.send({ ok: 1, note: shownNote(notes.post({ page, words, endsAt })) });
+    });
+    app.post<{ Params: { id: string } }>('/-/notes/:id/remove', (request, reply) =>
+      reply.send({ ok: 1, note: shownNote(notes.remove(request.params.id)) }),
+    );
+  };
+}
+
+/** A note as programs read it. */
+function shownNote({ id, page, words, createdAt, endsAt }: Note) {
+  const timeOf = (at: number) => new Date(at).toISOString();
+  return { id, page, words, at: timeOf(createdAt), until: endsAt === null ? null : timeOf(endsAt) };
+}

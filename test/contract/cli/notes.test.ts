@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { command } from '../../support/command.ts';
+import { createProgram } from '../../support/program.ts';
+import { closedPort } from '../../support/tcp-servers.ts';
+
+test('a note that is posted stands on the page, its JSON and its feed, also after a restart, until it is removed', async () => {
+  await using program = await createProgram();
+  const port = await closedPort();
+  const config = `
+data: watchpost.db
+http: { listen: "127.0.0.1:${port}" }
+targets: { shop: { check: tcp, host: "127.0.0.1:${port}" } }
+maintenance: [{ targets: [shop], from: "2001-01-01T00:00Z", to: "2999-01-01T00:00Z" }]
+pages: { status: { targets: { shop: Shop } } }
+`;
+  const first = await program.start(config);
+  const run = async (...args: readonly string[]) =>
+    command(['status', ...args, '--config', `${program.folder}/watchpost.yaml`]);
+  const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+
+  const posted = await run('post', 'We <b>move</b>.', '--until', '2999-12-24T22:00Z');
+  expect(posted).toMatchObject({ code: 0, err: '' });
+  const [id = ''] = posted.out.split(' ');
+  expect(posted.out).toBe(`${id}  stands on the page status until 2999-12-24T22:00:00.000Z\n`);
+  expect(await run('post', 'x', '--page', 'other')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('there is no status page other; there are status'),
+  });
+  expect(await run('post', 'x', '--until', 'tomorrow')).toMatchObject({
+    err: expect.stringContaining('--until: "tomorrow" is no time'),
+  });
+  expect(await read('/status')).toContain('We &lt;b&gt;move&lt;/b&gt;.');
+  expect(await read('/status.atom')).toContain('<content>We &lt;b&gt;move&lt;/b&gt;.</content>');
+  expect(JSON.parse(await read('/status.json'))).toMatchObject({
+    notes: [{ id, words: 'We <b>move</b>.', until: '2999-12-24T22:00:00.000Z' }],
+    maintenance: [{ from: '2001-01-01T00:00:00.000Z', to: '2999-01-01T00:00:00.000Z', services: ['Shop'] }],
+  });
+  expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
+
+  await program.start(config);
+  expect(await read('/status')).toContain('We &lt;b&gt;move&lt;/b&gt;.');
+  expect((await run('notes')).out).toContain(id);
+  expect((await run()).out).toContain('shop');
+  expect(await run('remove', id)).toMatchObject({ code: 0, out: `${id} is taken down from the page status\n` });
+  expect(await read('/status')).not.toContain('We &lt;b&gt;move');
+  expect((await run('notes')).out).toBe('no notes\n');
+});
