@@ -4,7 +4,7 @@ import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import type { Fact, Outcome, Phase } from './outcome.ts';
 import type { OutcomeTable } from './table.ts';
-import type { Certificate } from './tls.ts';
+import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
 /** What a node gives its check types when it starts them. */

@@ -7,7 +7,7 @@ import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
 import type { OutcomeTable } from './table.ts';
 import { tcp } from './tcp/index.ts';
-import type { Certificate } from './tls.ts';
+import type { Certificate } from './certificate.ts';
 import { udp } from './udp/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';

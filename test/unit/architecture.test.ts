@@ -105,6 +105,7 @@ const table: Record<string, readonly string[]> = {
     'service/ports.ts',
     'web/pages',
     'web/assets',
+    'web/live/notes.ts',
   ],
   'web/access': ['kernel'],
   'web/live': ['kernel', 'checks/index.ts', 'history', 'monitor/judge', 'web/pages', 'web'],

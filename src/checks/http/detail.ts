@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { Certificate } from '../tls.ts';
+import { Certificate } from '../certificate.ts';
 
 /** Headers that tell what answered; all others are left out of the outcome. */
 export const keptHeaders = [

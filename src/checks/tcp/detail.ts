@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Certificate } from '../tls.ts';
+import { Certificate } from '../certificate.ts';
 
 /** What a tcp check found besides the handshake's time. */
 export const Detail = z.strictObject({
