@@ -93,10 +93,12 @@ async function checkHere(
     stored: (run) => remote?.stored(run),
     runner: watchByAsking(asked, clock, log),
     nodes: () =>
-      runs.nodes().map(({ info, online, lagSeconds }) => ({
-        info,
+      runs.nodes().map(({ online, lagSeconds, version, ...node }) => ({
+        ...node,
         up: online,
         eventLoopLagSeconds: online ? lagSeconds : null,
+        // Those of this process do not tell theirs.
+        version: version === undefined ? environment.version : version,
       })),
     statuses: () => runs.nodes(),
     notReady: () => notReady(runs.nodes()),

@@ -4,7 +4,9 @@ import { shownOf } from '#compose/monitor.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import type { HistoryReader } from '#history/reader.ts';
+import type { Clock } from '#kernel/clock.ts';
 import { createMetrics, type Metrics } from '#metrics/metrics.ts';
+import type { StoreFigures } from '#metrics/store.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
 
 /** What everything else stands on. */
@@ -34,7 +36,7 @@ export async function openFoundation(
       sources: {
         nodes: () => checking.nodes(),
         deliveries: () => store.deliveryCounts(),
-        store: () => ({ bytes: store.bytes(), queued: store.health().queued }),
+        store: () => storeFiguresOf(store, clock),
       },
     }),
   );
@@ -43,7 +45,7 @@ export async function openFoundation(
   const retention = retentionIn(upcoming.inForce);
   const onWritten = (seconds: number) => metrics.storeWritten(seconds);
   const store = started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
-  started.use(startUpkeep(store, { clock, log }));
+  started.use(startUpkeep(store, { onDone: (seconds) => metrics.upkeepDone(seconds), clock, log }));
   const checking = await openChecking(config, environment, store, (absence) =>
     upcoming.watching?.monitor.nodeAbsent(absence),
   );
@@ -51,4 +53,13 @@ export async function openFoundation(
   const history = openReader(store.history, upcoming.inForce, clock);
   const identity = store.fact('identity', () => random.id(12));
   return { metrics, store, retention, history, checking, identity };
+}
+
+function storeFiguresOf(store: Store, clock: Clock): StoreFigures {
+  const { oldestUnsealed } = store.upkeepProgress();
+  return {
+    bytes: store.bytes(),
+    queued: store.health().queued,
+    unsealedSeconds: oldestUnsealed === null ? 0 : Math.max(0, clock.now() - oldestUnsealed) / 1_000,
+  };
 }

@@ -52,10 +52,17 @@ const pauseMs = 20;
 const behindMs = 3 * 3_600_000;
 const tellEveryMs = 30_000;
 
+export interface UpkeepParts {
+  /** Told how long each piece took, in seconds. */
+  readonly onDone: (seconds: number) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** Seals and forgets in short pieces while everything else goes on. How it gets on is told where there is much to do. */
 export function startUpkeep(
   store: Pick<Store, 'upkeep' | 'upkeepProgress'>,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { onDone, clock, log }: UpkeepParts,
 ): Disposable {
   let toldAt = Number.NEGATIVE_INFINITY;
 
@@ -75,7 +82,9 @@ export function startUpkeep(
   }
 
   function step(): boolean {
+    const startedAt = clock.elapsed();
     const worked = store.upkeep();
+    if (worked) onDone((clock.elapsed() - startedAt) / 1_000);
     tell();
     return worked;
   }

@@ -6,10 +6,12 @@ import { createAsk } from './ask.ts';
 import { createCheckMetrics } from './check.ts';
 import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
+import { createDisagreement } from './disagreement.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
+import { createRequestMetrics, type RequestAnswered } from './request.ts';
 import { createScheduleMetrics } from './schedule.ts';
 import { createScrapes, type Scrape, type ScrapeRequest } from './scrape.ts';
 import { createStoreMetrics, type StoreFigures } from './store.ts';
@@ -54,6 +56,9 @@ export interface Metrics extends Disposable {
   deliverySettled(settled: DeliverySettled): void;
   /** A transaction that took `seconds`. */
   storeWritten(seconds: number): void;
+  /** A piece of sealing or forgetting that took `seconds`. */
+  upkeepDone(seconds: number): void;
+  requestAnswered(answered: RequestAnswered): void;
   configReloaded(successful: boolean, at: number): void;
 }
 
@@ -65,8 +70,10 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
   const incident = createIncidentMetrics(register);
   const delivery = createDeliveryMetrics(register, clock, ask, sources.deliveries);
   const schedule = createScheduleMetrics(register);
-  const showNodes = createNodeMetrics(register);
+  const disagreement = createDisagreement(clock);
+  const showNodes = createNodeMetrics(register, disagreement);
   const store = createStoreMetrics(register, ask, sources.store);
+  const requestAnswered = createRequestMetrics(register);
   const configReloaded = createConfigMetrics(register);
   const ownProcess = createProcessMetrics(register, ask, { version, clock });
   const scrape = createScrapes(register, clock);
@@ -74,7 +81,11 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
   function refresh(): void {
     const nodes = ask('nodes', sources.nodes);
     showNodes(nodes ?? []);
-    if (nodes !== null) check.keepNodes(new Set(nodes.map((node) => node.info.name)));
+    if (nodes !== null) {
+      const names = new Set(nodes.map((node) => node.info.name));
+      check.keepNodes(names);
+      disagreement.keepNodes(names);
+    }
     delivery.refresh();
     store.refresh();
     ownProcess.refresh();
@@ -95,11 +106,14 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
       if (!target.watches(name, type)) return;
       target.record(name, verdict.status, startedAt);
       check.record(name, type, votes);
+      disagreement.record(votes);
     },
     roundsSkipped: (count) => schedule.roundsSkipped(count),
     incidentChanged: (change) => incident.incidentChanged(change),
     deliverySettled: (settled) => delivery.deliverySettled(settled),
     storeWritten: (seconds) => store.storeWritten(seconds),
+    upkeepDone: (seconds) => store.upkeepDone(seconds),
+    requestAnswered,
     configReloaded,
     [Symbol.dispose]: () => ownProcess[Symbol.dispose](),
   };

@@ -6,11 +6,14 @@ export interface StoreFigures {
   readonly bytes: number;
   /** Rounds that wait to be written. */
   readonly queued: number;
+  /** How old the oldest result is that was not sealed yet; 0 where there is none. */
+  readonly unsealedSeconds: number;
 }
 
 export interface StoreMetrics {
   refresh(): void;
   storeWritten(seconds: number): void;
+  upkeepDone(seconds: number): void;
 }
 
 const writeBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
@@ -18,6 +21,13 @@ const writeBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 export function createStoreMetrics(register: Register, ask: Ask, figures: () => StoreFigures): StoreMetrics {
   const bytes = register.gauge('watchpost_store_bytes', 'Size of the database with its journal.');
   const queued = register.gauge('watchpost_store_queued', 'Rounds that wait to be written.');
+  const unsealed = register.gauge(
+    'watchpost_store_unsealed_age_seconds',
+    'Age of the oldest result that was not sealed into its hour yet.',
+  );
+  const upkeep = register
+    .histogram('watchpost_store_upkeep_seconds', 'How long a piece of sealing or forgetting took.', writeBounds)
+    .of();
   const write = register.histogram('watchpost_store_write_seconds', 'How long a transaction took.', writeBounds).of();
 
   return {
@@ -25,7 +35,9 @@ export function createStoreMetrics(register: Register, ask: Ask, figures: () => 
       const now = ask('store', figures);
       bytes.of().value = now?.bytes ?? null;
       queued.of().value = now?.queued ?? null;
+      unsealed.of().value = now?.unsealedSeconds ?? null;
     },
     storeWritten: (seconds) => write.observe(seconds),
+    upkeepDone: (seconds) => upkeep.observe(seconds),
   };
 }

@@ -35,6 +35,8 @@ export interface NodeStatus {
   readonly load?: number;
   /** How far its clock is ahead of ours; null or absent where that is not known, or the clock is the same. */
   readonly clockOffsetSeconds?: number | null;
+  /** How long a question to us takes it; the same. */
+  readonly roundTripSeconds?: number | null;
   /** The version of the program that runs it, and how many results it could not hand in yet; null or absent in this process. */
   readonly version?: string | null;
   readonly spooled?: number | null;

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '#kernel/log.ts';
 import { compressPages } from './compression.ts';
 import type { ConnectionLimits } from './connections.ts';
+import type { AnswerMetrics } from './metrics.ts';
 import { answerErrors, frameworkErrors, type ProblemPage } from './errors.ts';
 
 /** How long the other side may take, in milliseconds, and how much it may send, in bytes. */
@@ -39,10 +40,11 @@ export interface AppOptions {
   /** Addresses and ranges. */
   readonly trustProxy: readonly string[];
   readonly problemPage?: ProblemPage | undefined;
+  readonly metrics: AnswerMetrics;
 }
 
 /** An application without routes, for a listener that cannot be worn out. */
-export function createApp({ log, limits, trustProxy, problemPage }: AppOptions): FastifyInstance {
+export function createApp({ log, limits, trustProxy, problemPage, metrics }: AppOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
@@ -56,9 +58,11 @@ export function createApp({ log, limits, trustProxy, problemPage }: AppOptions):
   compressPages(app);
   answerErrors(app, log, problemPage);
   app.addHook('onResponse', (request, reply, done) => {
+    const { method, url, ip, routeOptions } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    metrics.requestAnswered({ route: routeOptions.url ?? null, method, status, seconds: elapsedTime / 1_000 });
     if (!log.isLevelEnabled('debug')) return done();
-    const { method, url, ip } = request;
-    log.debug({ method, url, ip, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request answered');
+    log.debug({ method, url, ip, status, ms: Math.round(elapsedTime) }, 'request answered');
     done();
   });
   return app;

@@ -13,6 +13,17 @@ export interface MetricsText {
   }): { readonly contentType: string; readonly body: AsyncIterable<string | Uint8Array> };
 }
 
+/** Hears of every answer, and how long it took until it was sent whole. */
+export interface AnswerMetrics {
+  requestAnswered(answered: {
+    /** The path as the program knows it; null where it has none of that kind. */
+    readonly route: string | null;
+    readonly method: string;
+    readonly status: number;
+    readonly seconds: number;
+  }): void;
+}
+
 /** `/metrics`, in the format and the packing that are asked for, sent while it is written. */
 export function metricsRoute(metrics: MetricsText): FastifyPluginAsync {
   return async (app) => {

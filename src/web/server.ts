@@ -7,7 +7,7 @@ import { addHealth, type Health } from './health.ts';
 import { type Answering, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
-import { metricsRoute, type MetricsText } from './metrics.ts';
+import { type AnswerMetrics, metricsRoute, type MetricsText } from './metrics.ts';
 
 export type { ListenAddress } from './listener.ts';
 
@@ -20,7 +20,7 @@ export interface WebOptions {
   readonly admin?: ListenAddress | null;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: MetricsText;
+  readonly metrics: MetricsText & AnswerMetrics;
   /** Who may read the metrics on `listen`, where they are there. Default: everybody. */
   readonly metricsFor?: 'everybody' | 'this machine';
   readonly health: Health;
@@ -109,8 +109,8 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
 ];
 
 async function answering(options: WebOptions, routes: Routes): Promise<Answering> {
-  const { log, trustProxy = [], limits, problemPage } = options;
-  const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage });
+  const { log, trustProxy = [], limits, problemPage, metrics } = options;
+  const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, metrics });
   const refuseOthers = otherMethods(app);
   for (const plugin of [...routes(options), refuseOthers]) app.register(plugin);
   await app.ready();

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { Metrics } from '#metrics/metrics.ts';
-import type { MetricsText } from '#web/metrics.ts';
-import { startWebServer } from '#web/server.ts';
+import { startWebServer, type WebOptions } from '#web/server.ts';
 import { round, silentLog, startOfTest, testMetrics, textOf, watched } from '../support/metrics.ts';
 import { needsProgram } from '../support/programs.ts';
 import { rules, startPrometheus } from '../support/prometheus.ts';
@@ -39,7 +38,7 @@ function promtool(words: readonly string[], input = ''): { status: number | null
   return { status, output: stdout + stderr };
 }
 
-const serve = async (metrics: MetricsText) =>
+const serve = async (metrics: WebOptions['metrics']) =>
   startWebServer({
     listen: { host: '127.0.0.1', port: 0 },
     clock: systemClock,
@@ -120,12 +119,12 @@ test.for([
   using metrics = filled();
   fill(metrics);
   const given: string[] = [];
-  const scrape: MetricsText['scrape'] = (asked) => {
+  const scrape: Metrics['scrape'] = (asked) => {
     const answer = metrics.scrape(accept === null ? asked : { ...asked, accept });
     given.push(answer.contentType.split(';')[0] ?? '');
     return answer;
   };
-  await using server = await serve({ scrape });
+  await using server = await serve({ scrape, requestAnswered: (answered) => metrics.requestAnswered(answered) });
   await using prometheus = await startPrometheus(server.addr().port, words);
   const value = async (query: string) => (await prometheus.query(query))[0]?.value;
   // What counts begins at 0 for it.

@@ -16,7 +16,7 @@ export function testMetrics(sources: Partial<MetricsSources> = {}, clock = new F
     sources: {
       nodes: () => ['zz1', 'zz2'].map((name) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: 0.001 })),
       deliveries: () => [],
-      store: () => ({ bytes: 4096, queued: 0 }),
+      store: () => ({ bytes: 4096, queued: 0, unsealedSeconds: 0 }),
       ...sources,
     },
   });

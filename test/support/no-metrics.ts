@@ -1,11 +1,14 @@
-import type { MetricsText } from '#web/metrics.ts';
+import type { WebOptions } from '#web/server.ts';
 
 /** Metrics that are this text, in one piece. */
-export function metricsOf(text: () => Promise<string>): MetricsText {
+export function metricsOf(text: () => Promise<string>): WebOptions['metrics'] {
   async function* body() {
     yield await text();
   }
-  return { scrape: () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: body() }) };
+  return {
+    scrape: () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', body: body() }),
+    requestAnswered: () => {},
+  };
 }
 
 /** For servers whose metrics nobody reads: one line. */

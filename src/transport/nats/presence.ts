@@ -137,6 +137,7 @@ function statusOf(info: NodeInfo, reason: string | null, reports: readonly Repor
     queued: sum(reports, ({ queued }) => queued),
     lagSeconds: Math.max(0, ...reports.map(({ lagSeconds }) => lagSeconds)),
     clockOffsetSeconds: toSeconds(reports.at(-1)?.clockOffsetMs ?? null),
+    roundTripSeconds: toSeconds(reports.at(-1)?.roundTripMs ?? null),
     version: reports.at(-1)?.version ?? null,
     spooled: sum(reports, ({ spooled }) => spooled),
   };

@@ -14,7 +14,7 @@ using metrics = createMetrics({
   sources: {
     nodes: () => nodes.map((info) => ({ info, up: true, eventLoopLagSeconds: 0 })),
     deliveries: () => [],
-    store: () => ({ bytes: 0, queued: 0 }),
+    store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
   },
 });
 metrics.targetsChanged(targets);

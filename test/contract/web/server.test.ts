@@ -6,7 +6,6 @@ import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { MetricsText } from '#web/metrics.ts';
 import { startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { silentLog } from '../../support/metrics.ts';
@@ -265,9 +264,30 @@ test('serves what further plugins add, and tells nothing of what they throw', as
   expect(broken.body).not.toContain('secret');
 });
 
+test('tells of every answer by the path that the program knows', async () => {
+  const answered: unknown[] = [];
+  const metrics: WebOptions['metrics'] = { ...noMetrics, requestAnswered: (one) => answered.push(one) };
+  await using server = await start({ metrics });
+  for (const [path, method] of [
+    ['/healthz?full', 'GET'],
+    ['/nothing/secret', 'GET'],
+    ['/healthz', 'DELETE'],
+  ] as const)
+    await ask(server, path, method);
+  const seconds: unknown = expect.any(Number);
+  await expect
+    .poll(() => answered)
+    .toEqual([
+      { route: '/healthz', method: 'GET', status: 200, seconds },
+      { route: null, method: 'GET', status: 404, seconds },
+      { route: '/healthz', method: 'DELETE', status: 405, seconds },
+    ]);
+});
+
 test('packs the metrics for those who take them packed, and the Accept header reaches them', async () => {
   const asked: unknown[] = [];
-  const metrics: MetricsText = {
+  const metrics: WebOptions['metrics'] = {
+    ...noMetrics,
     scrape(of) {
       asked.push(of);
       return noMetrics.scrape(of);

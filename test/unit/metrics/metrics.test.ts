@@ -170,7 +170,75 @@ test('a removed node leaves no series behind', async () => {
   names = ['zz1'];
   const after = await textOf(metrics);
   expect(after).not.toContain('zz2');
-  expect(after).toContain('watchpost_node_info{node="zz1",country="Germany",city="Frankfurt",asn="AS64500"} 1');
+  expect(after).toContain(
+    'watchpost_node_info{node="zz1",country="Germany",city="Frankfurt",asn="AS64500",version=""} 1',
+  );
+});
+
+test('a node tells its clock, round trip, spool and version, as far as they are known', async () => {
+  const known = { version: '0.2.0', clockOffsetSeconds: -0.25, roundTripSeconds: 0.05, spooled: 7 };
+  const states = [
+    { info: nodeInfo('zz1'), up: true, eventLoopLagSeconds: 0, ...known },
+    { info: nodeInfo('zz2'), up: false, eventLoopLagSeconds: null },
+  ];
+  using metrics = testMetrics({ nodes: () => states });
+  const seen = await samples(metrics);
+  const of = (figure: string, node: string) => seen.get(`watchpost_node_${figure}{node="${node}"}`);
+  expect(of('clock_offset_seconds', 'zz1')).toBe(-0.25);
+  expect(of('round_trip_seconds', 'zz1')).toBe(0.05);
+  expect(of('spooled_results', 'zz1')).toBe(7);
+  expect([...seen.keys()].filter((name) => name.startsWith('watchpost_node_info'))[0]).toContain('version="0.2.0"');
+  for (const figure of ['clock_offset_seconds', 'round_trip_seconds', 'spooled_results'])
+    expect(of(figure, 'zz2')).toBeUndefined();
+  states[0] = { info: nodeInfo('zz1', { city: 'Berlin' }), up: true, eventLoopLagSeconds: 0, ...known };
+  const moved = await textOf(metrics);
+  expect(moved.match(/watchpost_node_info\{node="zz1"/g)).toHaveLength(1);
+  expect(moved).toContain('city="Berlin"');
+});
+
+test('a node that contradicts most of the others is told by its share, for an hour', async () => {
+  const clock = new FakeClock();
+  using metrics = testMetrics({ nodes: () => ['zz1', 'zz2', 'zz3'].map((name) => node(name)) }, clock);
+  const node = (name: string) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: null });
+  metrics.targetsChanged([watched('shop')]);
+  const ratios = async () =>
+    [...(await samples(metrics))].filter(([name]) => name.includes('disagreement')).map(([, ratio]) => ratio);
+  expect(await ratios()).toEqual([]);
+  metrics.roundDone(round('shop', { votes: votes(up(), up(), unknown()) }));
+  expect(await ratios()).toEqual([0, 0]);
+  for (let count = 0; count < 3; count += 1)
+    metrics.roundDone(round('shop', { votes: votes(up(), up(), notUp('refused')) }));
+  expect(await ratios()).toEqual([0, 0, 1]);
+  await clock.advance(1_800_000);
+  metrics.roundDone(round('shop', { votes: votes(up(), up(), up()) }));
+  expect(await ratios()).toEqual([0, 0, 0.75]);
+  await clock.advance(2_400_000);
+  expect(await ratios()).toEqual([0, 0, 0]);
+  await clock.advance(3_600_000);
+  expect(await ratios()).toEqual([]);
+});
+
+test('two nodes that contradict each other are both told of, and one alone is not compared', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(up()) }));
+  expect(await textOf(metrics)).not.toContain('watchpost_node_disagreement_ratio{');
+  metrics.roundDone(round('shop', { votes: votes(up(), notUp('refused')) }));
+  const seen = await samples(metrics);
+  for (const node of ['zz1', 'zz2']) expect(seen.get(`watchpost_node_disagreement_ratio{node="${node}"}`)).toBe(1);
+});
+
+test('requests are counted by path, method and code, and sealing by its pieces and what is left', async () => {
+  using metrics = testMetrics({ store: () => ({ bytes: 1, queued: 0, unsealedSeconds: 4_000 }) });
+  metrics.requestAnswered({ route: '/api/v1/checks/:id', method: 'GET', status: 200, seconds: 0.02 });
+  metrics.requestAnswered({ route: null, method: 'GET', status: 404, seconds: 0.001 });
+  metrics.upkeepDone(0.004);
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_http_requests_total{route="/api/v1/checks/:id",method="GET",code="200"}')).toBe(1);
+  expect(seen.get('watchpost_http_requests_total{route="none",method="GET",code="404"}')).toBe(1);
+  expect(seen.get('watchpost_http_request_seconds_bucket{le="0.03",route="/api/v1/checks/:id"}')).toBe(1);
+  expect(seen.get('watchpost_store_upkeep_seconds_sum')).toBe(0.004);
+  expect(seen.get('watchpost_store_unsealed_age_seconds')).toBe(4_000);
 });
 
 test('addresses and error texts are in no label', async () => {
