@@ -5,7 +5,7 @@ import { spelledConfig } from '#config/print.ts';
 import { configJsonSchema } from '#config/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
-import { summaryOf } from './plan.ts';
+import { summaryOf } from './plan-words.ts';
 import type { World } from './world.ts';
 
 export async function checkConfig(
@@ -15,7 +15,7 @@ export async function checkConfig(
   if (options.json === true) return reportConfig(options.config, world);
   const config = await loadConfig({ path: options.config, env: world.env });
   for (const file of config.exposedFiles) world.printError(`warning: ${exposedAdvice(file)}\n`);
-  world.print(`${options.config} is good: ${summaryOf(config)}\n`);
+  world.print(`${options.config} is good: ${summaryOf({ ...config, service: config.foreignService })}\n`);
   return 0;
 }
 

@@ -103,8 +103,9 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .action(async (options) => finish(await checkConfig(options, world)));
   config
     .command('plan')
-    .description('tell what it will cost: checks, disk, Prometheus series')
+    .description('tell what it would change beside what runs, and what it costs: checks, disk, Prometheus series')
     .addOption(configOption)
+    .option('--all', 'tell what stays as it is, too')
     .option('--json', 'print JSON')
     .action(async (options) => finish(await planConfig(options, world)));
   config

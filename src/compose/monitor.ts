@@ -1,4 +1,5 @@
 import type { Config } from '#config/config.ts';
+import { outlineOf } from '#config/outline.ts';
 import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
 import type { ChangeKeeper } from '#history/changes.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -95,6 +96,7 @@ export function controlsOf(
     ...controls,
     deliveriesOf: (incident) => store.listDeliveries({ incident, limit: 1_000 }),
     reload: async (cause) => watching().reloader.reload(cause),
+    outline: (salt) => outlineOf(watching().reloader.inForce, salt),
   });
   return { controls, routes };
 }

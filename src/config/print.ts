@@ -13,7 +13,7 @@ type Schema = z.core.$ZodType;
 type Tree = Readonly<Record<string, unknown>>;
 
 /** What stands in the place of a secret. */
-const mask = '[secret]';
+export const mask = '[secret]';
 
 /** A configuration that was found good, in all its parts. */
 export interface WholeFile {
@@ -87,16 +87,20 @@ function spelled(schema: Schema, value: unknown, here: Located | null, path: rea
 const secretKey = /^(?:password|password_hash|token|bearer|key)$/;
 const secretHeader = /auth|cookie|token|secret|password|key/i;
 
+/** Whether what stands at this path is a secret by its name. */
+export const isSecretPath = (path: readonly string[]): boolean =>
+  secretKey.test(path.at(-1) ?? '') || (path.at(-2) === 'headers' && secretHeader.test(path.at(-1) ?? ''));
+
+/** A text without what stands before the @ of an address. */
+export const withoutLogin = (text: string): string => text.replace(/\/\/[^/@\s]*@/, `//${mask}@`);
+
 function leafOf(schema: Schema, value: unknown, here: Located | null, path: readonly string[]): unknown {
-  const isSecret =
-    secretKey.test(path.at(-1) ?? '') ||
-    (path.at(-2) === 'headers' && secretHeader.test(path.at(-1) ?? '')) ||
-    z.safeParse(schema, value).data instanceof Secret;
+  const isSecret = isSecretPath(path) || z.safeParse(schema, value).data instanceof Secret;
   const variable = here?.expanded === true ? variableIn(here) : null;
   if (variable !== null && !(isSecret && variable.includes(':-'))) return variable;
   if (isSecret || here?.expanded === true) return mask;
   if (typeof value !== 'string') return value;
-  return value.replaceAll('${', () => '$${').replace(/\/\/[^/@\s]*@/, `//${mask}@`);
+  return withoutLogin(value.replaceAll('${', () => '$${'));
 }
 
 // The text with the names of its variables, as it stands in the file.

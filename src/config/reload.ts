@@ -46,22 +46,19 @@ export interface ReloaderOptions {
 
 const lookEveryMs = 5_000;
 
-/** What is read at the start only, by the names that people write. */
-function fixedParts({ data, http, nodes, nats, foreignService }: Config): Readonly<Record<string, unknown>> {
-  return {
-    data,
-    'http.listen': [http.host, http.port],
-    'http.admin': http.admin,
-    nodes,
-    nats,
-    'service.url': foreignService,
-  };
+/** The names, as people write them, of what is read at the start only. */
+export const readAtStart = ['data', 'http.listen', 'http.admin', 'nodes', 'nats', 'service.url'] as const;
+
+function fixedParts(config: Config): Readonly<Record<(typeof readAtStart)[number], unknown>> {
+  const { data, http, nodes, nats, foreignService } = config;
+  const listen = [http.host, http.port];
+  return { data, 'http.listen': listen, 'http.admin': http.admin, nodes, nats, 'service.url': foreignService };
 }
 
 /** The names of what differs and takes effect after a restart only. */
 function needingRestart(before: Config, after: Config): readonly string[] {
-  const values = fixedParts(after);
-  return Object.entries(fixedParts(before)).flatMap(([name, value]) => (isSame(value, values[name]) ? [] : [name]));
+  const [old, fresh] = [fixedParts(before), fixedParts(after)];
+  return readAtStart.filter((name) => !isSame(old[name], fresh[name]));
 }
 
 // What cannot change yet stays as it was at the start.

@@ -31,6 +31,37 @@ export function openForReading(path: string): OpenForReading {
   }
 }
 
+/** What a database knows of what was watched. */
+export interface Stored {
+  readonly targets: readonly string[];
+  /** Those that are open, with who was told that they began. */
+  readonly incidents: readonly {
+    readonly id: string;
+    readonly target: string;
+    readonly rule: string;
+    readonly severity: 'critical' | 'warning' | 'info';
+    readonly told: readonly { readonly channel: string; readonly recipient: string }[];
+    readonly isHeld: boolean;
+  }[];
+}
+
+/** What is known of what was watched, or null where there is no database yet. */
+export function storedBy(path: string): Stored | null {
+  if (!existsSync(path)) return null;
+  using opened = openForReading(path);
+  const { source } = opened;
+  const span = { from: 0, to: Number.MAX_SAFE_INTEGER };
+  const open = source.incidents({ ...span, target: null, isOpen: true, after: null, limit: 10_000 });
+  return {
+    targets: [...source.newestSpells().keys()],
+    incidents: open.map(({ id, target, rule, severity, held }) => {
+      const begun = (source.incident(id)?.deliveries ?? []).filter(({ kind }) => kind === 'opened');
+      const told = begun.map(({ channel, recipient }) => ({ channel, recipient }));
+      return { id, target, rule, severity, told, isHeld: held !== null };
+    }),
+  };
+}
+
 /** Copies a database as it is at this moment to a file that is not there yet; a daemon goes on writing. Gives its size in bytes. */
 export function backUp(path: string, copy: string): number {
   if (existsSync(copy)) throw new WatchpostError('usage', `${copy}: is there already; name a new file`);

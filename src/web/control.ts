@@ -4,7 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Silence } from '#monitor/doubt/silence.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, isAboutUs } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { onlyLocal } from './local.ts';
 
@@ -34,6 +34,8 @@ export interface ControlRoutes {
   /** What was to be told of an incident, and what became of it, the newest first. */
   deliveriesOf(incident: string): readonly ListedDelivery[];
   acknowledge(incident: string, why: string): Promise<Incident>;
+  /** What the configuration in force says, for comparing; secrets show by the salt whether they are the same. */
+  outline(salt: string): object;
 }
 
 const Why = z.string().min(1).max(200);
@@ -43,6 +45,7 @@ const SilenceBody = z.strictObject({
   from: z.iso.datetime({ offset: true }).optional(),
   why: Why,
 });
+const PlanQuery = z.strictObject({ salt: z.string().min(1).max(100) });
 const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
 
 /** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
@@ -84,6 +87,13 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
     deliveries: routes.deliveriesOf(incident.id).map(shownDelivery),
   });
   app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shown) }));
+  app.get('/-/plan', (request, reply) => {
+    const { salt } = PlanQuery.parse(request.query);
+    // What is told of ourselves does not depend on a configuration.
+    const open = routes.openIncidents().filter(({ target }) => !isAboutUs(target));
+    const incidents = open.map(({ told, ...incident }) => ({ ...shownIncident(incident), told }));
+    return reply.send({ ok: 1, outline: routes.outline(salt), incidents });
+  });
   app.route({
     method: 'POST',
     url: '/-/incidents/acknowledge',
@@ -98,7 +108,7 @@ function shownSilence({ id, targets, why, from, until }: Silence) {
   return { id, targets, why, from: new Date(from).toISOString(), until: new Date(until).toISOString() };
 }
 
-function shownIncident({ id, target, rule, severity, cause, startedAt, held, acknowledged }: Incident) {
+function shownIncident({ id, target, rule, severity, cause, startedAt, held, acknowledged }: Omit<Incident, 'told'>) {
   return {
     id,
     target,

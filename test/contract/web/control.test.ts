@@ -28,6 +28,7 @@ async function serve(reload: ControlRoutes['reload'] = async () => applied) {
         ...controls,
         deliveriesOf: (id) => scenario.store.listDeliveries().filter(({ incidentId }) => incidentId === id),
         reload,
+        outline: (salt) => ({ salt }),
       }),
     ],
   });
