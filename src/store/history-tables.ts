@@ -1,4 +1,4 @@
-import { blob, integer, primaryKey, sqliteTable, text } from './drizzle.ts';
+import { blob, integer, primaryKey, real, sql, sqliteTable, sqliteView, text } from './drizzle.ts';
 import { targets } from './schema.ts';
 
 // Times are whole milliseconds since the epoch. Sealing writes and reads these tables by SQL of its own.
@@ -90,3 +90,78 @@ export const spells = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.targetId, table.fromAt] })],
 );
+
+const sumsForPeople = {
+  target: text('target').notNull(),
+  node: text('node').notNull(),
+  up: integer('up').notNull(),
+  down: integer('down').notNull(),
+  unknown: integer('unknown').notNull(),
+  late: integer('late').notNull(),
+  min: real('min'),
+  mean: real('mean'),
+  max: real('max'),
+};
+
+// The order of the tables is that of the keys, so that a target and a span are found without a look at the others.
+
+/** Sealed hours as people read them; one that is being sealed is not among them. */
+export const hours = sqliteView('hours', {
+  at: text('at').notNull(),
+  hour: integer('hour').notNull(),
+  ...sumsForPeople,
+}).as(sql`SELECT
+  strftime('%Y-%m-%dT%H:00Z', sealed_hours.hour * 3600, 'unixepoch') AS at,
+  sealed_hours.hour AS hour,
+  targets.name AS target,
+  nodes.name AS node,
+  up, down, unknown, late,
+  min_us / 1000000.0 AS min,
+  sum_us / 1000000.0 / nullif(up, 0) AS mean,
+  max_us / 1000000.0 AS max
+FROM targets
+CROSS JOIN nodes
+CROSS JOIN sealed_hours ON sealed_hours.target_id = targets.id AND sealed_hours.node_id = nodes.id
+WHERE sealed_hours.hour < (SELECT value / 3600000 FROM marks WHERE marks.name = 'hours_until')`);
+
+/** Sealed days, in the same way. */
+export const days = sqliteView('days', { at: text('at').notNull(), day: integer('day').notNull(), ...sumsForPeople })
+  .as(sql`SELECT
+  strftime('%Y-%m-%d', sealed_days.day * 86400, 'unixepoch') AS at,
+  sealed_days.day AS day,
+  targets.name AS target,
+  nodes.name AS node,
+  up, down, unknown, late,
+  min_us / 1000000.0 AS min,
+  sum_us / 1000000.0 / nullif(up, 0) AS mean,
+  max_us / 1000000.0 AS max
+FROM targets
+CROSS JOIN nodes
+CROSS JOIN sealed_days ON sealed_days.target_id = targets.id AND sealed_days.node_id = nodes.id
+WHERE sealed_days.day < (SELECT value / 86400000 FROM marks WHERE marks.name = 'days_until')`);
+
+/** When targets were down. An outage lasts until the next spell, but no longer than its last round holds. */
+export const outages = sqliteView('outages', {
+  target: text('target').notNull(),
+  began: text('began').notNull(),
+  ended: text('ended').notNull(),
+  seconds: real('seconds').notNull(),
+  maintenance: integer('maintenance').notNull(),
+  fromAt: integer('from_at').notNull(),
+}).as(sql`SELECT
+  target,
+  strftime('%Y-%m-%dT%H:%M:%fZ', from_at / 1000.0, 'unixepoch') AS began,
+  strftime('%Y-%m-%dT%H:%M:%fZ', to_at / 1000.0, 'unixepoch') AS ended,
+  (to_at - from_at) / 1000.0 AS seconds,
+  maintenance,
+  from_at
+FROM (SELECT
+  targets.name AS target,
+  spells.from_at AS from_at,
+  spells.in_maintenance AS maintenance,
+  min(last_at + holds_ms, coalesce(
+    (SELECT min(later.from_at) FROM spells AS later WHERE later.target_id = targets.id AND later.from_at > spells.from_at),
+    last_at + holds_ms)) AS to_at
+FROM targets
+CROSS JOIN spells ON spells.target_id = targets.id
+WHERE spells.status = 1)`);

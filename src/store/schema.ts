@@ -173,9 +173,10 @@ export const runResults = sqliteTable(
   (table) => [primaryKey({ columns: [table.runKey, table.position] })],
 );
 
-/** The results as people read them: `sqlite3 watchpost.db "SELECT * FROM history"`. */
+/** The results that are not sealed yet as people read them: `sqlite3 watchpost.db "SELECT * FROM history"`. */
 export const history = sqliteView('history', {
-  dueAt: text('due_at').notNull(),
+  at: text('at').notNull(),
+  dueAt: integer('due_at').notNull(),
   target: text('target').notNull(),
   node: text('node').notNull(),
   status: text('status').notNull(),
@@ -185,7 +186,8 @@ export const history = sqliteView('history', {
   address: text('address'),
   lateAt: text('late_at'),
 }).as(sql`SELECT
-  strftime('%Y-%m-%dT%H:%M:%fZ', results.due_at / 1000.0, 'unixepoch') AS due_at,
+  strftime('%Y-%m-%dT%H:%M:%fZ', results.due_at / 1000.0, 'unixepoch') AS at,
+  results.due_at AS due_at,
   targets.name AS target,
   nodes.name AS node,
   CASE results.status WHEN 0 THEN 'up' WHEN 1 THEN 'down' ELSE 'unknown' END AS status,
@@ -195,5 +197,5 @@ export const history = sqliteView('history', {
   results.failure ->> 'address' AS address,
   strftime('%Y-%m-%dT%H:%M:%fZ', results.late_at / 1000.0, 'unixepoch') AS late_at
 FROM results
-JOIN targets ON targets.id = results.target_id
-JOIN nodes ON nodes.id = results.node_id`);
+CROSS JOIN targets ON targets.id = results.target_id
+CROSS JOIN nodes ON nodes.id = results.node_id`);

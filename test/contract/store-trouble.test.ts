@@ -173,7 +173,8 @@ describe('two programs on one database', () => {
     expect(reader.prepare('SELECT * FROM history').all()).toEqual([
       {
         late_at: null,
-        due_at: '2026-01-01T00:00:00.007Z',
+        at: '2026-01-01T00:00:00.007Z',
+        due_at: start + 7,
         target: 'shop',
         node: 'de1',
         status: 'down',

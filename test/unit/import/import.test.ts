@@ -113,7 +113,7 @@ test('a database of Uptime Kuma 1 is imported with its results, which can be lef
   const { to, list } = await imported('kuma', [path], 'old-kuma');
   expect(list).toContain('6 results of before');
   const database = new Database(join(to, '../data/watchpost.db'), { readonly: true });
-  const rows = database.prepare('SELECT due_at, target, status, seconds, code FROM history').raw().all();
+  const rows = database.prepare('SELECT at, target, status, seconds, code FROM history').raw().all();
   database.close();
   expect(rows).toEqual([
     ['2026-11-20T10:00:00.123Z', 'front', 'up', 0.041, null],
