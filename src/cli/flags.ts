@@ -103,11 +103,16 @@ function flagsAt(path: readonly string[], schema: Schema, about = ''): readonly 
 }
 
 function kindOf(forms: readonly Schema[], preset: string | null): Flag['kind'] | null {
-  const scalars = forms.filter((form) => !(form instanceof z.ZodObject));
+  const scalars = forms.filter((form) => !isObject(form));
   if (scalars.length === 0) return null;
   if (scalars.every((form) => form instanceof z.ZodRecord)) return 'pair';
   if (!scalars.every((form) => form instanceof z.ZodBoolean) || preset === null) return 'value';
   return preset === 'true' ? 'off' : 'on';
+}
+
+// A list of objects has no word of its own: the flags of its first object's keys say it.
+function isObject(form: Schema): boolean {
+  return form instanceof z.ZodObject || (form instanceof z.ZodArray && formsOf(form.def.element).every(isObject));
 }
 
 // Every form that a value may have: the members of a union, and of the unions in it.

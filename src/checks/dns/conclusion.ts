@@ -50,7 +50,9 @@ function faultOf(spec: Spec, asked: readonly Asked[], chosen: Answered, detail: 
   if (!accepted) {
     const wanted = RecordType.options.filter((type) => expect?.[type] !== undefined);
     const empty = !detail.records.some((record) => askedTypes(spec).some((type) => type === record.type));
-    const needed = asked.filter((one) => empty || wanted.includes(one.question.type));
+    const unwanted = RecordType.options.filter((type) => expect?.not?.[type] !== undefined);
+    const looked = new Set([...wanted, ...unwanted]);
+    const needed = asked.filter((one) => empty || looked.has(one.question.type));
     const [worst] = failuresOf(needed, spec);
     if (worst !== undefined) return worst;
     if (empty && wanted.length === 0) return noData(spec, chosen);

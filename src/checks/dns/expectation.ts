@@ -13,11 +13,14 @@ interface Told {
 export function mismatch(expect: Expectation, records: readonly Told[]): Failure | null {
   for (const type of RecordType.options) {
     const expected = expect[type];
-    if (expected === undefined) continue;
     const actual = records.filter((record) => record.type === type).map(({ data }) => data);
+    const unwanted = expect.not?.[type]?.map((data) => comparable(type, data)) ?? [];
+    const found = actual.find((data) => unwanted.includes(comparable(type, data)));
+    if (found !== undefined) return failure('target', 'answer', `${type} has ${found}, which must not be there`);
+    if (expected === undefined) continue;
     if (matches(type, expect.match, expected, actual)) continue;
-    const found = actual.length === 0 ? `there is no ${type} record` : `${type} is ${actual.join(', ')}`;
-    return failure('target', 'answer', `${found}; expected ${inWords(expect.match, expected)}`);
+    const told = actual.length === 0 ? `there is no ${type} record` : `${type} is ${actual.join(', ')}`;
+    return failure('target', 'answer', `${told}; expected ${inWords(expect.match, expected)}`);
   }
   return null;
 }
@@ -47,13 +50,33 @@ function comparableCaa(data: string): string {
   return flags === undefined ? data : `${flags} ${tag.toLowerCase()} ${quoted?.replaceAll('\\"', '"') ?? bare ?? ''}`;
 }
 
+// Digests and keys may be written in several pieces (RFC 4034, sections 2.2 and 5.3; RFC 6698, section 2.2).
+function comparableKey(type: RecordType, data: string): string {
+  const [one = '', two = '', three = '', ...pieces] = data.split(' ');
+  const key = pieces.join('');
+  return [one, two, three, type === 'DNSKEY' ? key : key.toLowerCase()].join(' ');
+}
+
+// Parameters stand in any order, with or without quotes (RFC 9460, section 2.1).
+function comparableBinding(data: string): string {
+  const [priority = '', target = '', ...parameters] = data.replaceAll('"', '').split(' ');
+  return [priority, withoutDot(target.toLowerCase()), ...parameters.toSorted()].join(' ');
+}
+
+function withoutDot(name: string): string {
+  return name.replace(/(?<=.)\.$/, '');
+}
+
 // Names compare without regard to case and the final dot (RFC 4343); text as it is.
 function comparable(type: RecordType, data: string): string {
   if (type === 'TXT') return singleLine(data, 2_000);
   if (type === 'CAA') return comparableCaa(singleLine(data, 2_000));
+  if (type === 'DS' || type === 'DNSKEY' || type === 'TLSA') return comparableKey(type, singleLine(data, 2_000));
+  if (type === 'SVCB' || type === 'HTTPS') return comparableBinding(singleLine(data, 2_000));
+  if (type === 'NAPTR') return withoutDot(singleLine(data, 2_000));
   if (isIP(data) !== 0) return ipaddr.parse(data).toString();
   const words = singleLine(data, 2_000).toLowerCase().split(' ');
-  return words.map((word) => word.replace(/(?<=.)\.$/, '')).join(' ');
+  return words.map(withoutDot).join(' ');
 }
 
 function inWords(match: Expectation['match'], expected: readonly string[]): string {

@@ -33,8 +33,8 @@ const addressBytes: ReadonlyMap<number, number> = new Map([
   [28, 16],
 ]);
 
-// Where a name ends in the message; null where it does not, or jumps about too much.
-function skipName(bytes: Buffer, start: number): number | null {
+/** Where a name that begins at `start` ends in the message; null where it does not, or jumps about too much. */
+export function skipName(bytes: Buffer, start: number): number | null {
   let offset = start;
   let end: number | null = null;
   let jumps = 0;

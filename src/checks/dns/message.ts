@@ -10,7 +10,8 @@ import {
 import { messageOf } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { RecordType } from './spec.ts';
-import { frameFault } from './frame.ts';
+import { frameFault, skipName } from './frame.ts';
+import { dataOf, typeOf } from './record-data.ts';
 
 export interface Question {
   readonly name: string;
@@ -51,11 +52,12 @@ const udpPayloadSize = 1_232;
 
 /** The bytes of a query in class IN. */
 export function encodeQuery({ name, type }: Question, { id, recursion, edns }: QueryOptions): Buffer {
-  return encode({
+  const number = unnamedTypes.get(type);
+  const query = encode({
     type: 'query',
     id,
     flags: recursion ? RECURSION_DESIRED : 0,
-    questions: [{ name, type, class: 'IN' }],
+    questions: [{ name, type: type === 'SVCB' || type === 'HTTPS' ? 'NULL' : type, class: 'IN' }],
     additionals: edns
       ? [
           {
@@ -71,7 +73,15 @@ export function encodeQuery({ name, type }: Question, { id, recursion, edns }: Q
         ]
       : [],
   });
+  if (number !== undefined) query.writeUInt16BE(number, skipName(query, 12) ?? 12);
+  return query;
 }
+
+// The types that the encoder does not know (RFC 9460, section 14.1).
+const unnamedTypes: ReadonlyMap<RecordType, number> = new Map([
+  ['SVCB', 64],
+  ['HTTPS', 65],
+]);
 
 /**
  * Reads what came back: a `stranger` answers no such question; `malformed` does but cannot be read. Never throws, and
@@ -157,47 +167,19 @@ function answering(answers: readonly Answer[], { name, type }: Question): readon
     before = left.length;
     left = left.filter((record) => {
       if (!names.has(canonical(record.name))) return true;
-      if (record.type !== type && record.type !== 'CNAME') return false;
+      const told = typeOf(record);
+      if (told !== type && told !== 'CNAME') return false;
       if (record.type === 'CNAME') names.add(canonical(record.data));
-      records.push({ type: record.type, data: dataOf(record), ttl: ttlOf(record) });
+      records.push({ type: told, data: dataOf(record), ttl: ttlOf(record) });
       return false;
     });
   }
   return records;
 }
 
-const longestData = 2_000;
-
-function dataOf(record: Answer): string {
-  switch (record.type) {
-    case 'MX':
-      return clean(`${record.data.preference ?? 0} ${record.data.exchange}`);
-    case 'SRV': {
-      const { priority = 0, weight = 0, port, target } = record.data;
-      return clean(`${priority} ${weight} ${port} ${target}`);
-    }
-    case 'SOA': {
-      const { mname, rname, serial = 0, refresh = 0, retry = 0, expire = 0, minimum = 0 } = record.data;
-      return clean(`${mname} ${rname} ${serial} ${refresh} ${retry} ${expire} ${minimum}`);
-    }
-    case 'CAA':
-      return clean(`${record.data.flags ?? 0} ${record.data.tag} ${record.data.value}`);
-    case 'TXT':
-      return clean([record.data].flat().map(String).join(''));
-    default:
-      return typeof record.type === 'string' && 'data' in record && typeof record.data === 'string'
-        ? clean(record.data)
-        : '';
-  }
-}
-
-function clean(text: string): string {
-  return singleLine(text, longestData);
-}
-
 // RFC 2181, section 8: a value with the topmost bit set counts as zero.
-function ttlOf(record: Exclude<Answer, { type: 'OPT' }>): number {
-  const ttl = record.ttl ?? 0;
+function ttlOf(record: Answer): number {
+  const ttl = 'ttl' in record ? (record.ttl ?? 0) : 0;
   return ttl >= 2 ** 31 ? 0 : ttl;
 }
 

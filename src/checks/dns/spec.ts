@@ -4,7 +4,24 @@ import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host } from '../endpoint.ts';
 
-export const RecordType = z.enum(['A', 'AAAA', 'MX', 'TXT', 'NS', 'CNAME', 'SOA', 'PTR', 'CAA', 'SRV']);
+export const RecordType = z.enum([
+  'A',
+  'AAAA',
+  'MX',
+  'TXT',
+  'NS',
+  'CNAME',
+  'SOA',
+  'PTR',
+  'CAA',
+  'SRV',
+  'DS',
+  'DNSKEY',
+  'TLSA',
+  'SVCB',
+  'HTTPS',
+  'NAPTR',
+]);
 export type RecordType = z.infer<typeof RecordType>;
 
 // One value may be written without a list around it.
@@ -16,8 +33,27 @@ const Values = z.codec(
   { decode: (written) => (typeof written === 'string' ? [written] : written), encode: (values) => values },
 );
 
+const Records = z.strictObject({
+  A: Values.optional().describe('A records.'),
+  AAAA: Values.optional().describe('AAAA records.'),
+  MX: Values.optional().describe('MX records.'),
+  TXT: Values.optional().describe('TXT records.'),
+  NS: Values.optional().describe('NS records.'),
+  CNAME: Values.optional().describe('CNAME records.'),
+  SOA: Values.optional().describe('SOA records.'),
+  PTR: Values.optional().describe('PTR records.'),
+  CAA: Values.optional().describe('CAA records.'),
+  SRV: Values.optional().describe('SRV records.'),
+  DS: Values.optional().describe('DS records.'),
+  DNSKEY: Values.optional().describe('DNSKEY records.'),
+  TLSA: Values.optional().describe('TLSA records.'),
+  SVCB: Values.optional().describe('SVCB records.'),
+  HTTPS: Values.optional().describe('HTTPS records.'),
+  NAPTR: Values.optional().describe('NAPTR records.'),
+});
+
 /** What an answer must be like. Lists hold data as a zone file writes it: `10 mail.example.com` for MX. */
-export const Expectation = z.strictObject({
+export const Expectation = Records.extend({
   rcode: z
     .enum(['NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED', 'FORMERR', 'NOTIMP'])
     .optional()
@@ -26,16 +62,7 @@ export const Expectation = z.strictObject({
     .enum(['exact', 'contains', 'any'])
     .default('exact')
     .describe('"exact": the listed values and no others; "contains": all of them; "any": at least one of them.'),
-  A: Values.optional().describe('Expected A records.'),
-  AAAA: Values.optional().describe('Expected AAAA records.'),
-  MX: Values.optional().describe('Expected MX records.'),
-  TXT: Values.optional().describe('Expected TXT records.'),
-  NS: Values.optional().describe('Expected NS records.'),
-  CNAME: Values.optional().describe('Expected CNAME records.'),
-  SOA: Values.optional().describe('Expected SOA records.'),
-  PTR: Values.optional().describe('Expected PTR records.'),
-  CAA: Values.optional().describe('Expected CAA records.'),
-  SRV: Values.optional().describe('Expected SRV records.'),
+  not: Records.optional().describe('Records that the answer must not have, by type; `match` is of no account here.'),
 });
 export type Expectation = z.output<typeof Expectation>;
 
@@ -60,13 +87,13 @@ export const Spec = z
     }
     const asked = askedTypes(spec);
     for (const type of RecordType.options) {
-      if (spec.expect?.[type] === undefined || asked.includes(type) || type === 'CNAME') continue;
+      if (asked.includes(type) || type === 'CNAME') continue;
       const remedy = isIP(spec.host) === 0 ? `: add "record: ${type}"` : '';
-      context.addIssue({
-        code: 'custom',
-        path: ['expect', type],
-        message: `${type} records are not asked for${remedy}`,
-      });
+      const message = `${type} records are not asked for${remedy}`;
+      if (spec.expect?.[type] !== undefined) context.addIssue({ code: 'custom', path: ['expect', type], message });
+      if (spec.expect?.not?.[type] !== undefined) {
+        context.addIssue({ code: 'custom', path: ['expect', 'not', type], message });
+      }
     }
   });
 export type Spec = z.output<typeof Spec>;

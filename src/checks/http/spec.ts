@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { Duration, Size } from '#kernel/units.ts';
 import { type Endpoint, formatHost, formatHostPort, Host, portOf } from '../endpoint.ts';
+import { oneOrMore } from '../one-or-more.ts';
 import { PatternText } from '../pattern.ts';
 import { compilePath } from './json-path.ts';
 import { StatusRanges } from './status-ranges.ts';
@@ -36,34 +37,55 @@ const HeaderValue = z
 
 const Regex = PatternText();
 
+const Scalar = z.union([z.string().max(10_000), z.number(), z.boolean(), z.null()]);
+
 const JsonExpectation = z.strictObject({
   path: z
     .string()
     .max(1_000)
     .superRefine(complainOf(compilePath))
     .describe('JSONPath (RFC 9535) of the values looked at, such as "$.status".'),
-  equals: z
-    .union([z.string().max(10_000), z.number(), z.boolean(), z.null()])
-    .optional()
-    .describe('One of the values must equal this.'),
+  equals: Scalar.optional().describe('One of the values must equal this.'),
+  not: Scalar.optional().describe('None of the values may equal this.'),
+  regex: Regex.optional().describe('Regular expression (RE2) that one of the values, a text or a number, must match.'),
+  min: z.number().optional().describe('One of the values must be a number, and at least this.'),
+  max: z.number().optional().describe('One of the values must be a number, and at most this.'),
   exists: z.boolean().optional().describe('False: there must be no such value. Default: there must be one.'),
 });
+export type JsonExpectation = z.output<typeof JsonExpectation>;
+
+const mostConditions = 20;
+const BodyText = oneOrMore(z.string().min(1).max(10_000), mostConditions);
+const BodyRegex = oneOrMore(Regex, mostConditions);
 
 const BodyExpectation = z.strictObject({
-  contains: z.string().min(1).max(10_000).optional().describe('Text that the body must contain.'),
-  not_contains: z.string().min(1).max(10_000).optional().describe('Text that the body must not contain.'),
-  regex: Regex.optional().describe(
-    'Regular expression (RE2: no look-aheads, no references to groups) that must match somewhere in the body.',
+  contains: BodyText.optional().describe('Text that the body must contain, or a list: all of them.'),
+  not_contains: BodyText.optional().describe('Text that the body must not contain, or a list: none of them.'),
+  regex: BodyRegex.optional().describe(
+    'Regular expression (RE2: no look-aheads, no references to groups) that must match somewhere in the body, or a list.',
   ),
-  json: JsonExpectation.optional().describe('What the body must say, read as JSON.'),
+  not_regex: BodyRegex.optional().describe('Regular expression (RE2) that must match nowhere in the body, or a list.'),
+  json: oneOrMore(JsonExpectation, mostConditions)
+    .optional()
+    .describe('What the body must say, read as JSON; a list where several things.'),
 });
+
+const HeaderExpectation = z.union([
+  HeaderValue,
+  z.strictObject({ regex: Regex.describe('Regular expression (RE2) that the value must match.') }),
+  z.strictObject({ not_regex: Regex.describe('Regular expression (RE2) that no value may match.') }),
+  z.strictObject({ absent: z.literal(true).describe('There must be no such header.') }),
+]);
+export type HeaderExpectation = z.output<typeof HeaderExpectation>;
 
 const Expectation = z.strictObject({
   status: StatusRanges.optional().describe('Accepted status codes: 204, "200-299" or a list. Default: all below 400.'),
   headers: z
-    .record(HeaderName, z.union([HeaderValue, z.strictObject({ regex: Regex })]))
+    .record(HeaderName, oneOrMore(HeaderExpectation, mostConditions))
     .default({})
-    .describe('Headers that the answer must have: their exact value, or {regex}.'),
+    .describe(
+      'Headers of the answer: their exact value, {regex}, {not_regex} or {absent: true}; a list: all of these.',
+    ),
   body: BodyExpectation.optional().describe('What the body must say.'),
   latency: Duration({ min: '1ms', max: '60s' }).optional().describe('The longest that the whole request may take.'),
   certificate: z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { foreignDuration, literalOfRegex, payloadText, statusRanges, timeoutFor } from '../convert.ts';
 import type { Plain, PlainMap } from '../draft.ts';
+import { recordTypes } from '../record-types.ts';
 
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const Texts = z.array(Text).default([]);
@@ -218,8 +219,6 @@ function tcp({ module: { tcp: settings }, target, timeout, say }: Making): Made 
     expect: talk.expect === undefined ? undefined : { regex: talk.expect },
   };
 }
-
-const recordTypes: readonly string[] = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'CNAME', 'SOA', 'PTR', 'CAA', 'SRV'];
 
 function dns({ module: { dns: settings }, target, say }: Making): Made {
   const type = settings.query_type.toUpperCase();

@@ -2,6 +2,7 @@ import { durationWithin, foreignDuration, payloadText, timeoutFor } from '../con
 import type { Plain, PlainMap } from '../draft.ts';
 import { readConditions, type Wanted } from './expect.ts';
 import type { Endpoint } from './schema.ts';
+import { recordTypes } from '../record-types.ts';
 
 /** A check made of an endpoint, or why there is none. */
 export type Checked = CheckMade | { readonly leftOut: string };
@@ -128,8 +129,6 @@ function bodyOf(endpoint: Endpoint): string {
     .replaceAll('[ENDPOINT_URL]', endpoint.url);
   return endpoint.graphql ? JSON.stringify({ query: text }) : text;
 }
-
-const recordTypes: readonly string[] = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'CNAME', 'SOA', 'PTR', 'CAA', 'SRV'];
 
 function dns({ endpoint, wanted, say }: Making): PlainMap | string {
   const record = (endpoint.dns?.['query-type'] ?? '').toUpperCase();

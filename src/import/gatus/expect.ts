@@ -130,32 +130,27 @@ function takeWhole(
 ): string | null {
   const [text = ''] = right.texts;
   const inside = right.isPattern ? /^\*([^*?[\]]+)\*$/.exec(text)?.[1] : undefined;
-  if (left.wrap === 'has') return takeRegex(String.raw`\S`, text === 'true' && operator === '==', body);
+  if (left.wrap === 'has')
+    return add((text === 'true') === (operator === '==') ? 'regex' : 'not_regex', String.raw`\S`, body);
   if (left.wrap === 'len') {
     if ((operator === '>' && text === '0') || (operator === '>=' && text === '1'))
-      return takeRegex(String.raw`\S`, true, body);
+      return add('regex', String.raw`\S`, body);
     return 'the length of a whole body cannot be compared';
   }
-  if (operator === '!=') {
-    if (inside === undefined) return 'only a text that must not be in the body can be ruled out';
-    if (body['not_contains'] !== undefined) return 'one text at most can be ruled out';
-    body['not_contains'] = inside;
-    return null;
-  }
-  if (operator !== '==') return 'a whole body cannot be greater or smaller';
-  if (inside !== undefined && body['contains'] === undefined) {
-    body['contains'] = inside;
-    return null;
-  }
-  if (!right.isPattern) answers.push(...right.texts);
+  if (operator !== '==' && operator !== '!=') return 'a whole body cannot be greater or smaller';
+  const isWanted = operator === '==';
+  if (inside !== undefined) return add(isWanted ? 'contains' : 'not_contains', inside, body);
+  if (!right.isPattern && isWanted) answers.push(...right.texts);
   const forms = right.texts.map((one) => (right.isPattern ? globRegex(one, String.raw`[\s\S]`) : escapeRegex(one)));
-  return takeRegex(String.raw`^\s*(?:${forms.join('|')})\s*$`, true, body);
+  return add(isWanted ? 'regex' : 'not_regex', String.raw`^\s*(?:${forms.join('|')})\s*$`, body);
 }
 
-function takeRegex(regex: string, isPossible: boolean, body: Record<string, Plain>): string | null {
-  if (!isPossible) return noSuchThing;
-  if (body['regex'] !== undefined && body['regex'] !== regex) return 'one pattern at most can be expected';
-  body['regex'] = regex;
+type BodyKey = 'contains' | 'not_contains' | 'regex' | 'not_regex';
+
+// One value stands without a list around it.
+function add(key: BodyKey, value: string, body: Record<string, Plain>): null {
+  const values = [body[key] ?? []].flat();
+  if (!values.includes(value)) body[key] = values.length === 0 ? value : [...values, value];
   return null;
 }
 
@@ -199,10 +194,11 @@ function jsonLiteral(text: string): string | number | boolean {
   return text === 'true' || (text === 'false' ? false : text);
 }
 
-// Several conditions become one filter: it selects something where all of them hold.
+// Several conditions that are more than a value become one filter: it selects something where all of them hold.
 function jsonOf(terms: readonly Term[]): Plain | null {
   const [only] = terms;
   if (only === undefined) return null;
-  if (terms.length === 1 && only.simple !== null) return only.simple;
+  const simple = terms.flatMap((term) => term.simple ?? []);
+  if (simple.length === terms.length) return terms.length === 1 ? (simple[0] ?? null) : simple;
   return { path: `$[?${terms.map(({ filter }) => filter).join(' && ')}]` };
 }

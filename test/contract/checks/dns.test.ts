@@ -101,6 +101,26 @@ test.each([
   },
   { record: 'CAA', data: { flags: 0, tag: 'issue', value: 'ca.example' }, text: '0 issue ca.example' },
   {
+    record: 'DS',
+    data: { keyTag: 60_485, algorithm: 5, digestType: 1, digest: Buffer.from('2bb183af', 'hex') },
+    text: '60485 5 1 2bb183af',
+  },
+  {
+    record: 'DNSKEY',
+    data: { flags: 257, algorithm: 13, key: Buffer.from('mdsswUyr', 'base64') },
+    text: '257 3 13 mdsswUyr',
+  },
+  {
+    record: 'TLSA',
+    data: { usage: 3, selector: 1, matchingType: 1, certificate: Buffer.from('0c72ac70', 'hex') },
+    text: '3 1 1 0c72ac70',
+  },
+  {
+    record: 'NAPTR',
+    data: { order: 100, preference: 50, flags: 's', services: 'SIP+D2U', regexp: '', replacement: 'sip.example.com' },
+    text: '100 50 "s" "SIP+D2U" "" sip.example.com',
+  },
+  {
     record: 'SOA',
     data: {
       mname: 'ns1.example.com',
@@ -120,6 +140,50 @@ test.each([
   );
   const outcome = await run({ record, expect: { [record]: text } }, [resolver(server)]);
   expect(outcome).toMatchObject({ status: 'up', detail: { records: [{ type: record, data: text, ttl: 60 }] } });
+});
+
+// The data of RFC 9460, appendix D, and one parameter of each kind.
+test.each([
+  {
+    record: 'SVCB',
+    hex: '0010 03666f6f 076578616d706c65 03636f6d 00 0003 0002 0035',
+    text: '16 foo.example.com port=53',
+  },
+  {
+    record: 'HTTPS',
+    hex: '0001 00 0001 0006 026832 026833 0004 0008 c0000201 c0000202 0006 0010 20010db8000000000000000000000001',
+    text: '1 . alpn=h2,h3 ipv4hint=192.0.2.1,192.0.2.2 ipv6hint=2001:db8::1',
+  },
+  { record: 'HTTPS', hex: '0000 03666f6f 00', text: '0 foo' },
+  {
+    record: 'SVCB',
+    hex: '0001 00 0000 0002 0003 0002 0000 029b 0001 61',
+    text: '1 . mandatory=port no-default-alpn key667=YQ==',
+  },
+  { record: 'HTTPS', hex: '0001 00 0004 0003 c00002', text: '' },
+])('a $record record is asked for and written as in a zone file: $text', async ({ record, hex, text }) => {
+  const bytes = Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  const type = record === 'SVCB' ? 'UNKNOWN_64' : 'UNKNOWN_65';
+  await using server = await nameServer((asked) =>
+    // The encoder's types do not know these by name.
+    asked.answer([{ type, name: asked.name, data: bytes, ttl: 60 } as never]),
+  );
+  const outcome = await run({ record }, [resolver(server)]);
+  expect(server.queries.map((query) => query.type)).toEqual([type]);
+  expect(outcome).toMatchObject({ status: 'up', detail: { records: [{ type: record, data: text, ttl: 60 }] } });
+});
+
+test('a record that must not be there is down, whatever else is', async () => {
+  await using server = await nameServer((asked) =>
+    asked.answer(asked.type === 'A' ? [a(asked.name, '192.0.2.1'), a(asked.name, '203.0.113.9')] : []),
+  );
+  const expectation = { match: 'any', A: '192.0.2.1', not: { A: ['203.0.113.9'] } };
+  expect(await run({ expect: expectation }, [resolver(server)])).toMatchObject({
+    status: 'down',
+    failure: { source: 'target', code: 'answer', message: 'A has 203.0.113.9, which must not be there' },
+  });
+  const other = await run({ expect: { not: { A: '198.51.100.7' } } }, [resolver(server)]);
+  expect(other).toMatchObject({ status: 'up' });
 });
 
 test.each([

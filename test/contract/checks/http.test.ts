@@ -209,7 +209,7 @@ test('secrets never appear in an outcome, even where the server echoes them', as
   }
 });
 
-const json = JSON.stringify({ status: 'degraded', parts: [{ ok: true }, { ok: false }], none: null });
+const json = JSON.stringify({ status: 'degraded', parts: [{ ok: true }, { ok: false }], none: null, load: 0.75 });
 
 test.each([
   ['a status in a range', { status: '200-299' }, 'up 200', null],
@@ -259,6 +259,68 @@ test.each([
     '$.status is "degraded", expected "ok"',
   ],
   ['a missing JSON value', { body: { json: { path: '$.gone' } } }, 'down body', '$.gone is not in the body'],
+  ['several texts', { body: { contains: ['degraded', 'parts'] } }, 'up 200', null],
+  [
+    'one of several texts that is missing',
+    { body: { contains: ['degraded', 'fine'] } },
+    'down body',
+    'the body does not contain "fine"',
+  ],
+  [
+    'one of several texts that must not be',
+    { body: { not_contains: ['fine', 'parts'] } },
+    'down body',
+    'the body contains "parts"',
+  ],
+  ['several patterns', { body: { regex: ['degraded', '^.fine'] } }, 'down body', 'the body does not match ^.fine'],
+  ['no pattern', { body: { not_regex: 'd[a-e]graded' } }, 'down body', 'the body matches d[a-e]graded'],
+  ['no such pattern', { body: { not_regex: ['fine', 'well'] } }, 'up 200', null],
+  [
+    'several JSON values',
+    { body: { json: [{ path: '$.status' }, { path: '$.parts[1].ok', equals: true }] } },
+    'down body',
+    '$.parts[1].ok is false, expected true',
+  ],
+  [
+    'a JSON value not to be',
+    { body: { json: { path: '$.status', not: 'degraded' } } },
+    'down body',
+    '$.status is "degraded"',
+  ],
+  ['another JSON value to be', { body: { json: { path: '$.status', not: 'down' } } }, 'up 200', null],
+  ['a JSON value by pattern', { body: { json: { path: '$.status', regex: '^de' } } }, 'up 200', null],
+  [
+    'another by pattern',
+    { body: { json: { path: '$.status', regex: '^ok' } } },
+    'down body',
+    '$.status is "degraded", expected it to match ^ok',
+  ],
+  ['a number in bounds', { body: { json: { path: '$.load', min: 0.5, max: 1 } } }, 'up 200', null],
+  [
+    'a number out of bounds',
+    { body: { json: { path: '$.load', max: 0.5 } } },
+    'down body',
+    '$.load is 0.75, expected at most 0.5',
+  ],
+  [
+    'a number where a text is',
+    { body: { json: { path: '$.status', min: 1 } } },
+    'down body',
+    '$.status is "degraded", expected at least 1',
+  ],
+  ['no header', { headers: { 'x-two': { absent: true as const } } }, 'up 200', null],
+  [
+    'a header that must not be',
+    { headers: { 'x-one': { absent: true as const } } },
+    'down header',
+    'header "x-one" is "yes", expected none',
+  ],
+  [
+    'a header with several conditions',
+    { headers: { 'x-one': [{ regex: '^y' }, { not_regex: 's$' }] } },
+    'down header',
+    'header "x-one" is "yes", expected it not to match s$',
+  ],
   ['time enough', { latency: '30s' }, 'up 200', null],
 ])('expects %s', async (_, wishes, expected, message) => {
   await using server = await serveHttp((_request, response) => {

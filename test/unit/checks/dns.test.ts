@@ -178,3 +178,21 @@ test.each([
   const found = mismatch({ match: 'exact', CAA: [expected] }, [{ type: 'CAA', data }]);
   expect(found === null).toBe(fits);
 });
+
+test.each([
+  { type: 'DS', written: '60485 5 1 2BB1 83AF', told: '60485 5 1 2bb183af' },
+  { type: 'DNSKEY', written: '257 3 13 mdss wUyr', told: '257 3 13 mdsswUyr' },
+  {
+    type: 'HTTPS',
+    written: '1 WWW.example.com. port=8443 alpn="h2,h3"',
+    told: '1 www.example.com alpn=h2,h3 port=8443',
+  },
+  { type: 'NAPTR', written: '100 50 "s" "SIP" "" sip.example.com.', told: '100 50 "s" "SIP" "" sip.example.com' },
+] as const)('$type data may be written as $written', ({ type, written, told }) => {
+  expect(mismatch({ match: 'exact', [type]: [written] }, [{ type, data: told }])).toBeNull();
+});
+
+test('keys differ by the case of their letters', () => {
+  const told = [{ type: 'DNSKEY', data: '257 3 13 mdsswUyr' }];
+  expect(mismatch({ match: 'exact', DNSKEY: ['257 3 13 MDSSWUYR'] }, told)).toMatchObject({ code: 'answer' });
+});
