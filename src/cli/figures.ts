@@ -1,4 +1,4 @@
-import type { Figures } from '#history/reader.ts';
+import type { Budget, Figures } from '#history/reader.ts';
 import { formatSeconds } from '#kernel/units.ts';
 
 /** A share in percent, rounded down: what was not always up never reads 100%. A dash where there is none. */
@@ -34,6 +34,20 @@ export function jsonOf(figures: Figures) {
       time === null ? null : Object.fromEntries(Object.entries(time).map(([key, ms]) => [key, Number(ms) / 1_000])),
     answers,
     latency,
+  };
+}
+
+/** How an objective stands, for programs; null where there is none. */
+export function budgetJsonOf(budget: Budget | null) {
+  if (budget === null) return null;
+  const { ratio, overMs, uptime, allowedMs, spentMs, left } = budget;
+  return {
+    ratio,
+    over_seconds: overMs / 1_000,
+    uptime,
+    allowed_seconds: allowedMs / 1_000,
+    spent_seconds: spentMs / 1_000,
+    left,
   };
 }
 

@@ -38,7 +38,7 @@ export function addHistoryCommands(
     .description('report how all targets were in a month')
     .addOption(configOption)
     .option('--month <month>', 'the month (UTC), such as 2026-10; default: the last one that is over')
-    .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html']).default('text'))
+    .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
     .action(async (options) => {
       const { printReport } = await import('./report.ts');
       finish(await printReport(options, world));

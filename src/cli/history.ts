@@ -1,12 +1,13 @@
 import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
-import type { Figures, HistoryReader, NodeFigures } from '#history/reader.ts';
+import { describeBudget } from '#history/budget.ts';
+import type { Budget, Figures, HistoryReader, NodeFigures } from '#history/reader.ts';
 import { dayMs, hourMs, type Span } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration, parseDuration } from '#kernel/units.ts';
 import { formatSpan } from '#kernel/zoned-time.ts';
-import { csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { budgetJsonOf, csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
 
@@ -42,14 +43,15 @@ export async function printHistory(target: string, options: HistoryOptions, worl
     throw new WatchpostError('usage', `there is no target ${target}, and there is no history of one`);
   }
   const parts = await partsOf(past.reader, query, options);
+  const [{ budget } = { budget: null }] = options.node === undefined ? await past.reader.byTarget(query) : [];
   if (options.json === true) {
     world.print(
-      `${JSON.stringify({ target, ...jsonOf(whole), parts: parts.map(([, one]) => jsonOf(one)) }, null, 2)}\n`,
+      `${JSON.stringify({ target, ...jsonOf(whole), budget: budgetJsonOf(budget), parts: parts.map(([, one]) => jsonOf(one)) }, null, 2)}\n`,
     );
   } else if (options.csv === true) world.print(csvOf(parts));
   else {
     const { parts: small } = await past.reader.series({ ...query, points: sparkParts });
-    world.print(tableOf(target, whole, parts, sparkline(small)));
+    world.print(tableOf(target, whole, budget, parts, sparkline(small)));
   }
   return 0;
 }
@@ -73,13 +75,14 @@ async function partsOf(
   return parts.map((one) => [formatSpan(one.from, one.to, 'UTC'), one] as const);
 }
 
-function tableOf(target: string, whole: Figures, parts: readonly Part[], spark: string): string {
+function tableOf(target: string, whole: Figures, budget: Budget | null, parts: readonly Part[], spark: string): string {
   const { uptime, time, latency } = whole;
   const out = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
   const head = `${target}, ${formatSpan(whole.from, whole.to, 'UTC')}: ${percent(uptime)} up${out}; p95 ${seconds(latency?.p95)}`;
   const columns = ['', 'up', 'down', 'answers', 'failed', 'unknown', 'p50', 'p95', 'p99', 'longest'];
   const lines = alignRows([columns, ...parts.map(([name, one]) => cellsOf(name, one))]);
-  return `${head}\np95  ${spark}\n\n${lines.join('\n')}\n`;
+  const promised = budget === null ? '' : `\nerror budget: ${describeBudget(budget)}`;
+  return `${head}${promised}\np95  ${spark}\n\n${lines.join('\n')}\n`;
 }
 
 function cellsOf(name: string, { uptime, time, answers, latency }: Figures): readonly string[] {

@@ -1,18 +1,19 @@
 import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
+import { describeLeft } from '#history/budget.ts';
 import type { TargetFigures } from '#history/reader.ts';
 import type { Span } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
-import { csvLine, percent, seconds } from './figures.ts';
+import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from './figures.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
 
 export interface ReportOptions {
   readonly config: string;
   readonly month?: string;
-  readonly format: 'text' | 'csv' | 'html';
+  readonly format: 'text' | 'csv' | 'html' | 'json';
 }
 
 /** How all targets were in a month, the worst first. */
@@ -28,6 +29,7 @@ export async function printReport({ config: path, month, format }: ReportOptions
   const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
   const head = headOf(name, table, next === null ? String(incidents.length) : `more than ${incidents.length}`);
   if (format === 'csv') world.print(csvOf(name, table));
+  else if (format === 'json') world.print(`${JSON.stringify(jsonReportOf(name, table), null, 2)}\n`);
   else if (format === 'html') world.print(htmlOf(name, head, table));
   else world.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
   return 0;
@@ -52,7 +54,7 @@ function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: 
     seconds(latency?.mean),
     seconds(latency?.p95),
     seconds(latency?.p99),
-    budget === null ? '-' : percent(budget.left),
+    budget === null ? '-' : describeLeft(budget.left),
   ];
 }
 
@@ -69,8 +71,11 @@ function csvOf(month: string, rows: readonly Row[]): string {
     'mean',
     'p95',
     'p99',
+    'objective',
+    'budget_seconds',
+    'budget_left',
   ];
-  const lines = rows.map(({ target, uptime, time, incidents, answers, latency }) =>
+  const lines = rows.map(({ target, uptime, time, incidents, answers, latency, budget }) =>
     csvLine([
       month,
       target,
@@ -83,9 +88,24 @@ function csvOf(month: string, rows: readonly Row[]): string {
       latency?.mean,
       latency?.p95,
       latency?.p99,
+      budget?.ratio,
+      budget === null ? null : budget.allowedMs / 1_000,
+      budget?.left,
     ]),
   );
   return csvLine(names) + lines.join('');
+}
+
+function jsonReportOf(month: string, rows: readonly Row[]) {
+  return {
+    month,
+    targets: rows.map((row) => ({
+      target: row.target,
+      ...jsonOf(row),
+      incidents: row.incidents,
+      budget: budgetJsonOf(row.budget),
+    })),
+  };
 }
 
 function htmlOf(month: string, head: string, rows: readonly Row[]): string {

@@ -1,10 +1,11 @@
 import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
+import { describeLeft } from '#history/budget.ts';
 import type { HistoryReader, TargetNow } from '#history/reader.ts';
 import { dayMs, hourMs } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
-import { jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { budgetJsonOf, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { alignRows } from './table.ts';
 import type { World } from './world.ts';
 
@@ -48,7 +49,7 @@ async function rowOf(target: TargetNow, reader: HistoryReader) {
     since,
     percent(today?.uptime ?? null),
     percent(month?.uptime ?? null),
-    budget === null ? '-' : percent(budget.left),
+    budget === null ? '-' : describeLeft(budget.left),
     seconds(today?.latency?.p95),
     sparkline(parts),
   ];
@@ -59,7 +60,7 @@ async function rowOf(target: TargetNow, reader: HistoryReader) {
     since: target.since === null ? null : new Date(target.since).toISOString(),
     day: today === undefined ? null : jsonOf(today),
     month: month === undefined ? null : jsonOf(month),
-    budget,
+    budget: budgetJsonOf(budget),
     incidents: target.incidents.map(({ id }) => id),
   };
   return { cells, shown };

@@ -37,6 +37,7 @@ export async function openFoundation(
         nodes: () => checking.nodes(),
         deliveries: () => store.deliveryCounts(),
         store: () => storeFiguresOf(store, clock),
+        budgets: () => upcoming.watching?.monitor.budgets() ?? [],
       },
     }),
   );

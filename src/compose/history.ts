@@ -2,6 +2,7 @@ import type { Config } from '#config/config.ts';
 import { createReader } from '#history/create-reader.ts';
 import type { HistoryReader, KnownTarget } from '#history/reader.ts';
 import type { HistorySource } from '#history/source.ts';
+import { addTime, noTime, uptimeOf } from '#history/spells.ts';
 import { startChore } from '#kernel/chore.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -32,7 +33,8 @@ export function summariesOf(history: HistoryReader, store: Pick<Store, 'incident
         from,
         to,
         knownFrom: Math.min(kept.daysFrom, kept.hoursFrom, kept.resultsFrom),
-        targets: targets.map(({ target, answers: { up, down, unknown }, uptime, latency }) => ({
+        uptime: uptimeOf(targets.reduce((sum, { time }) => (time === null ? sum : addTime(sum, time)), noTime)),
+        targets: targets.map(({ target, answers: { up, down, unknown }, uptime, latency, budget }) => ({
           target,
           up,
           down,
@@ -41,6 +43,7 @@ export function summariesOf(history: HistoryReader, store: Pick<Store, 'incident
           p95Seconds: latency?.p95 ?? null,
           meanSeconds: latency?.mean ?? null,
           longestSeconds: latency?.max ?? null,
+          budget,
         })),
         incidents: store.incidentsBetween(from, to),
       };

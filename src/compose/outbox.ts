@@ -34,6 +34,7 @@ export function openOutbox(
     },
     acknowledgeAt,
     identity,
+    budgetOf: ({ target }) => upcoming.watching?.monitor.budgets(target)[0] ?? null,
     seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,
     onSettled: ({ channel, outcome, delayMs }) =>
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),

@@ -10,7 +10,7 @@ export function budgetOf(objective: Objective, time: TimeByStatus): Budget {
 
 /** What is left of a budget of which so much was spent. */
 export function budgetLeftOf({ ratio, overMs }: Objective, spentMs: number): BudgetLeft {
-  const allowedMs = allowedIn({ ratio, overMs }, overMs);
+  const allowedMs = Math.round(allowedIn({ ratio, overMs }, overMs));
   return { ratio, overMs, allowedMs, spentMs, left: 1 - spentMs / allowedMs };
 }
 

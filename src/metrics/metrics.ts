@@ -1,3 +1,4 @@
+import type { TargetBudgetLeft } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
@@ -9,6 +10,7 @@ import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
+import { createObjectiveMetrics } from './objective.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
 import { createRequestMetrics, type RequestAnswered } from './request.ts';
@@ -23,6 +25,8 @@ export interface MetricsSources {
   readonly nodes: () => readonly NodeState[];
   readonly deliveries: () => readonly DeliveryCount[];
   readonly store: () => StoreFigures;
+  /** What is left of each objective's budget. */
+  readonly budgets: () => readonly TargetBudgetLeft[];
 }
 
 export interface MetricsOptions {
@@ -74,6 +78,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
   const showNodes = createNodeMetrics(register, disagreement);
   const store = createStoreMetrics(register, ask, sources.store);
   const requestAnswered = createRequestMetrics(register);
+  const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const configReloaded = createConfigMetrics(register);
   const ownProcess = createProcessMetrics(register, ask, { version, clock });
   const scrape = createScrapes(register, clock);
@@ -88,6 +93,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
     }
     delivery.refresh();
     store.refresh();
+    objectives.refresh();
     ownProcess.refresh();
   }
 

@@ -93,6 +93,7 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
       {
         ...uptime,
         knownFrom: uptime.from,
+        uptime: 0.99925,
         targets: [
           {
             target: 'blog',
@@ -103,6 +104,7 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
             p95Seconds: 1.21,
             meanSeconds: 0.3125,
             longestSeconds: 4.91,
+            budget: null,
           },
           {
             target: 'shop',
@@ -113,6 +115,7 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
             p95Seconds: 0.214,
             meanSeconds: 0.0834,
             longestSeconds: 1.25,
+            budget: { ratio: 0.999, overMs: 2_592_000_000, allowedMs: 2_592_000, spentMs: 1_010_880, left: 0.61 },
           },
           {
             target: 'smtp',
@@ -123,6 +126,7 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
             p95Seconds: 0.0193,
             meanSeconds: 0.0121,
             longestSeconds: 0.0402,
+            budget: null,
           },
         ],
         incidents: [

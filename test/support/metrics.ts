@@ -17,6 +17,7 @@ export function testMetrics(sources: Partial<MetricsSources> = {}, clock = new F
       nodes: () => ['zz1', 'zz2'].map((name) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: 0.001 })),
       deliveries: () => [],
       store: () => ({ bytes: 4096, queued: 0, unsealedSeconds: 0 }),
+      budgets: () => [],
       ...sources,
     },
   });

@@ -1,3 +1,4 @@
+import { describeLeft } from '#history/budget.ts';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
@@ -9,12 +10,15 @@ const longestTable = 50;
 const shortTable = 10;
 
 /** What a summary says about a stretch of time. */
-export function tellSummary({ from, to, knownFrom, targets, incidents }: SummaryFacts, zone: string): MessageContent {
+export function tellSummary(
+  { from, to, knownFrom, targets, uptime: ratio, incidents }: SummaryFacts,
+  zone: string,
+): MessageContent {
   const open = incidents.filter(({ endedAt }) => endedAt === null);
   const up = targets.reduce((sum, one) => sum + one.up, 0);
   const answers = targets.reduce((sum, one) => sum + one.up + one.down, 0);
   const unknown = targets.reduce((sum, one) => sum + one.unknown, 0);
-  const uptime = answers === 0 ? 'no answers' : `${share(up, answers)} up`;
+  const uptime = ratio === null ? 'no verdicts' : `${share(ratio, 1)} up`;
   const counted = `${count(incidents.length, 'incident')}${open.length === 0 ? '' : `, ${open.length} still open`}`;
   return {
     kind: 'summary',
@@ -64,19 +68,23 @@ function incidentTable(incidents: readonly Incident[], to: number, zone: string)
 function byTarget(targets: SummaryFacts['targets']): readonly ContentTable[] {
   if (targets.length === 0) return [];
   const sorted = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2) || (a.target < b.target ? -1 : 1));
+  const hasBudgets = targets.some(({ budget }) => budget !== null);
   const rest = sorted.slice(longestTable);
   const rows = sorted
     .slice(0, longestTable)
-    .map(({ target, uptime, p95Seconds, down }) =>
+    .map(({ target, uptime, p95Seconds, down, budget }) =>
       cells(
         singleLine(target, 60),
         uptime === null ? '-' : share(uptime, 1),
         p95Seconds === null ? '-' : formatSeconds(p95Seconds),
         String(down),
+        ...(hasBudgets ? [budget === null ? '-' : describeLeft(budget.left)] : []),
       ),
     );
   const more = rest.length === 0 ? null : `and ${rest.length} more, none of them worse`;
-  return [{ title: 'Uptime', columns: ['target', 'up', 'p95', 'failed'], rows, more }];
+  return [
+    { title: 'Uptime', columns: ['target', 'up', 'p95', 'failed', ...(hasBudgets ? ['budget left'] : [])], rows, more },
+  ];
 }
 
 function slowest(targets: SummaryFacts['targets']): readonly ContentTable[] {

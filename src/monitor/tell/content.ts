@@ -1,3 +1,5 @@
+import { describeBudget } from '#history/budget.ts';
+import type { BudgetLeft } from '#history/reader.ts';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
@@ -15,6 +17,8 @@ export interface ContentOptions {
   readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
+  /** What is left of the budget of an incident's target at this moment; null where it has no objective. */
+  readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
 }
 
 export type Tone = 'bad' | 'good' | 'unsure' | 'plain';
@@ -70,6 +74,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
     ['Rule', `${singleLine(incident.rule)}: ${singleLine(incident.condition)}`],
     ['Severity', incident.severity],
     ...labelsOf(incident),
+    ...budgetInWords(options.budgetOf?.(incident) ?? null),
   ] as const;
   const past = [what, [words.noun, whole], ['Cause', cause], ...common] as const;
   const before = voteTables(`Who saw what when it ${words.began}`, incident.votes, words);
@@ -212,6 +217,10 @@ function voteRow(vote: VoteLine, saw: Sights): readonly ContentCell[] {
 function labelsOf({ labels }: Incident): readonly (readonly [string, string])[] {
   const written = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return written.length === 0 ? [] : [['Labels', singleLine(written.join(', '), 300)]];
+}
+
+function budgetInWords(budget: BudgetLeft | null): readonly (readonly [string, string])[] {
+  return budget === null ? [] : [['Error budget', describeBudget(budget)]];
 }
 
 function footerOf({ id, endedAt }: Incident): string {

@@ -1,3 +1,4 @@
+import type { BudgetLeft } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -28,6 +29,8 @@ export interface OutboxOptions {
   readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
+  /** What is left of the budget of an incident's target, where it has an objective. */
+  readonly budgetOf?: (incident: Incident) => BudgetLeft | null;
   /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
   readonly identity?: string;
   /** Whether nobody is to be reminded of an incident for now. */
@@ -82,7 +85,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     ...options,
     attemptMs: options.attemptMs ?? 60_000,
     identity: options.identity ?? '',
-    content: { linkTo, seenNow: options.seenNow, acknowledgeAt: options.acknowledgeAt },
+    content: { linkTo, seenNow: options.seenNow, budgetOf: options.budgetOf, acknowledgeAt: options.acknowledgeAt },
     queues,
     settlements,
     due,

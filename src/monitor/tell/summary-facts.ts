@@ -1,3 +1,4 @@
+import type { BudgetLeft } from '#history/reader.ts';
 import type { Incident } from '../judge/incident.ts';
 
 /** How things went in a stretch of time, in milliseconds since the epoch. */
@@ -17,7 +18,11 @@ export interface SummaryFacts {
     readonly p95Seconds: number | null;
     readonly meanSeconds: number | null;
     readonly longestSeconds: number | null;
+    /** What is left of its objective's budget at the end; null where it has none. */
+    readonly budget: BudgetLeft | null;
   }[];
+  /** The share of the time with a verdict in which the targets were not down, of all together. */
+  readonly uptime: number | null;
   /** Those that were open for a part of it, as they are by now. */
   readonly incidents: readonly Incident[];
 }

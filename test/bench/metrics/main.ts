@@ -15,6 +15,7 @@ using metrics = createMetrics({
     nodes: () => nodes.map((info) => ({ info, up: true, eventLoopLagSeconds: 0 })),
     deliveries: () => [],
     store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
+    budgets: () => [],
   },
 });
 metrics.targetsChanged(targets);

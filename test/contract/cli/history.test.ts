@@ -17,7 +17,7 @@ async function past() {
     config,
     `data: ./watchpost.db
 targets:
-  shop: { check: tcp, host: "192.0.2.1:80" }
+  shop: { check: tcp, host: "192.0.2.1:80", objective: 99.9% over 1d }
   mail: { check: tcp, host: "192.0.2.1:25" }`,
   );
   const store = openAt(join(folder.path, 'watchpost.db'), systemClock);
@@ -43,7 +43,10 @@ test('status shows every target as it is now, and its exit code says that one is
   expect([code, err]).toEqual([1, '']);
   expect(out).toMatch(/^1 of 2 targets are up; shop is down\n/);
   expect(out).toMatch(/^mail +up +\d+m.* 100\.00% +100\.00% +- +20 ms +·+█*/m);
-  expect(out).toMatch(/^shop +down +\d/m);
+  expect(out).toMatch(/^shop +down +\d.* \d+% +/m);
+  const [, shop] = JSON.parse((await run('status', '--json')).out);
+  expect(shop.budget).toMatchObject({ ratio: 0.999, over_seconds: 86_400, allowed_seconds: expect.closeTo(86.4) });
+  expect(shop.budget.left).toBeCloseTo(1 - shop.budget.spent_seconds / 86.4);
   const [mail] = JSON.parse((await run('status', '--json')).out);
   expect(mail).toMatchObject({ target: 'mail', status: 'up', day: { uptime: 1, answers: { up: 11, down: 0 } } });
 });
@@ -51,7 +54,9 @@ test('status shows every target as it is now, and its exit code says that one is
 test('history shows steps, nodes, one node, JSON and CSV', async () => {
   const { run } = await past();
   const { out } = await run('history', 'shop', '--since', '1h');
-  expect(out).toMatch(/^shop, .*: 8\d\.\d+% up, down for 1m( \d+s)?; p95 \d+ ms\n/);
+  expect(out).toMatch(
+    /^shop, .*: 8\d\.\d+% up, down for 1m( \d+s)?; p95 \d+ ms\nerror budget: -?\d+% left of 99.9% over 1d: \d+[ms]( \d+s)? of 1m 26s spent\n/,
+  );
   const byNode = (await run('history', 'shop', '--since', '1h', '--by', 'node')).out;
   expect(byNode).toMatch(/^de1 +81\.81% +- +11 +2 +0 +(?:99|100|101)(?:\.\d)? ms/m);
   const [head, de1] = (await run('history', 'shop', '--by', 'node', '--csv')).out.split('\n');
@@ -61,12 +66,21 @@ test('history shows steps, nodes, one node, JSON and CSV', async () => {
   expect(us1).toMatchObject({ target: 'shop', seconds: null, answers: { up: 9, down: 2 }, latency: { max: 0.2 } });
 });
 
-test('a report of this month has every target, the worst first, in three forms', async () => {
+test('a report of this month has every target, the worst first, in four forms', async () => {
   const { run } = await past();
   const month = new Date(systemClock.now() - 10 * minute).toISOString().slice(0, 7);
   const text = (await run('report', '--month', month)).out;
   expect(text.indexOf('\nshop ')).toBeLessThan(text.indexOf('\nmail '));
   expect((await run('report', '--month', month, '--format', 'csv')).out).toContain(`\n${month},shop,0.8`);
+  expect((await run('report', '--month', month, '--format', 'csv')).out).toMatch(
+    /^month,.*,objective,budget_seconds,budget_left\n.*,0\.999,86\.4,-?[\d.]+\n/,
+  );
+  expect(text).toMatch(/^shop .* -?\d+%$/m);
+  const { targets } = JSON.parse((await run('report', '--month', month, '--format', 'json')).out);
+  expect(targets).toMatchObject([
+    { target: 'shop', budget: { ratio: 0.999 } },
+    { target: 'mail', budget: null },
+  ]);
   expect((await run('report', '--month', month, '--format', 'html')).out).toMatch(/^<!doctype html>.*<td>shop<\/td>/s);
 });
 

@@ -16,7 +16,7 @@ test('a budget is what the period leaves for being down, and is spent by that al
     unknown: hourMs,
     maintenance: hourMs,
   });
-  expect(budget.allowedMs).toBeCloseTo(43.2 * minute, 3);
+  expect(budget.allowedMs).toBe(43.2 * minute);
   expect(budget.spentMs).toBe(10 * minute);
   expect(budget.left).toBeCloseTo(1 - 10 / 43.2);
   expect(describeObjective(budget)).toBe('99.9% over 30d');

@@ -1,3 +1,4 @@
+import type { TargetBudgetLeft } from '#history/reader.ts';
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import type { Metrics } from '#metrics/metrics.ts';
@@ -321,6 +322,26 @@ test('deliveries are counted by how they ended, and only the sent ones have a de
   }
   expect(seen.get('watchpost_delivery_delay_seconds_count{channel="email"}')).toBe(1);
   expect(seen.get('watchpost_delivery_delay_seconds_sum{channel="email"}')).toBe(4);
+});
+
+test('each objective shows what it promises and what is left of its budget, as long as there is one', async () => {
+  const day = 86_400_000;
+  const shop = {
+    target: 'shop',
+    ratio: 0.999,
+    overMs: 30 * day,
+    allowedMs: 2_592_000,
+    spentMs: 3_240_000,
+    left: -0.25,
+  };
+  let budgets: readonly TargetBudgetLeft[] = [shop];
+  using metrics = testMetrics({ budgets: () => budgets });
+  const seen = await samples(metrics);
+  expect(seen.get('watchpost_objective_ratio{target="shop"}')).toBe(0.999);
+  expect(seen.get('watchpost_objective_period_seconds{target="shop"}')).toBe(2_592_000);
+  expect(seen.get('watchpost_objective_budget_left_ratio{target="shop"}')).toBe(-0.25);
+  budgets = [];
+  expect(await textOf(metrics)).not.toContain('watchpost_objective_ratio{');
 });
 
 test('a source that fails costs its own figures only, and is counted', async () => {

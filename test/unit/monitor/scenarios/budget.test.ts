@@ -89,6 +89,28 @@ test('nothing is spent in maintenance', async () => {
   expect(scenario.monitor.budgets()).toMatchObject([{ target: 'shop', spentMs: 0, left: 1 }]);
 });
 
+test('a mail about the target says what is left of its budget when it is sent', async () => {
+  let scenario: Scenario | null = null;
+  await using playing = await startScenario({
+    start,
+    targets: [target('shop', { objective }), target('blog')],
+    outbox: { budgetOf: ({ target: name }) => scenario?.monitor.budgets(name)[0] ?? null },
+  });
+  scenario = playing;
+  await playing.play([
+    { minute: 60, see: { shop: 'd' }, tell: ['DOWN shop'] },
+    { minute: 70, see: { shop: 'u' }, tell: ['RESOLVED shop'] },
+    { minute: 75 },
+  ]);
+  const facts = playing.channel.attempts.map(
+    ({ message }) => Object.fromEntries(message.content.facts)['Error budget'],
+  );
+  expect(facts).toEqual([
+    expect.stringMatching(/^99% left of 99% over 30d: \d+s of 7h 12m spent$/),
+    expect.stringMatching(/^97% left of 99% over 30d: 1[01]m( \d+s)? of 7h 12m spent$/),
+  ]);
+});
+
 test('a restart, and an objective that comes with a reload, count what was spent before', async () => {
   await using scenario = await startScenario({
     start,

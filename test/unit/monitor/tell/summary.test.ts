@@ -16,7 +16,7 @@ function open(pattern = '0 8 * * *') {
   const store = {
     async summarise(from: number, to: number): Promise<SummaryFacts> {
       asked.push([from, to]);
-      return { from, to, knownFrom: from, targets: [], incidents: [] };
+      return { from, to, knownFrom: from, targets: [], uptime: null, incidents: [] };
     },
   };
   const summary = startSummary({
@@ -35,7 +35,7 @@ test('tells every day about the day before, within the minute that it is due in'
   const { clock, email, asked, summary } = open();
   await clock.advance(3 * day);
   await summary.stop();
-  expect(email.subjects).toEqual(Array<string>(3).fill('[SUMMARY] 0 targets: no answers, 0 incidents'));
+  expect(email.subjects).toEqual(Array<string>(3).fill('[SUMMARY] 0 targets: no verdicts, 0 incidents'));
   for (const [from, to] of asked) {
     expect(to - from).toBe(day);
     expect(new Date(to).toISOString()).toMatch(/T07:00/);
