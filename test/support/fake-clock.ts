@@ -111,6 +111,24 @@ export class FakeClock implements Clock {
   }
 }
 
+const longEnoughMs = 600_000;
+
+/**
+ * Waits for what real sockets bring, while no time passes unless somebody advances the clock, or until something is so: then
+ * all the time passes that anything could wait for.
+ */
+export async function withoutTime<Result>(
+  clock: FakeClock,
+  running: Promise<Result>,
+  overOnce: () => boolean = () => false,
+): Promise<Result> {
+  const state = { isOver: false };
+  const end = () => (state.isOver = true);
+  running.then(end, end);
+  while (!state.isOver) await clock.advance(overOnce() ? longEnoughMs : 0);
+  return running;
+}
+
 function isBefore(a: Timer, b: Timer): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }

@@ -28,7 +28,7 @@ async function setUp() {
     clock,
     store,
     outbox,
-    deliver: async () => outbox.drain(AbortSignal.timeout(5_000)),
+    deliver: async () => outbox.drain(AbortSignal.timeout(50_000)),
     async [Symbol.asyncDispose]() {
       await outbox.stop();
       await sink.stop();

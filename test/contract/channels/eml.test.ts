@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 async function write(message: Message) {
   const channel = createEmlChannel({ folder: mails, template, hostname: 'monitor.example.com', log: logged.log });
-  const receipt = await channel.send(message, 'ops@example.com', AbortSignal.timeout(5_000));
+  const receipt = await channel.send(message, 'ops@example.com', AbortSignal.timeout(50_000));
   await channel.close();
   return receipt;
 }

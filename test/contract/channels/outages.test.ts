@@ -30,7 +30,7 @@ async function setUp(script: Partial<Record<SmtpPhase, SmtpStep>>, pool = false)
     server,
     store,
     clock,
-    deliver: async () => outbox.drain(AbortSignal.timeout(5_000)),
+    deliver: async () => outbox.drain(AbortSignal.timeout(50_000)),
     async [Symbol.asyncDispose]() {
       await outbox.stop();
       await channel.close();

@@ -54,7 +54,7 @@ function open(url: string) {
   return webhook.open({ ...shared, clock, log }, () => [{ notify: 'ops', entry, files }], {});
 }
 
-async function send(url: string, message: Message = opened, signal = AbortSignal.timeout(5_000), recipient = 'ops') {
+async function send(url: string, message: Message = opened, signal = AbortSignal.timeout(50_000), recipient = 'ops') {
   const channel = open(url);
   const receipt = await channel.send(message, recipient, signal);
   await channel.close();
@@ -142,7 +142,7 @@ describe('a webhook', () => {
 
   test('that is not configured any more gets nothing', async () => {
     await using hook = await startHook((response) => response.end());
-    const receipt = await send(hook.url, opened, AbortSignal.timeout(5_000), 'gone');
+    const receipt = await send(hook.url, opened, AbortSignal.timeout(50_000), 'gone');
     expect(receipt).toEqual({ kind: 'rejected', reason: 'notify.gone has no webhook any more' });
     expect(hook.calls).toEqual([]);
   });

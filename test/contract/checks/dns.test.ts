@@ -7,20 +7,25 @@ import { Spec } from '#checks/dns/spec.ts';
 import { probe } from '#checks/dns/probe.ts';
 import type { ProbeContext } from '#checks/index.ts';
 import { outcomeOf } from '#checks/outcome.ts';
-import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { FakeClock, withoutTime } from '../../support/fake-clock.ts';
 import { distrustingGate, literalGate } from '../../support/literal-gate.ts';
 import { a, aaaa, answerTo, type Asked, nameServer } from '../../support/name-server.ts';
 
-const environment = { clock: systemClock, random: systemRandom, localAddress: {} };
+const clock = new FakeClock();
+const environment = { clock, random: systemRandom, localAddress: {} };
 const context: ProbeContext = {
   gate: literalGate({ 'ns1.example.com': '127.0.0.1' }),
   signal: new AbortController().signal,
 };
 
+/** Runs a check for which no time passes but what its server lets pass. */
 async function run(spec: Record<string, unknown>, own: readonly string[] = [], within = context) {
   const read = Spec.parse({ type: 'dns', host: 'www.example.com', timeout: '3s', ...spec });
-  const outcome = await probe(read, within, environment, () => own);
+  const outcome = await withoutTime(
+    clock,
+    probe(read, within, environment, () => own),
+  );
   return outcomeOf(Detail).parse(outcome);
 }
 
@@ -34,7 +39,10 @@ function zone(asked: Asked): void {
 }
 
 test('addresses of both families come with the smallest TTL and the time of the query', async () => {
-  await using server = await nameServer(zone);
+  await using server = await nameServer((asked) => {
+    clock.hold(20);
+    zone(asked);
+  });
   const outcome = await run({}, [resolver(server)]);
   expect(outcome).toMatchObject({
     status: 'up',
@@ -199,14 +207,14 @@ test.each([
 });
 
 test('silence of the named server is down, with one repeat of each query', async () => {
-  await using server = await nameServer(() => {});
-  const outcome = await run({ resolver: resolver(server), timeout: '200ms' });
+  await using server = await nameServer(() => void clock.advance(2_000));
+  const outcome = await run({ resolver: resolver(server) });
   expect(outcome).toMatchObject({
     status: 'down',
     failure: { source: 'target', code: 'timeout' },
     address: '127.0.0.1',
   });
-  expect(server.queries).toHaveLength(4);
+  await expect.poll(() => server.queries.length, { timeout: 20_000 }).toBe(4);
 });
 
 test('a closed port of the named server is down at once', async () => {
@@ -253,23 +261,25 @@ test('SERVFAIL by a resolver that fails for everything is the fault of the resol
 });
 
 test("silence of the node's own resolver is nobody's outage, unless it answers other questions", async () => {
-  await using dead = await nameServer(() => {});
-  await using choosy = await nameServer((asked) => (asked.name === '.' ? zone(asked) : undefined));
-  expect(await run({ timeout: '100ms' }, [resolver(dead)])).toMatchObject({
+  await using dead = await nameServer(() => void clock.advance(2_000));
+  await using choosy = await nameServer((asked) => (asked.name === '.' ? zone(asked) : void clock.advance(2_000)));
+  expect(await run({}, [resolver(dead)])).toMatchObject({
     status: 'unknown',
     failure: { source: 'resolver', code: 'name_timeout' },
   });
-  expect(await run({ timeout: '100ms' }, [resolver(choosy)])).toMatchObject({
+  expect(await run({}, [resolver(choosy)])).toMatchObject({
     status: 'down',
     failure: { source: 'target', code: 'name_timeout' },
   });
 });
 
 test('the next of the own name servers is asked where one is silent, closed or refuses', async () => {
-  await using silent = await nameServer(() => {});
+  await using silent = await nameServer((asked) => {
+    if (asked.number === 1) void clock.advance(1_000);
+  });
   await using refusing = await nameServer((asked) => asked.answer([], { rcode: 5 }));
   await using good = await nameServer(zone);
-  const outcome = await run({ timeout: '600ms' }, [resolver(silent), resolver(refusing), resolver(good)]);
+  const outcome = await run({}, [resolver(silent), resolver(refusing), resolver(good)]);
   expect(outcome).toMatchObject({ status: 'up', detail: { server: resolver(good) } });
 });
 
@@ -278,21 +288,24 @@ test('a node without name servers says so', async () => {
 });
 
 test('a lost datagram is repeated, and the time is that of the repeat', async () => {
-  await using server = await nameServer((asked) => (asked.number === 1 ? undefined : zone(asked)));
-  const outcome = await run({ record: 'A', resolver: resolver(server), timeout: '500ms' });
-  expect(outcome.status).toBe('up');
-  expect(outcome.seconds).toBeLessThan(0.19);
+  await using server = await nameServer((asked) => {
+    if (asked.number === 1) return void clock.advance(1_200);
+    clock.hold(20);
+    zone(asked);
+  });
+  const outcome = await run({ record: 'A', resolver: resolver(server) });
+  expect(outcome).toMatchObject({ status: 'up', seconds: expect.closeTo(0.02, 6) });
 });
 
 test('an answer to the first datagram that comes after the second is timed from the first', async () => {
   const first: Asked[] = [];
   await using server = await nameServer((asked) => {
-    if (asked.number === 1) first.push(asked);
-    else first.forEach(zone);
+    if (asked.number > 1) return first.forEach(zone);
+    first.push(asked);
+    void clock.advance(1_200);
   });
-  const outcome = await run({ record: 'A', resolver: resolver(server), timeout: '500ms' });
-  expect(outcome.status).toBe('up');
-  expect(outcome.seconds).toBeGreaterThan(0.19);
+  const outcome = await run({ record: 'A', resolver: resolver(server) });
+  expect(outcome).toMatchObject({ status: 'up', seconds: expect.closeTo(1.2, 6) });
 });
 
 test('answers with a wrong id, to another question, or from another port are ignored', async () => {
@@ -315,8 +328,11 @@ test('answers with a wrong id, to another question, or from another port are ign
 });
 
 test('an echo of the query is no answer', async () => {
-  await using server = await nameServer((asked) => asked.reply(answerTo(asked.query, [], { type: 'query' })));
-  expect(await run({ record: 'A', resolver: resolver(server), timeout: '100ms' })).toMatchObject({
+  await using server = await nameServer((asked) => {
+    asked.reply(answerTo(asked.query, [], { type: 'query' }));
+    void clock.advance(2_000);
+  });
+  expect(await run({ record: 'A', resolver: resolver(server) })).toMatchObject({
     failure: { code: 'timeout', message: expect.stringContaining('ignored: 2') },
   });
 });
@@ -379,7 +395,7 @@ test('an answer truncated over TCP too is down', async () => {
 test.each([
   { name: 'that is closed without an answer', act: (asked: Asked) => asked.socket?.end(), code: 'closed' },
   { name: 'that is reset', act: (asked: Asked) => asked.socket?.resetAndDestroy(), code: 'reset' },
-  { name: 'that stays silent', act: () => {}, code: 'timeout' },
+  { name: 'that stays silent', act: () => void clock.advance(3_000), code: 'timeout' },
   { name: 'that answers another question', act: (asked: Asked) => asked.reply(Buffer.alloc(20)), code: 'protocol' },
   {
     name: 'that ends within the answer',
@@ -388,7 +404,7 @@ test.each([
   },
 ])('a TCP connection $name is down as $code', async ({ act, code }) => {
   await using server = await nameServer(act);
-  const outcome = await run({ record: 'A', protocol: 'tcp', resolver: resolver(server), timeout: '150ms' });
+  const outcome = await run({ record: 'A', protocol: 'tcp', resolver: resolver(server) });
   expect(outcome).toMatchObject({ status: 'down', failure: { source: 'target', code } });
 });
 

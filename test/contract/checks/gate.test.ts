@@ -17,7 +17,7 @@ async function gateAt(script: Script, policy: Policy, lists: { allow?: string[];
     clock: systemClock,
     readFile: async () => 'search inside.example\n',
     servers: [server.address],
-    timeoutMs: 200,
+    timeoutMs: 20_000,
     tries: 1,
   });
   const gate = createGate({

@@ -7,6 +7,7 @@ import { createGate } from '#checks/gate.ts';
 import { createResolver } from '#checks/resolver.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { FakeClock, withoutTime } from '../../support/fake-clock.ts';
 import { distrustingGate, literalGate } from '../../support/literal-gate.ts';
 import { answerTo } from '../../support/name-server.ts';
 
@@ -45,10 +46,13 @@ async function responder(
 const context: ProbeContext = { gate: literalGate(), signal: new AbortController().signal };
 const udp = checkOf('udp');
 
+const clock = new FakeClock();
+
+/** Runs a check for which no time passes but what its responder lets pass. */
 async function run(port: number, options: Record<string, unknown> = {}, within = context, host = '127.0.0.1') {
   const spec = CheckSpec.parse({ type: 'udp', host: `${host}:${port}`, timeout: '3s', ...options });
-  const prober = await udp.start({ clock: systemClock, random: systemRandom, localAddress: {} });
-  const outcome = udp.Outcome.parse(await prober.probe(spec, within));
+  const prober = await udp.start({ clock, random: systemRandom, localAddress: {} });
+  const outcome = udp.Outcome.parse(await withoutTime(clock, prober.probe(spec, within)));
   await prober.close();
   return outcome;
 }
@@ -59,15 +63,17 @@ async function closedPort(): Promise<number> {
 }
 
 test('a reply is up, with its time and its bytes', async () => {
-  await using server = await responder((_request, reply) => reply('pong'));
+  await using server = await responder((_request, reply) => {
+    clock.hold(20);
+    reply('pong');
+  });
   const outcome = await run(server.port);
   expect(outcome).toMatchObject({
     status: 'up',
+    seconds: 0.02,
     address: '127.0.0.1',
     detail: { replied: true, sent: 1, bytes: 4, reply: Buffer.from('pong').toString('base64'), note: null },
   });
-  expect(outcome.seconds).toBeGreaterThan(0);
-  expect(outcome.seconds).toBeLessThan(0.1);
   expect(server.requests).toEqual([Buffer.from('\r\n\r\n')]);
 });
 
@@ -82,8 +88,8 @@ test('a closed port is down as refused, at once', async () => {
 });
 
 test('silence is neither up nor down, after three datagrams', async () => {
-  await using server = await responder(() => {});
-  const outcome = await run(server.port, { timeout: '150ms' });
+  await using server = await responder(() => void clock.advance(1_000));
+  const outcome = await run(server.port);
   expect(outcome).toMatchObject({
     status: 'unknown',
     failure: { source: 'target', code: 'silent' },
@@ -101,8 +107,8 @@ test.each([
   { options: { expect: 'pong' }, status: 'down' },
   { options: { send: 'ntp', silence: 'unknown' }, status: 'unknown' },
 ])('silence is $status with $options', async ({ options, status }) => {
-  await using server = await responder(() => {});
-  const outcome = await run(server.port, { tries: 1, timeout: '100ms', ...options });
+  await using server = await responder(() => void clock.advance(3_000));
+  const outcome = await run(server.port, { tries: 1, ...options });
   expect(outcome.status).toBe(status);
   expect(udp.row?.toRow(outcome)).toEqual([{ address: '127.0.0.1', timeout: 1 }]);
   expect(server.requests).toHaveLength(1);
@@ -140,7 +146,7 @@ test('under the policy for strangers no datagram goes to this machine', async ()
 });
 
 test('a source address that this machine does not have is the fault of the node', async () => {
-  const spec = CheckSpec.parse({ type: 'udp', host: '127.0.0.1:9', timeout: '200ms' });
+  const spec = CheckSpec.parse({ type: 'udp', host: '127.0.0.1:9', timeout: '20s' });
   const environment = { clock: systemClock, random: systemRandom, localAddress: { 4: '203.0.113.99' } };
   const prober = await udp.start(environment);
   const outcome = await prober.probe(spec, context);
@@ -149,26 +155,34 @@ test('a source address that this machine does not have is the fault of the node'
 
 test('probes leave from the address that the node was given', async () => {
   await using server = await responder((_request, reply, _number, from) => reply(from.address));
-  const spec = CheckSpec.parse({ type: 'udp', host: `127.0.0.1:${server.port}`, expect: '127.0.0.7' });
+  const spec = CheckSpec.parse({ type: 'udp', host: `127.0.0.1:${server.port}`, expect: '127.0.0.7', timeout: '20s' });
   const prober = await udp.start({ clock: systemClock, random: systemRandom, localAddress: { 4: '127.0.0.7' } });
   expect(await prober.probe(spec, context)).toMatchObject({ status: 'up' });
 });
 
 test('a lost datagram is sent again', async () => {
-  await using server = await responder((_request, reply, number) => (number === 2 ? reply('here') : undefined));
-  expect(await run(server.port, { timeout: '300ms' })).toMatchObject({ status: 'up', detail: { sent: 2 } });
+  await using server = await responder((_request, reply, number) => {
+    if (number === 2) reply('here');
+    else void clock.advance(1_000);
+  });
+  expect(await run(server.port)).toMatchObject({ status: 'up', detail: { sent: 2 } });
 });
 
 test('a late reply to one of several like datagrams is never timed better than it was', async () => {
-  await using server = await responder((_request, reply, number) => (number === 2 ? reply('here') : undefined));
-  expect((await run(server.port, { timeout: '300ms' })).seconds).toBeGreaterThan(0.095);
+  await using server = await responder((_request, reply, number) => {
+    if (number === 2) reply('here');
+    else void clock.advance(1_000);
+  });
+  expect((await run(server.port)).seconds).toBe(1);
 });
 
 test('the reply to a repeated request of a preset is timed from that request', async () => {
-  await using server = await responder((request, reply, number) =>
-    number === 2 ? reply(ntpReply(request)) : undefined,
-  );
-  expect((await run(server.port, { send: 'ntp', timeout: '600ms' })).seconds).toBeLessThan(0.15);
+  await using server = await responder((request, reply, number) => {
+    if (number === 1) return void clock.advance(1_000);
+    clock.hold(20);
+    reply(ntpReply(request));
+  });
+  expect((await run(server.port, { send: 'ntp' })).seconds).toBeCloseTo(0.02);
 });
 
 test('the first of two replies counts, and neither is answered', async () => {
@@ -187,9 +201,9 @@ test('the first of two replies counts, and neither is answered', async () => {
 test('a reply from another port is no reply', async () => {
   await using stranger = await responder(() => {});
   await using server = await responder((_request, _reply, _number, from) =>
-    stranger.socket.send('boo', from.port, from.address),
+    stranger.socket.send('boo', from.port, from.address, () => void clock.advance(3_000)),
   );
-  expect(await run(server.port, { timeout: '100ms' })).toMatchObject({
+  expect(await run(server.port, { tries: 1 })).toMatchObject({
     status: 'unknown',
     failure: { code: 'silent' },
   });
@@ -197,7 +211,7 @@ test('a reply from another port is no reply', async () => {
 
 test('of a long reply the first 512 bytes are kept', async () => {
   await using server = await responder((_request, reply) => reply(Buffer.alloc(60_000, 'a')));
-  const outcome = await run(server.port, { timeout: '1s' });
+  const outcome = await run(server.port);
   expect(outcome).toMatchObject({
     status: 'up',
     detail: { bytes: 60_000, reply: Buffer.alloc(512, 'a').toString('base64') },
@@ -218,8 +232,11 @@ test.each([
   { expected: { hex: 'ff' }, status: 'down' },
   { expected: { regex: '^ong' }, status: 'down' },
 ])('a reply of "pong" with $expected expected is $status', async ({ expected, status }) => {
-  await using server = await responder((_request, reply) => reply('pong\r\n'));
-  const outcome = await run(server.port, { expect: expected, timeout: '100ms', tries: 1 });
+  await using server = await responder((_request, reply) => {
+    reply('pong\r\n');
+    void clock.advance(3_000);
+  });
+  const outcome = await run(server.port, { expect: expected, tries: 1 });
   expect(outcome.status).toBe(status);
   if (outcome.status !== 'up') expect(outcome.failure).toMatchObject({ source: 'target', code: 'body' });
 });
@@ -287,10 +304,14 @@ test.each(['dns', 'ntp', 'stun'])(
       reply('junk');
       reply(request);
       for (const other of earlier) reply(responders[send as keyof typeof responders](other));
+      void clock.advance(3_000);
     });
-    await using other = await responder((request) => earlier.push(request));
-    await run(other.port, { send, timeout: '100ms', tries: 1 });
-    const outcome = await run(server.port, { send, timeout: '100ms', tries: 1 });
+    await using other = await responder((request) => {
+      earlier.push(request);
+      void clock.advance(3_000);
+    });
+    await run(other.port, { send, tries: 1 });
+    const outcome = await run(server.port, { send, tries: 1 });
     expect(earlier).toHaveLength(1);
     expect(outcome).toMatchObject({ status: 'down', failure: { source: 'target', code: 'protocol' } });
   },
