@@ -75,7 +75,7 @@ function plan(target: OutlinedTarget, { nodes, service }: Outline, now: number):
     }
     return { target, rounds, nodes: null, nodeCount: selection.kind === 'count' ? selection.count : null };
   }
-  const selected = selectNodes(nodes.map(statusOf), selection).map(({ info }) => info.name);
+  const selected = selectNodes(nodes.map(statusOf), selection, target.name).map(({ info }) => info.name);
   return { target, rounds, nodes: selected, nodeCount: selected.length };
 }
 

@@ -11,6 +11,7 @@ import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
+import { Watching } from '#service/watching.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
@@ -88,10 +89,24 @@ async function checkHere(
       return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
     },
   };
+  const watching = new Watching({
+    transport,
+    runs,
+    policy: 'private',
+    onLate: async ({ target, dueAt, node, outcome }) => {
+      if (store === null) throw new Error('results are not stored here');
+      await store.recordLate({ target, dueAt, vote: { node, outcome }, at: clock.now() });
+    },
+    clock,
+    log,
+  });
   return {
     runs,
-    stored: (run) => remote?.stored(run),
-    runner: watchByAsking(asked, clock, log),
+    stored(run) {
+      watching.stored(run);
+      remote?.stored(run);
+    },
+    runner: { ...asked, watch: (target, listener) => watching.watch(target, listener) },
     nodes: () =>
       runs.nodes().map(({ online, lagSeconds, version, ...node }) => ({
         ...node,
@@ -102,7 +117,10 @@ async function checkHere(
       })),
     statuses: () => runs.nodes(),
     notReady: () => notReady(runs.nodes()),
-    close: async () => transport.close(),
+    async close() {
+      watching[Symbol.dispose]();
+      await transport.close();
+    },
   };
 }
 

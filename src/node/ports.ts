@@ -1,3 +1,4 @@
+import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 
 /** One check for one node. */
@@ -28,6 +29,8 @@ export interface AgentOptions {
   /** Probes at the same time, and commands that may wait for a place. */
   readonly running: number;
   readonly queued: number;
+  /** Shared with the hub: which checks of watched targets run, so that it is known when the thread is lost. */
+  readonly busy?: SharedArrayBuffer;
 }
 
 export type Capabilities = Readonly<Partial<Record<CheckTypeName, Capability>>>;
@@ -48,8 +51,18 @@ export interface Agent {
   close(): Promise<void>;
 }
 
+/** A target as the thread of a node watches it. */
+export interface LocalTarget extends AssignedTarget {
+  /** Where the thread notes that a check of it runs: in the byte of this number of what it shares with the hub. */
+  readonly place: number;
+  /** Why it is not checked for now, or null. */
+  readonly refusal: string | null;
+}
+
 /** What the hub says to a node in a thread. */
 export type ToNode =
+  | { readonly kind: 'watch'; readonly number: number; readonly targets: readonly LocalTarget[] }
+  | { readonly kind: 'clock'; readonly aheadMs: number }
   | { readonly kind: 'run'; readonly id: number; readonly command: Command }
   | { readonly kind: 'abort'; readonly id: number }
   | { readonly kind: 'close' };
@@ -57,6 +70,8 @@ export type ToNode =
 /** What a node in a thread says to the hub. */
 export type FromNode =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
+  | { readonly kind: 'watching'; readonly number: number; readonly since: number }
+  | { readonly kind: 'seen'; readonly sightings: readonly Sighting[] }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: AgentHealth };
 

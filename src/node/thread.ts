@@ -3,6 +3,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, FromNode, ToNode } from './ports.ts';
+import { watchTargets } from './watching.ts';
 
 // The entry of a node that lives in a worker thread of the hub, so that measuring never shares an event loop with storage
 // or HTTP. It trusts its hub: both are one program.
@@ -13,6 +14,17 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   const agent = await startAgent(options, systemClock, systemRandom);
   const running = new Map<number, AbortController>();
   const say = (message: FromNode) => port.postMessage(message);
+  const busy = options.busy === undefined ? null : new Uint8Array(options.busy);
+  let aheadMs = 0;
+  const watching = watchTargets({
+    agent,
+    clock: systemClock,
+    aheadMs: () => aheadMs,
+    send: (sightings) => say({ kind: 'seen', sightings }),
+    onBusy(place, isBusy) {
+      if (busy !== null) busy[place] = isBusy ? 1 : 0;
+    },
+  });
 
   const run = async ({ id, command }: Extract<ToNode, { kind: 'run' }>) => {
     const controller = new AbortController();
@@ -36,6 +48,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
 
   const close = async () => {
     timer[Symbol.dispose]();
+    watching[Symbol.dispose]();
     for (const controller of running.values()) controller.abort(new Error('the node is closing'));
     await agent.close();
     port.close();
@@ -45,6 +58,13 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     switch (message.kind) {
       case 'run':
         void run(message);
+        break;
+      case 'watch':
+        say({ kind: 'watching', number: message.number, since: watching.assign(message.targets) });
+        break;
+      case 'clock':
+        ({ aheadMs } = message);
+        watching.retime();
         break;
       case 'abort':
         running.get(message.id)?.abort(new Error('nobody waits for this check any more'));

@@ -22,6 +22,7 @@ export interface Wheel<Item> extends Disposable {
   /** From now on this item is due by its schedule, in place of the one of its name. */
   add(item: Item): void;
   remove(name: string): void;
+  has(name: string): boolean;
   /** The clock that schedules go by is another one now. */
   retime(): void;
 }
@@ -148,6 +149,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
       if (heap.first() === entry) armForFirst();
     },
     remove,
+    has: (name) => entries.has(name),
     retime() {
       lookAtClock();
       rest();

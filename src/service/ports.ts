@@ -8,6 +8,18 @@ import {
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
+import type { Assignment, Sighting } from '#protocol/watching.ts';
+
+/** Who hears what nodes tell of the targets that they watch by themselves. */
+export interface NodeListener {
+  /**
+   * Every due time after `since`, by our clock in milliseconds since the epoch, is kept by the node or passed over; infinity where
+   * it keeps none any more.
+   */
+  watching(node: string, number: number, since: number): void;
+  /** What a node saw. `settle`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
+  seen(node: string, sightings: readonly Sighting[], settle: (() => void) | null): void;
+}
 
 /** One check for one node, as it is sent. */
 export interface NodeCommand {
@@ -27,6 +39,8 @@ export interface NodeStatus {
   readonly starting?: boolean;
   /** Why it is not online, or null. */
   readonly reason: string | null;
+  /** Whether it watches what it is assigned by itself; else it is asked for each check. */
+  readonly keepsTime?: boolean;
   readonly capabilities: Readonly<Partial<Record<CheckTypeName, Capability>>>;
   readonly running: number;
   readonly queued: number;
@@ -53,6 +67,10 @@ export interface Transport {
    * milliseconds since the epoch, where the node tells: before this resolves.
    */
   run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome>;
+  /** Has a node that keeps the time watch this, in place of what it was assigned before, as soon as it can hear of it. */
+  assign(node: string, assignment: Assignment): void;
+  /** Names who hears of what nodes watch. */
+  listen(listener: NodeListener): void;
   close(): Promise<void>;
 }
 

@@ -53,7 +53,7 @@ export interface Runs {
 }
 
 // What a node may take besides the probe itself: waiting in its queue and the way there and back.
-const graceMs = 5_000;
+export const graceMs = 5_000;
 
 export function createRuns(transport: Transport, clock: Clock): Runs {
   const runOn: Runs['runOn'] = async (nodes, { spec, policy, name, origin }, signal, onOutcome) => {
@@ -104,6 +104,12 @@ export function joinTransports(transports: readonly Transport[]): Transport {
     async run(name, command, signal, onStarted) {
       const owner = transports.find((transport) => names(transport).includes(name));
       return owner === undefined ? gone(`there is no node "${name}"`) : owner.run(name, command, signal, onStarted);
+    },
+    assign(name, assignment) {
+      transports.find((transport) => names(transport).includes(name))?.assign(name, assignment);
+    },
+    listen(listener) {
+      for (const transport of transports) transport.listen(listener);
     },
     async close() {
       await Promise.all(transports.map(async (transport) => transport.close()));

@@ -1,12 +1,17 @@
 import type { NodeSelection } from '#checks/index.ts';
+import { stableFraction } from '#kernel/hash.ts';
 import type { Random } from '#kernel/random.ts';
 import type { NodeStatus } from './ports.ts';
 
 /**
  * The nodes of a run. `all` and `named` hold those that are offline too, so that their silence shows; `count` takes online
- * ones first, then those not to be avoided, spread over countries and networks, always the same for the same nodes.
+ * ones first, then those not to be avoided, spread over countries and networks, always the same for the same nodes and target.
  */
-export function selectNodes(nodes: readonly NodeStatus[], selection: NodeSelection): readonly NodeStatus[] {
+export function selectNodes(
+  nodes: readonly NodeStatus[],
+  selection: NodeSelection,
+  target = '',
+): readonly NodeStatus[] {
   switch (selection.kind) {
     case 'all':
       return nodes;
@@ -17,10 +22,16 @@ export function selectNodes(nodes: readonly NodeStatus[], selection: NodeSelecti
       return spread(
         nodes,
         selection.count,
-        ({ online, info }) => (online ? 0 : 1e9) + (selection.avoid.includes(info.name) ? 1e6 : 0),
+        ({ online, info }) =>
+          (online ? 0 : 1e9) +
+          (selection.avoid.includes(info.name) ? 1e6 : 0) +
+          (target === '' ? 0 : rankOf(target, info)),
       );
   }
 }
+
+// Rendezvous hashing: where a node comes or goes, only the targets that it wins or loses change their nodes.
+const rankOf = (target: string, { name }: NodeStatus['info']) => stableFraction(`${target} ${name}`) * 0.5;
 
 /** What decides between nodes that are equal otherwise. */
 export interface Burden {

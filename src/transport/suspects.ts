@@ -6,7 +6,11 @@ import type { NodeCommand } from '#service/ports.ts';
 /** Finds the check that ends threads: what was under way at two losses, and never came to an end in between. */
 export interface Suspects {
   /** Why a check is not run for now, or null. */
-  refusal(command: NodeCommand): string | null;
+  refusal(command: Pick<NodeCommand, 'spec'>): string | null;
+  /** Whether no check is under suspicion. */
+  readonly areNone: boolean;
+  /** A check came to an end: it does not end threads, unless it was not run at all. */
+  cleared(command: Pick<NodeCommand, 'spec'>): void;
   /** The checks of one thread, from its start to its loss. */
   watch(): ThreadWatch;
 }
@@ -19,8 +23,8 @@ export interface ThreadWatch {
   aborted(id: number): void;
   /** The thread has spoken of itself: what was aborted before does not hold it up. */
   spoke(): void;
-  /** The thread is lost, and what was under way with it. */
-  lost(): void;
+  /** The thread is lost, and what was under way with it, this besides. */
+  lost(besides: readonly Pick<NodeCommand, 'spec'>[]): void;
 }
 
 const asideMs = 600_000;
@@ -35,7 +39,7 @@ interface Record {
 export function createSuspects(clock: Clock, log: Log): Suspects {
   const records = new Map<string, Record>();
 
-  function blame(command: NodeCommand): void {
+  function blame(command: Pick<NodeCommand, 'spec'>): void {
     const key = keyOf(command);
     const record = records.get(key) ?? { losses: 0, until: 0 };
     record.losses += 1;
@@ -47,13 +51,21 @@ export function createSuspects(clock: Clock, log: Log): Suspects {
     log.error({ check: type, host, losses: record.losses, ms }, 'a check is put aside: nodes are lost while it runs');
   }
 
+  function refusal(command: Pick<NodeCommand, 'spec'>): string | null {
+    if (records.size === 0) return null;
+    const { losses = 0, until = 0 } = records.get(keyOf(command)) ?? {};
+    if (until <= clock.elapsed()) return null;
+    const left = formatDuration(Math.ceil((until - clock.elapsed()) / 1_000) * 1_000);
+    return `this check is put aside for ${left}: the node was lost ${losses} times while it ran`;
+  }
+
   return {
-    refusal(command) {
-      if (records.size === 0) return null;
-      const { losses = 0, until = 0 } = records.get(keyOf(command)) ?? {};
-      if (until <= clock.elapsed()) return null;
-      const left = formatDuration(Math.ceil((until - clock.elapsed()) / 1_000) * 1_000);
-      return `this check is put aside for ${left}: the node was lost ${losses} times while it ran`;
+    refusal,
+    get areNone() {
+      return records.size === 0;
+    },
+    cleared(command) {
+      if (records.size > 0 && refusal(command) === null) records.delete(keyOf(command));
     },
     watch() {
       const running = new Map<number, NodeCommand>();
@@ -71,8 +83,8 @@ export function createSuspects(clock: Clock, log: Log): Suspects {
           for (const id of given) running.delete(id);
           given.clear();
         },
-        lost() {
-          const keys = new Map([...running.values()].map((command) => [keyOf(command), command]));
+        lost(besides) {
+          const keys = new Map([...running.values(), ...besides].map((command) => [keyOf(command), command]));
           for (const command of keys.values()) blame(command);
           running.clear();
           given.clear();
@@ -82,6 +94,6 @@ export function createSuspects(clock: Clock, log: Log): Suspects {
   };
 }
 
-function keyOf({ spec }: NodeCommand): string {
+function keyOf({ spec }: Pick<NodeCommand, 'spec'>): string {
   return JSON.stringify(spec);
 }

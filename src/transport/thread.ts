@@ -3,11 +3,21 @@ import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type AgentOptions, type FromNode, shareOfApi, type ToNode } from '#node/ports.ts';
-import { gone, type NodeCommand, type NodeStatus, type OnStarted, putAside, type Transport } from '#service/ports.ts';
+import {
+  gone,
+  type NodeCommand,
+  type NodeListener,
+  type NodeStatus,
+  type OnStarted,
+  putAside,
+  type Transport,
+} from '#service/ports.ts';
+import { createThreadWatching } from './assigned.ts';
 import { type SilenceWatch, watchSilence } from './silence.ts';
-import { createSuspects, type Suspects, type ThreadWatch } from './suspects.ts';
+import { createSuspects, type Suspects } from './suspects.ts';
+import { createCalls } from './thread-calls.ts';
 
-type Outcome = Extract<FromNode, { kind: 'outcome' }>['outcome'];
+type Outcome = Awaited<ReturnType<Transport['run']>>;
 type NodeInfo = NodeStatus['info'];
 
 export interface ThreadNode {
@@ -42,12 +52,20 @@ const closeMs = 3_000;
 export interface ThreadTransport extends Transport {
   /** Resolves once each node has been ready or has failed. */
   readonly started: Promise<void>;
+  /** Tells each thread how far the clock of this machine is ahead of the one that schedules go by. */
+  retime(aheadMs: number): void;
 }
 
 /** Nodes in worker threads. A thread that dies or falls silent ends its checks as node faults and is started again. */
 export function createThreadTransport(options: ThreadTransportOptions): ThreadTransport {
   const suspects = createSuspects(options.clock, options.log);
-  const threads = new Map(options.nodes.map((node) => [node.info.name, createNodeThread(node, options, suspects)]));
+  let listener: NodeListener = { watching: () => {}, seen: () => {} };
+  const shared: Shared = {
+    suspects,
+    listener: () => listener,
+    lookAtRefusals: () => all.forEach(({ watching }) => watching.lookAtRefusals()),
+  };
+  const threads = new Map(options.nodes.map((node) => [node.info.name, createNodeThread(node, options, shared)]));
   const all = [...threads.values()];
   return {
     started: Promise.all(all.map(async (thread) => thread.started)).then(() => {}),
@@ -56,6 +74,11 @@ export function createThreadTransport(options: ThreadTransportOptions): ThreadTr
       const thread = threads.get(name);
       return thread === undefined ? gone(`there is no node "${name}"`) : thread.run(command, signal, onStarted);
     },
+    assign: (name, assignment) => threads.get(name)?.watching.assign(assignment),
+    listen(next) {
+      listener = next;
+    },
+    retime: (aheadMs) => all.forEach(({ watching }) => watching.retime(aheadMs)),
     close: async () => {
       await Promise.all(all.map(async (thread) => thread.close()));
     },
@@ -65,13 +88,23 @@ export function createThreadTransport(options: ThreadTransportOptions): ThreadTr
 type Ready = Extract<FromNode, { kind: 'ready' }>;
 type Health = Extract<FromNode, { kind: 'health' }>['health'];
 
-function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportOptions, suspects: Suspects) {
+/** What the threads of a transport have in common. */
+interface Shared {
+  readonly suspects: Suspects;
+  readonly listener: () => NodeListener;
+  /** A check was put aside, or need not be any more. */
+  readonly lookAtRefusals: () => void;
+}
+
+function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportOptions, shared: Shared) {
+  const { suspects } = shared;
   const { module, clock, times = threadTimes } = parts;
   const log = parts.log.child({ node: info.name });
-  const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
+  const start = createStart();
   const watch = suspects.watch();
   const calls = createCalls((message) => send(message), watch);
-  const awaitingStart: (() => void)[] = [];
+  const sendIfThere = (message: ToNode) => isReady && send(message);
+  const watching = createThreadWatching({ ...shared, node: info.name, send: sendIfThere });
   let capabilities: Ready['capabilities'] = {};
   let health: Health = { running: 0, queued: 0, lagSeconds: 0 };
   let isReady = false;
@@ -82,7 +115,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
   let silence: SilenceWatch | null = null;
   let worker = launch();
   function launch(): Worker {
-    const launched = startWorker(module, options, `node ${info.name}`, { hear, lose });
+    const launched = startWorker(module, { ...options, busy: watching.busy }, `node ${info.name}`, { hear, lose });
     silence?.[Symbol.dispose]();
     silence = watchSilence(clock, times.lookMs, (looks) => {
       if (looks < (isReady ? times.looksUntilSilent : times.looksUntilStarted)) return;
@@ -101,22 +134,22 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
         isReady = true;
         reason = null;
         log.debug({ capabilities }, 'node is ready');
-        wakeStart();
+        watching.begin();
+        start.wake();
         break;
       case 'health':
         ({ health } = message);
         watch.spoke();
         restartMs = firstRestartMs;
         break;
+      case 'watching':
+      case 'seen':
+        watching.hear(message);
+        break;
       case 'outcome':
         calls.complete(message.id, message.outcome, message.startedAt);
         break;
     }
-  }
-
-  function wakeStart(): void {
-    hasStarted();
-    for (const wake of awaitingStart.splice(0)) wake();
   }
 
   // Called for the same thread by "error", "exit" and silence: only the first call counts.
@@ -125,22 +158,21 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     silence?.[Symbol.dispose]();
     isReady = false;
     reason = why;
-    watch.lost();
+    watch.lost(watching.lost());
+    shared.lookAtRefusals();
     calls.completeAll(gone(`the node was lost: ${why}`));
-    if (isClosing) return wakeStart();
+    if (isClosing) return start.wake();
     log.error({ reason: why, restartMs }, 'node is lost and will be started again');
     restart = clock.after(restartMs, () => {
       restart = null;
       worker = launch();
     });
     restartMs = Math.min(restartMs * 2, longestRestartMs);
-    wakeStart();
+    start.wake();
   }
 
   async function run(command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome> {
-    if (!isReady && restart === null && !isClosing) {
-      await orAbort(new Promise<void>((resolve) => awaitingStart.push(resolve)), signal);
-    }
+    if (!isReady && restart === null && !isClosing) await orAbort(start.next(), signal);
     if (!isReady || isClosing) return gone(`the node is not there: ${reason ?? 'closing'}`);
     const refusal = suspects.refusal(command);
     if (refusal !== null) return putAside(refusal);
@@ -155,17 +187,33 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
   async function close(): Promise<void> {
     isClosing = true;
     for (const timer of [restart, silence]) timer?.[Symbol.dispose]();
-    wakeStart();
+    start.wake();
     await endThread(worker, () => send({ kind: 'close' }), { clock, log });
   }
 
   return {
-    started,
+    started: start.first,
     run,
     close,
+    watching,
     status(): NodeStatus {
       const load = calls.count / ((options.running + options.queued) * shareOfApi);
-      return { info, online: isReady, starting: reason === 'starting', reason, capabilities, load, ...health };
+      const starting = reason === 'starting';
+      return { info, online: isReady, starting, keepsTime: true, reason, capabilities, load, ...health };
+    },
+  };
+}
+
+/** Whoever waits until a thread has started or has failed to. */
+function createStart() {
+  const { promise: first, resolve: hasStarted } = Promise.withResolvers<void>();
+  const waiting: (() => void)[] = [];
+  return {
+    first,
+    next: async () => new Promise<void>((resolve) => waiting.push(resolve)),
+    wake(): void {
+      hasStarted();
+      for (const wake of waiting.splice(0)) wake();
     },
   };
 }
@@ -181,46 +229,6 @@ function startWorker(module: URL, options: AgentOptions, name: string, { hear, l
   worker.on('error', (error) => lose(worker, messageOf(error)));
   worker.on('exit', (code) => lose(worker, `its thread ended with code ${code}`));
   return worker;
-}
-
-/** The commands that a thread works on. */
-function createCalls(send: (message: ToNode) => void, watch: ThreadWatch) {
-  const waiting = new Map<number, (outcome: Outcome, startedAt: number | null) => void>();
-  let nextId = 1;
-  return {
-    async make(command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome> {
-      const id = nextId++;
-      const outcome = new Promise<Outcome>((resolve) => {
-        waiting.set(id, (seen, startedAt) => {
-          if (startedAt !== null) onStarted?.(startedAt);
-          resolve(seen);
-        });
-      });
-      try {
-        watch.began(id, command);
-        send({ kind: 'run', id, command });
-        return await orAbort(outcome, signal);
-      } catch (error) {
-        if (signal.aborted) {
-          watch.aborted(id);
-          send({ kind: 'abort', id });
-        }
-        throw error;
-      } finally {
-        waiting.delete(id);
-      }
-    },
-    get count() {
-      return waiting.size;
-    },
-    complete(id: number, outcome: Outcome, startedAt: number | null): void {
-      watch.ended(id);
-      waiting.get(id)?.(outcome, startedAt);
-    },
-    completeAll(outcome: Outcome): void {
-      for (const resolve of waiting.values()) resolve(outcome, null);
-    },
-  };
 }
 
 async function endThread(worker: Worker, ask: () => void, { clock, log }: { clock: Clock; log: Log }): Promise<void> {

@@ -163,6 +163,8 @@ export function fakeNodes(
       commands.push({ node, command });
       return answer(node, command, signal);
     },
+    assign: () => {},
+    listen: () => {},
     close: async () => {},
   };
   return transport;

@@ -82,6 +82,8 @@ export function scriptedNode(name: string): ScriptedNode {
         });
       });
     },
+    assign: () => {},
+    listen: () => {},
     close: async () => {},
   };
 }

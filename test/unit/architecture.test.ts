@@ -12,7 +12,7 @@ const table: Record<string, readonly string[]> = {
   schedule: ['kernel'],
   history: ['kernel', 'checks/index.ts'],
   protocol: ['kernel', 'checks/index.ts'],
-  service: ['kernel', 'protocol', 'checks/index.ts'],
+  service: ['kernel', 'protocol', 'schedule', 'checks/index.ts'],
   node: ['kernel', 'protocol', 'schedule', 'checks/index.ts'],
   'monitor/judge': ['kernel', 'schedule', 'checks/index.ts', 'history'],
   'monitor/doubt': ['kernel', 'checks/index.ts', 'monitor/judge'],

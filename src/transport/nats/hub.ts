@@ -112,6 +112,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       if (connection.current === null) return gone(`the node cannot be reached: ${connection.reason}`);
       return dispatch.run(connection.current, name, command, signal, onStarted);
     },
+    // These nodes are asked for each check.
+    assign: () => {},
+    listen: () => {},
     stored: (run) => openRuns.stored(run),
     async close() {
       await roster.close();

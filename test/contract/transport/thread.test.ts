@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { AgentOptions } from '#node/ports.ts';
+import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { eventually } from '../../support/program.ts';
@@ -216,5 +217,62 @@ test('a check tells when it began in the thread', async () => {
   expect(starts).toHaveLength(1);
   expect(starts[0]).toBeGreaterThanOrEqual(before);
   expect(starts[0]).toBeLessThanOrEqual(Date.now());
+  await transport.close();
+});
+
+function listenTo(transport: ThreadTransport) {
+  const since: number[] = [];
+  const sightings: Sighting[] = [];
+  transport.listen({
+    watching: (_, __, moment) => void since.push(moment),
+    seen: (_, seen) => void sightings.push(...seen),
+  });
+  return { since, sightings };
+}
+
+const assigned = (name: string, host: string, everyMs = 1_000): AssignedTarget => ({
+  name,
+  revision: 'one',
+  schedule: { kind: 'every', everyMs },
+  ...command(host),
+});
+
+test('a thread watches what it is assigned by itself, before it has started, and again after it was lost', async () => {
+  const transport = createThreadTransport({
+    nodes: [{ info: nodeInfo('de1'), options: agentOptions }],
+    module: realModule,
+    clock: systemClock,
+    log,
+  });
+  const { since, sightings } = listenTo(transport);
+  transport.assign('de1', { number: 1, targets: [assigned('shop', '127.0.0.1:1')] });
+  await eventually(30_000, () => expect(sightings.length).toBeGreaterThanOrEqual(2));
+  expect(since).toHaveLength(1);
+  expect(sightings[0]).toMatchObject({ target: 'shop', revision: 'one', outcome: { status: 'down' } });
+  expect(sightings[0]!.dueAt).toBeGreaterThan(since[0]!);
+  expect(sightings[0]!.startedAt).toBeGreaterThanOrEqual(sightings[0]!.dueAt);
+  expect(sightings[1]!.dueAt - sightings[0]!.dueAt).toBe(1_000);
+  await transport.close();
+});
+
+test('a watched check that was under way at two losses is put aside on every thread; the others go on', async () => {
+  const clock = new FakeClock();
+  const { transport, counts } = misbehaving(clock);
+  const { since, sightings } = listenTo(transport);
+  const targets = [assigned('bad', 'dies:1'), assigned('good', 'fine:1')];
+  await until(() => transport.nodes()[0]?.online === true);
+  transport.assign('de1', { number: 1, targets });
+  for (const starts of [2, 3]) {
+    await until(() => transport.nodes()[0]?.online === false);
+    await clock.advance(30_000);
+    await until(() => Atomics.load(counts, 0) === starts);
+  }
+  await until(() => sightings.length === 2);
+  expect(sightings.map(({ target, outcome }) => [target, outcome.status])).toEqual([
+    ['bad', 'unknown'],
+    ['good', 'up'],
+  ]);
+  expect(sightings[0]?.outcome).toHaveProperty('failure.message', expect.stringContaining('put aside'));
+  expect(since).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]);
   await transport.close();
 });

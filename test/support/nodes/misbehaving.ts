@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { putAside } from '#service/ports.ts';
 import type { FromNode, ToNode } from '#node/ports.ts';
 
 // A node thread that misbehaves as its commands' host says. Its restarts are counted in shared memory.
@@ -17,17 +18,36 @@ if (workerData.chats === true) {
   }, 10).unref();
 }
 
+const outcome = { status: 'up', seconds: 0.001, address: '192.0.2.1', phases: {}, facts: {}, detail: {} } as const;
+const busy = new Uint8Array(workerData.busy as SharedArrayBuffer);
+
 parentPort?.on('message', (message: ToNode) => {
   if (message.kind === 'close') {
     if (!workerData.hangsAtClose) parentPort?.close();
     return;
   }
+  if (message.kind === 'watch') {
+    if (message.targets.some(({ spec, refusal }) => spec.host === 'dies:1' && refusal === null)) {
+      for (const { spec, place } of message.targets) busy[place] = spec.host === 'fine:1' ? 0 : 1;
+      process.exit(7);
+    }
+    say({ kind: 'watching', number: message.number, since: 0 });
+    const sightings = message.targets.map(({ name, revision, refusal }) => ({
+      target: name,
+      revision,
+      dueAt: 1,
+      outcome: refusal === null ? outcome : putAside(refusal),
+      startedAt: 1,
+    }));
+    say({ kind: 'seen', sightings });
+    return;
+  }
+  if (message.kind !== 'run' && message.kind !== 'abort') return;
   if (message.kind === 'abort') {
     Atomics.add(starts, 1, 1);
     return;
   }
   Atomics.add(starts, 2, 1);
-  const outcome = { status: 'up', seconds: 0.001, address: '192.0.2.1', phases: {}, facts: {}, detail: {} } as const;
   switch (message.command.spec.host) {
     case 'dies:1':
       process.exit(7);

@@ -26,6 +26,8 @@ function transport(clock: FakeClock, delays: Record<string, number>): Transport 
       await sleep(clock, delays[node] ?? 0, signal);
       return up();
     },
+    assign: () => {},
+    listen: () => {},
     close: async () => {},
   };
 }

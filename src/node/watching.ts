@@ -1,0 +1,126 @@
+import { failed, failure, type Outcome } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Sighting } from '#protocol/watching.ts';
+import { createWheel, type Recurring } from '#schedule/wheel.ts';
+import type { Agent, LocalTarget } from './ports.ts';
+
+export interface WatchingOptions {
+  readonly agent: Pick<Agent, 'run'>;
+  readonly clock: Clock;
+  /** How far this machine's clock is ahead of the hub's, in milliseconds. */
+  readonly aheadMs: () => number;
+  /** Takes what was seen, in the order in which checks ended. */
+  readonly send: (sightings: readonly Sighting[]) => void;
+  /** Told of each check that begins and that is over, by the place of its target. */
+  readonly onBusy?: (place: number, isBusy: boolean) => void;
+}
+
+/** Checks what a node is assigned, whenever it is due. */
+export interface Watching extends Disposable {
+  /**
+   * Watches this from now on, in place of what was watched before; what stays as it is is not disturbed, and checks that run go on.
+   * Gives the moment, by the hub's clock, after which every due time is kept or passed over.
+   */
+  assign(targets: readonly LocalTarget[]): number;
+  /** The hub's clock is another one now. */
+  retime(): void;
+}
+
+interface Watched extends Recurring {
+  readonly assigned: LocalTarget;
+  isRunning: boolean;
+  /** What was seen last, in a word; null before. */
+  last: string | null;
+}
+
+// What is as it was waits so long for company, or until so much of it is there.
+const companyMs = 1_000;
+const companyLimit = 256;
+
+/**
+ * Watches what it is assigned:
+ *
+ * 1. one wheel has the time of all targets; a due time that comes while the check before still runs is passed over;
+ * 2. what was seen goes to the hub at once where it is bad or other than the last time, with all that waits;
+ * 3. anything else waits for company, up to a second.
+ */
+export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOptions): Watching {
+  const ending = new AbortController();
+  const watched = new Map<string, Watched>();
+  let waiting: Sighting[] = [];
+  let timer: Disposable | null = null;
+  const wheel = createWheel<Watched>({ clock, aheadMs, start, skipped: () => {} });
+
+  function start(target: Watched, dueAt: number): void {
+    if (target.isRunning) return;
+    target.isRunning = true;
+    onBusy?.(target.assigned.place, true);
+    void check(target, dueAt);
+  }
+
+  async function check(target: Watched, dueAt: number): Promise<void> {
+    const { name, assigned } = target;
+    let startedAt = clock.now();
+    const outcome = await look(assigned, (at) => (startedAt = at));
+    target.isRunning = false;
+    onBusy?.(assigned.place, false);
+    if (outcome === null) return;
+    const sighting = { target: name, revision: assigned.revision, dueAt, outcome, startedAt: startedAt - aheadMs() };
+    waiting.push(sighting);
+    const word = wordFor(outcome);
+    const isNews = word !== target.last || outcome.status === 'down' || watched.get(name) !== target;
+    target.last = word;
+    if (isNews || waiting.length >= companyLimit) flush();
+    else timer ??= clock.after(companyMs, flush);
+  }
+
+  async function look(assigned: LocalTarget, onStarted: (at: number) => void): Promise<Outcome | null> {
+    if (assigned.refusal !== null) return failed(failure('node', 'internal', assigned.refusal));
+    try {
+      return await agent.run(assigned, ending.signal, onStarted);
+    } catch (error) {
+      return ending.signal.aborted ? null : failed(failure('node', 'internal', messageOf(error)));
+    }
+  }
+
+  function flush(): void {
+    timer?.[Symbol.dispose]();
+    timer = null;
+    if (waiting.length === 0) return;
+    const sightings = waiting;
+    waiting = [];
+    send(sightings);
+  }
+
+  function take(assigned: LocalTarget): void {
+    const { name, schedule, revision, refusal } = assigned;
+    const known = watched.get(name)?.assigned;
+    if (known?.revision === revision && known.refusal === refusal) return;
+    const target: Watched = { name, schedule, assigned, isRunning: false, last: null };
+    watched.set(name, target);
+    wheel.add(target);
+  }
+
+  return {
+    assign(targets) {
+      const names = new Set(targets.map(({ name }) => name));
+      for (const name of watched.keys()) {
+        if (names.has(name)) continue;
+        wheel.remove(name);
+        watched.delete(name);
+      }
+      targets.forEach(take);
+      flush();
+      return clock.now() - aheadMs();
+    },
+    retime: () => wheel.retime(),
+    [Symbol.dispose]() {
+      wheel[Symbol.dispose]();
+      flush();
+      ending.abort(new Error('the node is closing'));
+    },
+  };
+}
+
+const wordFor = (outcome: Outcome) => (outcome.status === 'up' ? 'up' : `${outcome.status} ${outcome.failure.code}`);

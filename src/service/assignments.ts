@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { checkOf, type CheckSpec, type NodeSelection, type Policy } from '#checks/index.ts';
+import type { AssignedTarget } from '#protocol/watching.ts';
+import type { Schedule } from '#schedule/schedule.ts';
+import type { Transport } from './ports.ts';
+
+/** What is to be looked at whenever it is due. */
+export interface WatchedTarget {
+  readonly name: string;
+  readonly spec: CheckSpec;
+  readonly schedule: Schedule;
+  readonly nodes: NodeSelection;
+}
+
+/** A target as nodes are assigned it. */
+export function assignedOf({ name, spec, schedule }: WatchedTarget, policy: Policy): AssignedTarget {
+  const content = JSON.stringify([spec, schedule]);
+  const revision = createHash('sha256').update(content).digest('base64url').slice(0, 16);
+  return { name, spec, schedule, policy, deadlineMs: checkOf(spec.type).deadlineMs(spec), revision };
+}
+
+/** Somebody who is assigned to nodes. */
+export interface Assignable {
+  readonly assigned: AssignedTarget;
+  /** By node: the number of the first assignment that had this target. */
+  readonly assignedBy: Map<string, number>;
+}
+
+/** What nodes that keep the time are assigned. */
+export class Assignments {
+  readonly #transport: Pick<Transport, 'assign'>;
+  readonly #nodes = new Map<string, { number: number; content: string; members: ReadonlySet<Assignable> }>();
+
+  constructor(transport: Pick<Transport, 'assign'>) {
+    this.#transport = transport;
+  }
+
+  /** Has a node watch these and nothing else; nothing is sent where that is what it watches. */
+  put(node: string, wanted: readonly Assignable[]): void {
+    const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Set() };
+    const content = wanted.map(({ assigned: { name, revision } }) => `${name} ${revision}`).join('\n');
+    if (content === known.content) return;
+    const number = known.number + 1;
+    const members = new Set(wanted);
+    this.#nodes.set(node, { number, content, members });
+    for (const one of known.members) if (!members.has(one)) one.assignedBy.delete(node);
+    for (const one of wanted) if (!one.assignedBy.has(node)) one.assignedBy.set(node, number);
+    this.#transport.assign(node, { number, targets: wanted.map(({ assigned }) => assigned) });
+  }
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '#kernel/clock.ts';
+import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
+
+/** What is to be done once rounds are stored. */
+export interface Settles {
+  after(round: RoundKey, action: () => void): void;
+  /** To be called when a round is stored, by its name. */
+  stored(round: string): void;
+  /** Nothing is done for rounds that were not stored for minutes: whoever waits tells again what it saw. */
+  forget(): void;
+}
+
+const keptMs = 300_000;
+
+/** What is to be called so many times before `action` is done; null where there is nothing to do. */
+export function countDown(count: number, action: (() => void) | null): (() => void) | null {
+  let left = count;
+  return action === null
+    ? null
+    : () => {
+        left -= 1;
+        if (left === 0) action();
+      };
+}
+
+export function createSettles(clock: Clock): Settles {
+  const waiting = new Map<string, { readonly since: number; readonly actions: (() => void)[] }>();
+  return {
+    after(round, action) {
+      const name = formatRunName(round);
+      const known = waiting.get(name);
+      if (known === undefined) waiting.set(name, { since: clock.elapsed(), actions: [action] });
+      else known.actions.push(action);
+    },
+    stored(round) {
+      const actions = waiting.get(round)?.actions ?? [];
+      waiting.delete(round);
+      for (const action of actions) action();
+    },
+    forget() {
+      const before = clock.elapsed() - keptMs;
+      for (const [name, { since }] of waiting) {
+        if (since > before) return;
+        waiting.delete(name);
+      }
+    },
+  };
+}

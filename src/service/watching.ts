@@ -1,0 +1,297 @@
+import type { Outcome, Policy } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import { formatRunName } from '#protocol/run-name.ts';
+import type { Sighting } from '#protocol/watching.ts';
+import { createWheel, type Recurring } from '#schedule/wheel.ts';
+import { type Assignable, assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
+import type { NodeStatus, Transport } from './ports.ts';
+import { collectRounds, type RoundSink, type TargetRounds } from './rounds.ts';
+import { graceMs, type Runs } from './runs.ts';
+import { selectNodes } from './select.ts';
+import { countDown, createSettles, type Settles } from './settles.ts';
+
+/** A target that is looked at by its schedule. */
+export interface Watched {
+  /** Whether a round was due and is not over. */
+  readonly underWay: boolean;
+  /** Nothing begins any more; rounds that have begun go on. */
+  stop(): void;
+  /** Nothing is heard any more. */
+  cut(): void;
+  /** Resolves when nothing more will be heard. */
+  readonly ended: Promise<void>;
+}
+
+export interface WatchingOptions {
+  readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
+  /** Asks nodes that do not keep the time by themselves. */
+  readonly runs: Pick<Runs, 'runOn'>;
+  readonly policy: Policy;
+  /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */
+  readonly onLate: (late: LateSighting) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface LateSighting {
+  readonly target: string;
+  readonly dueAt: number;
+  readonly node: NodeStatus['info'];
+  readonly outcome: Outcome;
+}
+
+interface Place extends Recurring, Assignable {
+  readonly target: WatchedTarget;
+  readonly rounds: TargetRounds;
+  /** The nodes that are asked for each check. */
+  asked: readonly NodeStatus['info'][];
+  /** When it was told to stop: nothing that is due later begins. */
+  stoppedAt: number;
+  /** Ends what was asked for. */
+  readonly work: AbortController;
+  isAsking: boolean;
+  readonly end: () => void;
+}
+
+const tickMs = 1_000;
+// What this process saw nothing of for longer was no time to wait for anybody.
+const heldUpMs = 5_000;
+const shortlyMs = 100;
+const clockJitterMs = 1_000;
+// Nodes hold back for a moment what has not changed.
+const companyMs = 1_000;
+
+/**
+ * Has targets watched by nodes:
+ *
+ * 1. each node that keeps the time is assigned its targets, and anew when targets or nodes change; others are asked when a target
+ *    is due;
+ * 2. what nodes see is collected to rounds, which are over when all who were to vote have, or at their limit;
+ * 3. what comes later than that, or of another revision, is no vote: the former is kept as late.
+ */
+export class Watching implements Disposable {
+  readonly #options: WatchingOptions;
+  readonly #places = new Map<string, Place>();
+  readonly #wheel;
+  readonly #assignments: Assignments;
+  readonly #settles: Settles;
+  #statuses: ReadonlyMap<string, NodeStatus> = new Map();
+  #nodes = '';
+  #isDirty = false;
+  #isClosed = false;
+  #ticking: Disposable | null = null;
+  #lookedAt: { now: number; elapsed: number };
+
+  constructor(options: WatchingOptions) {
+    const { clock, transport } = options;
+    this.#options = options;
+    this.#assignments = new Assignments(transport);
+    this.#settles = createSettles(clock);
+    this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
+    this.#wheel = createWheel<Place>({
+      clock,
+      start: (place, dueAt) => this.#ask(place, dueAt),
+      skipped: () => {},
+    });
+    transport.listen({
+      watching: (node, number, since) => this.#heardWatching(node, number, since),
+      seen: (node, sightings, settle) => this.#heardSightings(node, sightings, settle),
+    });
+  }
+
+  /** Watches a target from now on. One of each name at a time. */
+  watch(target: WatchedTarget, sink: RoundSink): Watched {
+    const { clock, policy } = this.#options;
+    const { name, schedule } = target;
+    const assigned = assignedOf(target, policy);
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const rounds = collectRounds(
+      {
+        target,
+        limitMs: assigned.deadlineMs + graceMs + companyMs,
+        sink,
+        statusOf: (node) => this.#statuses.get(node) ?? null,
+      },
+      clock.now(),
+    );
+    const place: Place = {
+      name,
+      schedule,
+      target,
+      assigned,
+      rounds,
+      assignedBy: new Map(),
+      asked: [],
+      stoppedAt: Number.POSITIVE_INFINITY,
+      work: new AbortController(),
+      isAsking: false,
+      end: () => {
+        place.work.abort(new Error('nobody waits for this round any more'));
+        if (this.#places.get(name) === place) this.#places.delete(name);
+        this.#wheel.remove(name);
+        this.#change();
+        resolve();
+      },
+    };
+    this.#places.set(name, place);
+    this.#change();
+    return {
+      ended,
+      get underWay() {
+        return rounds.awaited <= clock.now();
+      },
+      stop: () => {
+        place.stoppedAt = Math.min(place.stoppedAt, clock.now());
+        this.#wheel.remove(name);
+        this.#change();
+        this.#judge(place);
+      },
+      cut: () => place.end(),
+    };
+  }
+
+  /** To be called when a round is stored, by its name. */
+  stored(round: string): void {
+    this.#settles.stored(round);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#ticking?.[Symbol.dispose]();
+    this.#wheel[Symbol.dispose]();
+    for (const place of this.#places.values()) place.end();
+  }
+
+  // Many changes together are one.
+  #change(): void {
+    if (this.#isDirty || this.#isClosed) return;
+    this.#isDirty = true;
+    this.#ticking?.[Symbol.dispose]();
+    this.#ticking = this.#options.clock.after(0, () => this.#tick());
+  }
+
+  #tick(): void {
+    const wasHeldUp = this.#lookAtClock();
+    this.#ticking = null;
+    if (this.#lookAtNodes() || this.#isDirty) this.#assign();
+    const now = this.#options.clock.now();
+    // What has arrived meanwhile is read before anybody is given up.
+    if (!wasHeldUp) for (const place of this.#places.values()) if (place.rounds.awaited <= now) this.#judge(place);
+    this.#settles.forget();
+    if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(tickMs, () => this.#tick());
+  }
+
+  // Whether this thread was held up until now.
+  #lookAtClock(): boolean {
+    const { clock } = this.#options;
+    const before = this.#lookedAt;
+    const now = clock.now();
+    const elapsed = clock.elapsed();
+    this.#lookedAt = { now, elapsed };
+    if (now < before.now - clockJitterMs) for (const { rounds } of this.#places.values()) rounds.reset(now);
+    else if (now - before.now > heldUpMs + tickMs) for (const { rounds } of this.#places.values()) rounds.forgive(now);
+    return elapsed - before.elapsed > tickMs + shortlyMs;
+  }
+
+  // Whether they are others than before, or can do other things.
+  #lookAtNodes(): boolean {
+    const statuses = this.#options.transport.nodes();
+    this.#statuses = new Map(statuses.map((status) => [status.info.name, status]));
+    const nodes = JSON.stringify(
+      statuses.map(({ info, online, starting, keepsTime }) => [info, online || starting === true, keepsTime === true]),
+    );
+    const isAnother = nodes !== this.#nodes;
+    this.#nodes = nodes;
+    return isAnother;
+  }
+
+  #assign(): void {
+    this.#isDirty = false;
+    const statuses = [...this.#statuses.values()];
+    // A node that is being started is as good as there.
+    const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
+    const now = this.#options.clock.now();
+    const wanted = new Map(
+      statuses.filter(({ keepsTime }) => keepsTime === true).map(({ info }) => [info.name, [] as Place[]]),
+    );
+    for (const place of this.#places.values()) {
+      if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
+      const chosen = selectNodes(candidates, place.target.nodes, place.name);
+      place.rounds.voters = chosen.map(({ info }) => info);
+      place.asked = chosen.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info));
+      for (const { name } of place.asked) place.rounds.keeps(name, now);
+      for (const { info } of chosen) wanted.get(info.name)?.push(place);
+      if (place.asked.length > 0 && !this.#wheel.has(place.name)) this.#wheel.add(place);
+      else if (place.asked.length === 0) this.#wheel.remove(place.name);
+    }
+    for (const [node, places] of wanted) this.#assignments.put(node, places);
+  }
+
+  #heardWatching(node: string, number: number, since: number): void {
+    for (const place of this.#places.values()) {
+      const first = place.assignedBy.get(node);
+      if (since === Number.POSITIVE_INFINITY) place.rounds.keeps(node, null);
+      else if (first !== undefined && first <= number) place.rounds.keeps(node, since);
+    }
+    if (this.#lookAtNodes()) this.#change();
+  }
+
+  #heardSightings(node: string, sightings: readonly Sighting[], settle: (() => void) | null): void {
+    const info = this.#statuses.get(node)?.info;
+    if (info === undefined) return settle?.();
+    const settleOne = countDown(sightings.length, settle);
+    for (const sighting of sightings) this.#take(info, sighting, settleOne);
+    for (const name of new Set(sightings.map(({ target }) => target))) {
+      const place = this.#places.get(name);
+      if (place !== undefined) this.#judge(place);
+    }
+  }
+
+  #take(node: NodeStatus['info'], sighting: Sighting, settle: (() => void) | null): void {
+    const { target, revision, dueAt, outcome, startedAt } = sighting;
+    const place = this.#places.get(target);
+    if (place === undefined || place.assigned.revision !== revision) return settle?.();
+    const taken = place.rounds.take(node, dueAt, outcome, startedAt);
+    if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, settle);
+    if (settle !== null) this.#settles.after({ target, dueAt }, settle);
+  }
+
+  async #keepLate(late: LateSighting, settle: (() => void) | null): Promise<void> {
+    try {
+      await this.#options.onLate(late);
+      settle?.();
+    } catch (error) {
+      const { target, dueAt, node } = late;
+      this.#options.log.error({ err: error, target, dueAt, node: node.name }, 'a late result could not be stored');
+    }
+  }
+
+  #judge({ rounds, stoppedAt, end }: Place): void {
+    rounds.judge(this.#options.clock.now(), stoppedAt);
+    if (rounds.awaited > stoppedAt) end();
+  }
+
+  // For nodes that do not keep the time.
+  #ask(place: Place, dueAt: number): void {
+    const { rounds, target, asked, work } = place;
+    if (place.isAsking) {
+      for (const { name } of asked) rounds.passOver(name, dueAt);
+      return;
+    }
+    const { runs, policy, clock, log } = this.#options;
+    const command = { spec: target.spec, policy, name: formatRunName({ target: target.name, dueAt }) };
+    place.isAsking = true;
+    runs
+      .runOn(asked, command, work.signal, ({ node, outcome, startedAt = clock.now() }) => {
+        rounds.take(node, dueAt, outcome, startedAt);
+        this.#judge(place);
+      })
+      .catch((error: unknown) => {
+        if (!work.signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'round could not be run');
+      })
+      .finally(() => {
+        place.isAsking = false;
+      });
+  }
+}

@@ -1,0 +1,134 @@
+import type { FromNode, LocalTarget, ToNode } from '#node/ports.ts';
+import type { Assignment, AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { NodeListener } from '#service/ports.ts';
+import type { Suspects } from './suspects.ts';
+
+/** What a thread watches, and who hears of it. */
+export interface ThreadWatching {
+  readonly busy: SharedArrayBuffer;
+  assign(assignment: Assignment): void;
+  retime(aheadMs: number): void;
+  /** The thread is there, and knows nothing yet. */
+  begin(): void;
+  hear(message: Extract<FromNode, { kind: 'watching' | 'seen' }>): void;
+  /** The thread is gone; gives what it was checking. */
+  lost(): readonly AssignedTarget[];
+  /** Sends anew what is to be watched where checks were put aside, or need not be any more. */
+  lookAtRefusals(): void;
+}
+
+export interface ThreadWatchingOptions {
+  readonly node: string;
+  readonly suspects: Suspects;
+  readonly listener: () => NodeListener;
+  /** Sends to the thread, if it is there. */
+  readonly send: (message: ToNode) => void;
+}
+
+export function createThreadWatching({ node, suspects, listener, send }: ThreadWatchingOptions): ThreadWatching {
+  const assigned = createAssigned(suspects);
+  let aheadMs = 0;
+
+  const sendAssignment = (content: ReturnType<typeof assigned.take>) => {
+    if (content !== null) send({ kind: 'watch', ...content });
+  };
+  const lookAtRefusals = () => {
+    if (assigned.isOutdated) sendAssignment(assigned.take());
+  };
+
+  return {
+    busy: assigned.busy,
+    lookAtRefusals,
+    assign: (assignment) => sendAssignment(assigned.take(assignment)),
+    retime(ms) {
+      aheadMs = ms;
+      send({ kind: 'clock', aheadMs });
+    },
+    begin() {
+      if (aheadMs !== 0) send({ kind: 'clock', aheadMs });
+      sendAssignment(assigned.take());
+    },
+    hear(message) {
+      if (message.kind === 'watching') return listener().watching(node, message.number, message.since);
+      assigned.ended(message.sightings);
+      listener().seen(node, message.sightings, null);
+      lookAtRefusals();
+    },
+    lost() {
+      listener().watching(node, 0, Number.POSITIVE_INFINITY);
+      return assigned.lost();
+    },
+  };
+}
+
+/** What the thread of a node is to watch, whatever happens to the thread. */
+interface Assigned {
+  /** Where the thread notes which checks run. */
+  readonly busy: SharedArrayBuffer;
+  /** The assignment as it is to be sent now, or null where there is none. */
+  take(next?: Assignment): { readonly number: number; readonly targets: readonly LocalTarget[] } | null;
+  /** Whether what was sent is not as it would be sent now: checks were put aside, or need not be any more. */
+  readonly isOutdated: boolean;
+  /** The thread came to the end of these. */
+  ended(sightings: readonly Sighting[]): void;
+  /** The targets whose checks ran when the thread was lost; forgets that they did. */
+  lost(): readonly AssignedTarget[];
+}
+
+// Targets beyond so many are watched like others, but never found to be what ends a thread.
+const places = 2 ** 17;
+
+function createAssigned(suspects: Suspects): Assigned {
+  const busy = new SharedArrayBuffer(places);
+  const isBusy = new Uint8Array(busy);
+  const placeOf = new Map<string, number>();
+  const refusals = new Map<string, string>();
+  let targets = new Map<string, AssignedTarget>();
+  const free: number[] = [];
+  let number: number | null = null;
+
+  function exchange(next: Assignment): void {
+    ({ number } = next);
+    targets = new Map(next.targets.map((target) => [target.name, target]));
+    for (const [name, place] of placeOf) {
+      if (targets.has(name)) continue;
+      placeOf.delete(name);
+      free.push(place);
+    }
+    for (const name of targets.keys()) if (!placeOf.has(name)) placeOf.set(name, free.pop() ?? placeOf.size);
+  }
+
+  return {
+    busy,
+    take(next) {
+      if (next !== undefined) exchange(next);
+      if (number === null) return null;
+      refusals.clear();
+      const local = [...targets.values()].map((target): LocalTarget => {
+        const refusal = suspects.refusal(target);
+        if (refusal !== null) refusals.set(target.name, refusal);
+        return { ...target, place: placeOf.get(target.name) ?? places, refusal };
+      });
+      return { number, targets: local };
+    },
+    get isOutdated() {
+      if (suspects.areNone && refusals.size === 0) return false;
+      for (const target of targets.values()) {
+        if ((suspects.refusal(target) !== null) !== refusals.has(target.name)) return true;
+      }
+      return false;
+    },
+    ended(sightings) {
+      if (suspects.areNone) return;
+      for (const { target: name } of sightings) {
+        const target = targets.get(name);
+        if (target !== undefined) suspects.cleared(target);
+      }
+    },
+    lost() {
+      const running = [...targets.values()].filter(({ name }) => isBusy[placeOf.get(name) ?? places] === 1);
+      isBusy.fill(0);
+      return running;
+    },
+  };
+}

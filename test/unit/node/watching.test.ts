@@ -1,0 +1,167 @@
+import { afterEach, expect, test } from 'vitest';
+import { CheckSpec, type Outcome } from '#checks/index.ts';
+import { sleep } from '#kernel/clock.ts';
+import type { LocalTarget } from '#node/ports.ts';
+import { type Watching, watchTargets } from '#node/watching.ts';
+import type { Sighting } from '#protocol/watching.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { down, up } from '../../support/votes.ts';
+
+const minute = 60_000;
+
+function target(name: string, changes: Partial<LocalTarget> = {}): LocalTarget {
+  return {
+    name,
+    revision: 'one',
+    spec: CheckSpec.parse({ type: 'tcp', host: `${name}.example.com:443` }),
+    schedule: { kind: 'every', everyMs: minute },
+    policy: 'private',
+    deadlineMs: 10_000,
+    place: 0,
+    refusal: null,
+    ...changes,
+  };
+}
+
+let watching: Watching | null = null;
+afterEach(() => watching?.[Symbol.dispose]());
+
+function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), takesMs = 0) {
+  const batches: { at: number; sightings: readonly Sighting[] }[] = [];
+  const busy: [number, boolean][] = [];
+  let aheadMs = 0;
+  const watched = watchTargets({
+    agent: {
+      async run({ spec }, signal, onStarted) {
+        onStarted?.(clock.now());
+        if (takesMs > 0) await sleep(clock, takesMs, signal);
+        return look(spec.host);
+      },
+    },
+    clock,
+    aheadMs: () => aheadMs,
+    send: (sightings) => void batches.push({ at: clock.now(), sightings }),
+    onBusy: (place, isBusy) => void busy.push([place, isBusy]),
+  });
+  watching = watched;
+  const sightings = () => batches.flatMap((batch) => batch.sightings);
+  const setAhead = (ms: number) => {
+    aheadMs = ms;
+    watched.retime();
+  };
+  return { watched, batches, sightings, busy, setAhead };
+}
+
+test('what is as it was waits up to a second for company; what is new or bad goes at once with all that waits', async () => {
+  const clock = new FakeClock();
+  const downs = new Set<string>();
+  const { watched, batches } = watch(clock, (host) => (downs.has(host) ? down() : up()));
+  watched.assign(Array.from({ length: 600 }, (_, index) => target(`t${index}`)));
+  await clock.advance(minute);
+  batches.length = 0;
+  await clock.advance(minute);
+  expect(batches.length).toBeGreaterThan(50);
+  expect(batches.length).toBeLessThanOrEqual(60);
+  for (const { at, sightings } of batches) {
+    expect(sightings.every(({ dueAt }) => at - dueAt <= 1_010)).toBe(true);
+  }
+  downs.add('t7.example.com:443');
+  for (const round of [1, 2]) {
+    const before = batches.length;
+    await clock.advance(minute);
+    const batch = batches
+      .slice(before)
+      .find(({ sightings }) => sightings.some(({ outcome }) => outcome.status === 'down'));
+    expect(batch?.sightings.at(-1), `round ${round}`).toMatchObject({ target: 't7', dueAt: expect.any(Number) });
+    expect((batch?.at ?? 0) - (batch?.sightings.at(-1)?.dueAt ?? 0)).toBeLessThan(20);
+  }
+});
+
+test('no more than 256 wait for each other', async () => {
+  const clock = new FakeClock();
+  const { watched, batches } = watch(clock);
+  const quick = { schedule: { kind: 'every', everyMs: 1_000 } } as const;
+  watched.assign(Array.from({ length: 1_000 }, (_, index) => target(`t${index}`, quick)));
+  await clock.advance(5_000);
+  expect(Math.max(...batches.map(({ sightings }) => sightings.length))).toBe(256);
+});
+
+test('a due time that comes while the check before still runs is passed over', async () => {
+  const clock = new FakeClock();
+  const { watched, sightings, busy } = watch(clock, () => up(), 90_000);
+  watched.assign([target('shop', { place: 3 })]);
+  await clock.advance(10 * minute);
+  const dues = sightings().map(({ dueAt }) => dueAt);
+  expect(new Set(dues.slice(1).map((due, index) => due - dues[index]!))).toEqual(new Set([2 * minute]));
+  expect(busy.slice(0, 2)).toEqual([
+    [3, true],
+    [3, false],
+  ]);
+});
+
+test('an assignment disturbs nothing that stays as it is, and what was removed tells what was under way', async () => {
+  const clock = new FakeClock();
+  const { watched, sightings } = watch(clock, () => up(), 5_000);
+  watched.assign([target('shop'), target('blog')]);
+  await clock.advance(minute + 5_000);
+  const before = sightings().length;
+  const blogDue = sightings().find((one) => one.target === 'blog')!.dueAt;
+  await clock.advance(blogDue + 2 * minute + 1_000 - clock.now());
+  watched.assign([target('shop'), target('cafe')]);
+  await clock.advance(3 * minute);
+  const seen = sightings().slice(before);
+  expect(seen.filter((one) => one.target === 'blog').at(-1)?.dueAt).toBe(blogDue + 2 * minute);
+  const shop = seen.filter((one) => one.target === 'shop').map(({ dueAt }) => dueAt);
+  expect(new Set(shop.slice(1).map((due, index) => due - shop[index]!))).toEqual(new Set([minute]));
+  expect(seen.filter((one) => one.target === 'cafe').length).toBeGreaterThanOrEqual(2);
+});
+
+test('another revision is another target: its checks say so, and what still ran for the one before too', async () => {
+  const clock = new FakeClock();
+  const { watched, sightings } = watch(clock, () => up(), 5_000);
+  watched.assign([target('shop')]);
+  await clock.advance(minute + 5_000);
+  const dueAt = sightings()[0]!.dueAt;
+  await clock.advance(dueAt + 2 * minute + 1_000 - clock.now());
+  watched.assign([target('shop', { revision: 'two' })]);
+  await clock.advance(minute + 5_000);
+  expect(sightings().map(({ revision }) => revision)).toEqual(['one', 'one', 'one', 'two'].slice(-sightings().length));
+});
+
+test('a node whose clock is an hour off goes by the clock of the hub, and says when by that', async () => {
+  const clock = new FakeClock('2026-01-01T01:00:00Z');
+  const { watched, sightings, setAhead } = watch(clock);
+  setAhead(60 * minute);
+  const since = watched.assign([target('shop')]);
+  expect(new Date(since).toISOString()).toBe('2026-01-01T00:00:00.000Z');
+  await clock.advance(minute);
+  const [first] = sightings();
+  expect((first?.dueAt ?? 0) - since).toBeLessThanOrEqual(minute);
+  expect(first?.startedAt).toBe(first?.dueAt);
+});
+
+test('a check that was put aside is not run, and says why', async () => {
+  const clock = new FakeClock();
+  const { watched, sightings } = watch(clock, () => {
+    throw new Error('it was run');
+  });
+  watched.assign([target('shop', { refusal: 'this check is put aside for 10m' })]);
+  await clock.advance(minute);
+  expect(sightings()[0]?.outcome).toMatchObject({
+    status: 'unknown',
+    failure: { source: 'node', message: 'this check is put aside for 10m' },
+  });
+});
+
+test('one that is closed leaves no timer and tells what it has', async () => {
+  const clock = new FakeClock();
+  const { watched, batches, sightings } = watch(clock);
+  watched.assign([target('shop')]);
+  await clock.advance(2 * minute);
+  const dueAt = sightings().at(-1)!.dueAt;
+  await clock.advance(dueAt + minute - clock.now() + 10);
+  const before = batches.length;
+  watched[Symbol.dispose]();
+  expect(batches).toHaveLength(before + 1);
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,206 @@
+import { array, assert, integer, property, record, shuffledSubarray } from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Outcome } from '#checks/index.ts';
+import type { NodeStatus } from '#service/ports.ts';
+import { type CollectedRound, collectRounds } from '#service/rounds.ts';
+import { down, nodeInfo, up } from '../../support/votes.ts';
+
+const second = 1_000;
+const limitMs = 16 * second;
+// Its due times are the whole minutes and some seconds more.
+const target = { name: 'shop', schedule: { kind: 'every', everyMs: 60 * second } } as const;
+const names = ['de1', 'us1', 'jp1'] as const;
+const infos = names.map((name) => nodeInfo(name));
+
+function collect(over = 0) {
+  const rounds: CollectedRound[] = [];
+  let skipped = 0;
+  const offline = new Map<string, string>();
+  const collected = collectRounds(
+    {
+      target,
+      limitMs,
+      sink: {
+        round: (round) => void rounds.push(round),
+        skipped: (count) => void (skipped += count),
+      },
+      statusOf: (name): NodeStatus => ({
+        info: nodeInfo(name),
+        online: !offline.has(name),
+        reason: offline.get(name) ?? null,
+        capabilities: {},
+        running: 0,
+        queued: 0,
+        lagSeconds: 0,
+      }),
+    },
+    over,
+  );
+  collected.voters = infos;
+  for (const name of names) collected.keeps(name, over);
+  const due = (number: number) => first + number * 60 * second;
+  const first = collected.awaited;
+  const vote = (node: number, number: number, outcome: Outcome = up()) => {
+    const taken = collected.take(infos[node]!, due(number), outcome, due(number) + 5);
+    collected.judge(due(number) + second, Number.POSITIVE_INFINITY);
+    return taken;
+  };
+  const judge = (now: number) => collected.judge(now, Number.POSITIVE_INFINITY);
+  return { collected, rounds, offline, due, vote, judge, skipped: () => skipped };
+}
+
+const said = ({ votes }: CollectedRound) =>
+  votes.map(({ node, outcome }) =>
+    outcome.status === 'up' ? `${node.name} up` : `${node.name} ${outcome.status} ${outcome.failure.code}`,
+  );
+
+test('a round is over as soon as all have voted, and tells when the first of them began', () => {
+  const { rounds, vote, due } = collect();
+  vote(0, 0);
+  vote(2, 0, down());
+  expect(rounds).toEqual([]);
+  vote(1, 0);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 down refused']]);
+  expect(rounds[0]).toMatchObject({ dueAt: due(0), startedAt: due(0) + 5 });
+});
+
+test('who does not vote until the limit is unknown by its own fault', () => {
+  const { rounds, vote, judge, due } = collect();
+  vote(0, 0);
+  vote(1, 0);
+  judge(due(0) + limitMs - 1);
+  expect(rounds).toEqual([]);
+  judge(due(0) + limitMs);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown no_answer']]);
+});
+
+test('nobody waits for a node that is away; where all are, the round is of unknowns', () => {
+  const { rounds, vote, judge, offline, due } = collect();
+  offline.set('jp1', 'it has not reported for 15 s');
+  vote(0, 0);
+  vote(1, 0);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown gone']]);
+  for (const name of names) offline.set(name, 'the link is cut');
+  judge(due(1));
+  expect(rounds.map(said)[1]).toEqual(['de1 unknown gone', 'us1 unknown gone', 'jp1 unknown gone']);
+});
+
+test('a node that votes on the next round has passed over the one before: nobody waits for it any more', () => {
+  const { rounds, vote, due } = collect();
+  vote(0, 0);
+  vote(1, 0);
+  vote(2, 1);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown busy']]);
+  expect(rounds[0]?.dueAt).toBe(due(0));
+});
+
+test('a round that began nowhere is counted as skipped', () => {
+  const { collected, rounds, judge, due, skipped } = collect();
+  for (const info of infos) collected.take(info, due(3), up(), due(3));
+  judge(due(3));
+  expect(rounds).toHaveLength(1);
+  expect(skipped()).toBe(3);
+});
+
+test('a node that watches since later is not waited for, and what nobody watched yet is no round', () => {
+  const { collected, rounds, vote, judge, due, skipped } = collect();
+  for (const name of names) {
+    collected.keeps(name, null);
+    collected.keeps(name, due(1));
+  }
+  judge(due(1) + 1);
+  expect(rounds).toEqual([]);
+  for (const node of [0, 1, 2]) vote(node, 2);
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due(2)]);
+  expect(skipped()).toBe(0);
+});
+
+test('a complete round waits for the one before it', () => {
+  const { collected, rounds, judge, due } = collect();
+  const take = (node: number, number: number) => collected.take(infos[node]!, due(number), up(), due(number));
+  for (const [node, number] of [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [1, 1],
+  ] as const)
+    take(node, number);
+  judge(due(0) + second);
+  expect(rounds).toEqual([]);
+  take(2, 0);
+  judge(due(0) + second);
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due(0)]);
+  take(2, 1);
+  judge(due(1));
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due(0), due(1)]);
+});
+
+test('a vote on a round that is over is late, and one that comes twice counts once', () => {
+  const { rounds, vote, judge, due } = collect();
+  expect(vote(0, 0)).toBe('taken');
+  expect(vote(0, 0, down())).toBe('repeated');
+  judge(due(0) + limitMs);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 unknown no_answer', 'jp1 unknown no_answer']]);
+  expect(vote(1, 0)).toBe('late');
+});
+
+test('what this process slept through is skipped; what was under way has its time again', () => {
+  const { collected, rounds, vote, judge, due, skipped } = collect();
+  vote(0, 0);
+  const now = due(9) + 30 * second;
+  collected.forgive(now);
+  judge(now);
+  expect(rounds).toEqual([]);
+  for (const node of [0, 1, 2]) vote(node, 10);
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual([due(0), due(10)]);
+  expect(skipped()).toBe(9);
+});
+
+test('after the clock was set back rounds go on, under names of their own', () => {
+  const { collected, rounds, judge, due } = collect();
+  for (const info of infos) collected.take(info, due(60), up(), due(60));
+  judge(due(60));
+  collected.reset(due(0) + 1);
+  for (const info of infos) collected.take(info, due(1) + 1, up(), due(1) + 1);
+  judge(due(1) + second);
+  expect(rounds.at(-1)?.dueAt).toBe(due(1) + 1);
+});
+
+test('rounds that are long over end with the votes that came, in order, and say why they are late', () => {
+  const { collected, rounds, due } = collect();
+  const outcomes: readonly Outcome[] = [up(), down(), up()];
+  for (const [number, outcome] of outcomes.entries())
+    for (const node of [1, 0]) collected.take(infos[node]!, due(number), outcome, due(number));
+  const pending = collected.openUntil(due(5)).toSorted((a, b) => a - b);
+  for (const dueAt of pending) collected.endLate(dueAt, 'the monitor was away');
+  expect(rounds.map(({ dueAt, late }) => [dueAt, late])).toEqual(
+    [0, 1, 2].map((number) => [due(number), 'the monitor was away']),
+  );
+  expect(rounds.map(said)[1]).toEqual(['de1 down refused', 'us1 down refused', 'jp1 unknown no_answer']);
+});
+
+test('whatever the order in which votes arrive, and however often, the rounds are the same', () => {
+  const rounds = 4;
+  const all = Array.from({ length: rounds }, (_, number) => [0, 1, 2].map((node) => ({ node, number }))).flat();
+  const play = (arrivals: readonly { node: number; number: number }[]) => {
+    const { collected, rounds: ended, due } = collect();
+    for (const { node, number } of arrivals) {
+      const outcome = (node + number) % 3 === 0 ? down() : up();
+      collected.take(infos[node]!, due(number), outcome, due(number) + node);
+    }
+    for (const dueAt of collected.openUntil(due(rounds)).toSorted((a, b) => a - b)) collected.endLate(dueAt, 'late');
+    return ended;
+  };
+  const inTime = play(all);
+  expect(inTime).toHaveLength(rounds);
+  assert(
+    property(
+      shuffledSubarray(all, { minLength: all.length }),
+      array(record({ node: integer({ min: 0, max: 2 }), number: integer({ min: 0, max: rounds - 1 }) })),
+      (shuffled, repeats) => {
+        expect(play([...shuffled, ...repeats])).toEqual(inTime);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

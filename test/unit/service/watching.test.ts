@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { CheckSpec, type NodeSelection } from '#checks/index.ts';
+import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { NodeListener, NodeStatus, Transport } from '#service/ports.ts';
+import type { CollectedRound } from '#service/rounds.ts';
+import { createRuns } from '#service/runs.ts';
+import { type LateSighting, Watching } from '#service/watching.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { down, nodeInfo, up } from '../../support/votes.ts';
+
+const all: NodeSelection = { kind: 'all' };
+
+function status(name: string, changes: Partial<NodeStatus> = {}): NodeStatus {
+  return {
+    info: nodeInfo(name),
+    online: true,
+    reason: null,
+    keepsTime: true,
+    capabilities: {},
+    running: 0,
+    queued: 0,
+    lagSeconds: 0,
+    ...changes,
+  };
+}
+
+/** A hub with nodes that do what the test does for them. */
+function hub(...names: readonly string[]) {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const nodes = new Map(names.map((name) => [name, status(name)]));
+  const assignments: { node: string; assignment: Assignment }[] = [];
+  const asked: string[] = [];
+  const late: LateSighting[] = [];
+  let listener: NodeListener | null = null;
+  const transport: Transport = {
+    nodes: () => [...nodes.values()],
+    async run(node) {
+      asked.push(node);
+      return up();
+    },
+    assign(node, assignment) {
+      assignments.push({ node, assignment });
+      listener?.watching(node, assignment.number, clock.now());
+    },
+    listen: (next) => void (listener = next),
+    close: async () => {},
+  };
+  const watching = new Watching({
+    transport,
+    runs: createRuns(transport, clock),
+    policy: 'private',
+    onLate: async (one) => void late.push(one),
+    clock,
+    log: memoryLog().log,
+  });
+  const watch = (name: string, selection: NodeSelection = all, everyMs = 60_000, host = `${name}.example.com:443`) => {
+    const rounds: CollectedRound[] = [];
+    const spec = CheckSpec.parse({ type: 'tcp', host });
+    const watched = watching.watch(
+      { name, spec, schedule: { kind: 'every', everyMs }, nodes: selection },
+      { round: (round) => void rounds.push(round), skipped: () => {} },
+    );
+    return { rounds, watched };
+  };
+  const targetsOf = (node: string) =>
+    assignments.findLast((one) => one.node === node)?.assignment.targets.map(({ name }) => name) ?? [];
+  const revisionOf = (target: string) =>
+    assignments.flatMap(({ assignment }) => assignment.targets).findLast(({ name }) => name === target)?.revision ?? '';
+  const see = (
+    node: string,
+    target: string,
+    dueAt: number,
+    changes: Partial<Sighting> = {},
+    settle: (() => void) | null = null,
+  ) =>
+    listener?.seen(
+      node,
+      [{ target, revision: revisionOf(target), dueAt, outcome: up(), startedAt: dueAt, ...changes }],
+      settle,
+    );
+  return { clock, nodes, assignments, asked, late, watching, watch, targetsOf, see };
+}
+
+test('many targets are one assignment for each node, and one that does not change is not sent again', async () => {
+  const { clock, assignments, watch, targetsOf, watching } = hub('de1', 'us1');
+  for (let index = 0; index < 100; index += 1) watch(`t${index}`);
+  await clock.advance(5_000);
+  expect(assignments.map(({ node, assignment }) => [node, assignment.targets.length])).toEqual([
+    ['de1', 100],
+    ['us1', 100],
+  ]);
+  watch('more', { kind: 'named', names: ['us1'] });
+  await clock.advance(5_000);
+  expect(assignments).toHaveLength(3);
+  expect(targetsOf('us1')).toContain('more');
+  watching[Symbol.dispose]();
+});
+
+test('two of ten nodes are a stable choice: where one goes, only its targets move', async () => {
+  const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
+  const { clock, nodes, watch, targetsOf, watching } = hub(...names);
+  const targets = Array.from({ length: 60 }, (_, index) => `t${index}`);
+  for (const name of targets) watch(name, { kind: 'count', count: 2, avoid: [] });
+  await clock.advance(1_000);
+  const before = new Map(names.map((node) => [node, targetsOf(node)]));
+  expect([...before.values()].flat()).toHaveLength(120);
+  expect(Math.min(...[...before.values()].map((own) => own.length))).toBeGreaterThan(2);
+  nodes.set('n3', status('n3', { online: false, reason: 'gone' }));
+  await clock.advance(2_000);
+  for (const node of names.filter((name) => name !== 'n3')) {
+    expect(targetsOf(node)).toEqual(expect.arrayContaining([...(before.get(node) ?? [])]));
+  }
+  expect(targetsOf('n3')).toEqual([]);
+  watching[Symbol.dispose]();
+});
+
+test('a node that does not keep the time is asked when the target is due, beside one that does', async () => {
+  const { clock, nodes, asked, assignments, watch, watching } = hub('de1', 'old');
+  nodes.set('old', status('old', { keepsTime: false }));
+  const { rounds, watched } = watch('shop');
+  while (!watched.underWay) await clock.advance(100);
+  expect(asked).toEqual(['old']);
+  expect(assignments.map(({ node }) => node)).toEqual(['de1']);
+  expect(rounds).toEqual([]);
+  expect(watched.underWay).toBe(true);
+  nodes.set('de1', status('de1', { online: false, reason: 'the link is cut' }));
+  await clock.advance(1_000);
+  expect(rounds.map(({ votes }) => votes.map(({ outcome }) => outcome.status))).toEqual([['unknown', 'up']]);
+  watching[Symbol.dispose]();
+  expect(clock.pending).toBe(0);
+});
+
+test('what is of another revision is no vote, what is late is kept as late, and who waits is told once it is stored', async () => {
+  const { clock, watch, see, late, watching } = hub('de1', 'us1');
+  const { rounds } = watch('shop');
+  await clock.advance(1_000);
+  const dueAt = clock.now() + 10_000;
+  const settled: string[] = [];
+  const settle = (what: string) => () => void settled.push(what);
+  see('de1', 'shop', dueAt, { revision: 'another', outcome: down() }, settle('another'));
+  expect(settled).toEqual(['another']);
+  see('de1', 'shop', dueAt, {}, settle('in time'));
+  await clock.advance(60_000);
+  expect(rounds.find((round) => round.dueAt === dueAt)?.votes.map(({ outcome }) => outcome.status)).toEqual([
+    'up',
+    'unknown',
+  ]);
+  expect(settled).toEqual(['another']);
+  watching.stored(`shop/${dueAt}`);
+  expect(settled).toEqual(['another', 'in time']);
+  see('us1', 'shop', dueAt, {}, settle('late'));
+  await clock.advance(0);
+  expect(late).toMatchObject([{ target: 'shop', dueAt, node: { name: 'us1' } }]);
+  expect(settled).toEqual(['another', 'in time', 'late']);
+  see('us1', 'removed', dueAt, {}, settle('removed'));
+  expect(settled.at(-1)).toBe('removed');
+  watching[Symbol.dispose]();
+});
+
+test('a target that is to stop ends once its round that runs is over', async () => {
+  const { clock, watch, see, watching } = hub('de1');
+  const { rounds, watched } = watch('shop', all, 10_000);
+  let isOver = false;
+  void watched.ended.then(() => (isOver = true));
+  while (!watched.underWay) await clock.advance(100);
+  watched.stop();
+  await clock.advance(1_000);
+  expect(isOver).toBe(false);
+  see('de1', 'shop', Math.floor(clock.now() / 100) * 100 - 1_000);
+  await clock.advance(0);
+  expect(isOver).toBe(true);
+  expect(rounds).toHaveLength(1);
+  watching[Symbol.dispose]();
+  expect(clock.pending).toBe(0);
+});
