@@ -14,6 +14,8 @@ import type { HistoryReader } from '#history/reader.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
+import type { Board } from '#web/live/board.ts';
+import { type States, statesSince } from '#web/live/states.ts';
 import type { WebServer } from '#web/server.ts';
 
 // The compose files are the only ones that name adapters.
@@ -22,6 +24,10 @@ import type { WebServer } from '#web/server.ts';
 export interface Daemon {
   readonly web: WebServer;
   readonly history: HistoryReader;
+  /** How targets are: those that changed after this version, all after 0. */
+  states(version: number): States;
+  /** Called at every change of them. */
+  onChange(listener: () => void): Disposable;
   /** Rejects when the program cannot go on by a defect of ours. */
   readonly ended: Promise<void>;
   /** Loads the configuration anew and applies it; an invalid one changes nothing. */
@@ -91,7 +97,15 @@ export async function startDaemon(
   started.use(watching.reloader);
   void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();
-  return handleOf({ ...watching, web: served.web, history, outbox, clock, rest: started.move() });
+  return handleOf({
+    ...watching,
+    web: served.web,
+    board: served.pages.board,
+    history,
+    outbox,
+    clock,
+    rest: started.move(),
+  });
 }
 
 interface Reloadable {
@@ -115,6 +129,7 @@ async function preparedFor(next: Config, { served, channels, regulars, outbox }:
 
 interface Parts extends Watching {
   readonly web: WebServer;
+  readonly board: Board;
   readonly history: HistoryReader;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -122,10 +137,12 @@ interface Parts extends Watching {
   readonly rest: AsyncDisposableStack;
 }
 
-function handleOf({ web, history, monitor, reloader, outbox, clock, rest }: Parts): Daemon {
+function handleOf({ web, board, history, monitor, reloader, outbox, clock, rest }: Parts): Daemon {
   return {
     web,
     history,
+    states: (version) => statesSince(board, version),
+    onChange: (listener) => board.onChange(listener),
     ended: monitor.ended,
     reload: async (cause) => reloader.reload(cause),
     async stop() {

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { runProgram } from '#cli/program.ts';
-import type { World } from '#cli/world.ts';
+import type { Terminal, World } from '#cli/world.ts';
+import type { ReadStream, WriteStream } from 'node:tty';
 import { version } from '#kernel/version.ts';
 
 // The only file that touches the process: arguments, environment, signals, exit.
@@ -27,6 +28,7 @@ const world: World = {
   hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   columns: process.stdout.columns || 80,
   rows: process.stdout.rows || 24,
+  terminal: process.stdin.isTTY && process.stdout.isTTY ? terminalOf(process.stdin, process.stdout) : null,
   readLine,
   print: (text) => process.stdout.write(text),
   printError: (text) => process.stderr.write(text),
@@ -50,4 +52,23 @@ async function readLine(question: string): Promise<string> {
     lines.close();
     if (isTerminal) process.stderr.write('\n');
   }
+}
+
+function terminalOf(input: ReadStream, output: WriteStream): Terminal {
+  return {
+    size: () => ({ columns: output.columns, rows: output.rows }),
+    onResize(action) {
+      output.on('resize', action);
+      return { [Symbol.dispose]: () => void output.off('resize', action) };
+    },
+    onKey(action) {
+      // A sequence comes as one; what is typed quickly, or pasted, may come together.
+      const hear = (data: Buffer) => {
+        const text = data.toString();
+        for (const key of text.startsWith('\u{1b}') ? [text] : text) action(key);
+      };
+      input.setRawMode(true).resume().on('data', hear);
+      return { [Symbol.dispose]: () => void input.off('data', hear).pause().setRawMode(false) };
+    },
+  };
 }

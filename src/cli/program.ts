@@ -89,6 +89,16 @@ export function createProgram(world: World, finish: (code: number) => void): Com
       finish(await health(options, world));
     });
 
+  program
+    .command('top')
+    .description('show the states of all targets as they change; q quits')
+    .addOption(configOption)
+    .option('--json', 'print JSON, once')
+    .action(async (options) => {
+      const { showTop } = await import('./top.ts');
+      finish(await showTop(options, world));
+    });
+
   addCheckCommands(program, world, finish);
   addControlCommands(program, configOption, world, finish);
   addHistoryCommands(program, configOption, world, finish);

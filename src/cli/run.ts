@@ -1,9 +1,13 @@
 import { once } from 'node:events';
-import { startDaemon } from '#compose.ts';
+import { type Daemon, startDaemon } from '#compose.ts';
+import type { Config } from '#config/config.ts';
 import { openConfigSource } from '#config/config-source.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { urlOfDaemon } from './ask-daemon.ts';
+import { paintOf } from './paint.ts';
+import { tellChanges } from './state-lines.ts';
 import type { World } from './world.ts';
 
 /** Runs the daemon until it is told to stop (exit code 0) or cannot go on (it throws). */
@@ -22,6 +26,8 @@ export async function run(
   const where =
     config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
   log.info({ targets: config.targets.length, ...where }, 'watching');
+  using open = new DisposableStack();
+  if (world.interactive) open.use(tellPerson(daemon, config, world));
   const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
   try {
     await Promise.race([daemon.ended, stopped]);
@@ -31,4 +37,13 @@ export async function run(
     log.info('stopped');
   }
   return 0;
+}
+
+/** Tells who looks at the terminal where to look, and then every change. */
+function tellPerson(daemon: Daemon, { http, targets }: Config, world: World): Disposable {
+  const { host, port } = daemon.web.addr();
+  const address = http.publicUrl ?? urlOfDaemon({ host, port, admin: null });
+  const count = `${targets.length} ${targets.length === 1 ? 'target' : 'targets'}`;
+  world.print(`\nWatching ${count}. Look at ${address}/ or run "watchpost top"; Ctrl-C stops.\n\n`);
+  return tellChanges(daemon, world.print, paintOf(world), systemClock);
 }

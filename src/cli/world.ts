@@ -15,8 +15,17 @@ export interface World {
   /** How many characters fit in a line of the terminal, and how many lines on it. */
   readonly columns: number;
   readonly rows: number;
+  /** The terminal where both input and output are one, else null. */
+  readonly terminal: Terminal | null;
   /** The first line of standard input. On a terminal it is asked for with these words, and what is typed is not shown. */
   readonly readLine: (question: string) => Promise<string>;
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
+}
+
+export interface Terminal {
+  size(): { readonly columns: number; readonly rows: number };
+  onResize(action: () => void): Disposable;
+  /** Hears of every key, or sequence of one, and keeps them from being shown, until it is disposed. */
+  onKey(action: (key: string) => void): Disposable;
 }

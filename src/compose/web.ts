@@ -11,6 +11,8 @@ import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import type { Health } from '#web/health.ts';
 import { historyRoutes } from '#web/history.ts';
+import { statesSince } from '#web/live/states.ts';
+import { stateRoutes } from '#web/states.ts';
 import { noteRoutes } from '#web/notes.ts';
 import { type Answers, startWebServer, type WebServer } from '#web/server.ts';
 
@@ -73,6 +75,7 @@ export async function openWeb(
       health,
       adminPlugins: [
         routes,
+        stateRoutes((version) => statesSince(pages.board, version)),
         noteRoutes(pages.notes),
         deliveryRoutes({ store, wakeOutbox: () => outbox.wake() }),
         historyRoutes({ history, clock }),

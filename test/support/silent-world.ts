@@ -13,6 +13,7 @@ export function silentWorld(): World {
     hangUp: () => {},
     columns: 80,
     rows: 24,
+    terminal: null,
     readLine: async () => '',
     print: () => {},
     printError: () => {},

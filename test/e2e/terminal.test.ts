@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { command } from '../support/command.ts';
+import { startHttpTarget } from '../support/http-target.ts';
+import { createProgram, eventually } from '../support/program.ts';
+import { needsProgram } from '../support/programs.ts';
+import { openTerminal } from '../support/tmux.ts';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const patienceMs = 30_000;
+
+test('top shows states as they change, and goes by its keys and the size of its terminal', async () => {
+  await using target = await startHttpTarget();
+  await using steady = await startHttpTarget();
+  await using program = await createProgram();
+  const many = Array.from(
+    { length: 30 },
+    (_, index) => `  many${index}: { check: http, host: "${steady.url}", every: 5s }`,
+  );
+  const config = `
+data: watchpost.db
+http: { listen: 127.0.0.1:${await freePort()} }
+targets:
+  shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms }
+${many.join('\n')}
+`;
+  const path = join(program.folder, 'watchpost.yaml');
+  await program.start(config);
+  const once = async () => command(['top', '--config', path]);
+  await eventually(patienceMs, async () => expect((await once()).out).toContain('31 of 31 targets are up'));
+  // Where nobody looks it is a table, without a colour.
+  expect(await once()).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^31 of 31 targets are up\n\ntarget +state[^]*\nmany0 +up +/),
+  });
+  expect(JSON.parse((await command(['top', '--json', '--config', path])).out)).toHaveLength(31);
+
+  await using terminal = await openTerminal(['top', '--config', path]);
+  const shows = async (pattern: RegExp) =>
+    eventually(patienceMs, async () => expect(await terminal.screen()).toMatch(pattern));
+  await shows(/of 31 targets are up[^]*target +state +for[^]*q quit {2}s sort: state[^]*1-20 of 31/);
+  await target.stop();
+  await shows(/, 1 down[^]*\nshop +down [^]*connection refused/);
+  await terminal.press('f');
+  await shows(/f show: not up/);
+  expect(await terminal.screen()).not.toMatch(/many\d+ +up/);
+  await terminal.press('f', 'f', '/', 'm', 'a', 'n', 'y', '2', 'Enter', 's');
+  await shows(/s sort: name {2}f show: all {2}\/ search "many2"/);
+  const rows = (await terminal.screen()).split('\n').filter((line) => line.startsWith('many'));
+  expect(rows.map((line) => line.split(' ')[0])).toHaveLength(11);
+  await terminal.press('/', 'Escape', 'j', 'j');
+  await shows(/3-22 of 31/);
+  await terminal.resize(60, 12);
+  await shows(/3-10 of 31/);
+  expect(Math.max(...(await terminal.screen()).split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
+  await terminal.press('q');
+  await shows(/ended with 0/);
+  expect((await once()).code).toBe(1);
+});
+
+test('run on a terminal says where to look, and tells each change in words', async (context) => {
+  needsProgram(context, 'tmux', 'tmux');
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const path = join(program.folder, 'watchpost.yaml');
+  const port = await freePort();
+  const config = `
+data: watchpost.db
+http: { listen: 127.0.0.1:${port} }
+targets: { shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms } }
+`;
+  await writeFile(path, config);
+  await using terminal = await openTerminal(['run', '--log-level', 'warn', '--config', path]);
+  const shows = async (pattern: RegExp) =>
+    eventually(patienceMs, async () => expect(await terminal.screen()).toMatch(pattern));
+  await shows(new RegExp(`Watching 1 target. Look at http://127.0.0.1:${port}/ or run "watchpost top"; Ctrl-C stops`));
+  await shows(/^\d\d:\d\d:\d\d {2}shop is up$/m);
+  await target.stop();
+  await shows(/^\d\d:\d\d:\d\d {2}shop is down: connection refused, was up for \d+\w/m);
+  await target.start();
+  await shows(/^\d\d:\d\d:\d\d {2}shop is up, was down for \d+\w/m);
+  await terminal.press('C-c');
+  await shows(/ended with 0/);
+});
