@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
-import type { Fact, Outcome, Phase } from './outcome.ts';
+import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
 import type { OutcomeTable } from './table.ts';
 import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
@@ -52,6 +52,26 @@ export function startPlain<Spec, Detail>(
   };
 }
 
+/** What is expected of somebody who calls us. */
+export interface HeardOf {
+  /** The SHA-256 of the secret that it calls with, in small hexadecimal digits; null until the file with the secret was read. */
+  readonly secretHash: string | null;
+  /** How long after the expected time it may be heard of. */
+  readonly graceMs: number;
+  /** How long a run may take, or null. */
+  readonly maxRuntimeMs: number | null;
+}
+
+/** The start of a type whose targets are heard of: no node has to look. */
+export async function startNone(): Promise<Prober<unknown, never>> {
+  const reason = 'nobody looks at a target of this type: it calls';
+  return {
+    capability: { able: false, reason },
+    probe: async () => failed(failure('node', 'unsupported', reason)),
+    close: async () => {},
+  };
+}
+
 /** Whose rows: those of the interface, or those of the public service where it differs. */
 export type Dialect = 'interface' | 'check-host.net';
 
@@ -96,6 +116,8 @@ export interface CheckType<
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
   start(environment: NodeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
+  /** What is expected of a target that is heard of; absent where nodes look. */
+  readonly heard?: (spec: z.output<SpecSchema>) => HeardOf;
   /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
   /** What a TLS server presented; absent where a type never sees a certificate. */

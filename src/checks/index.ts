@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Capability, NodeEnvironment, ProbeContext, RowForm } from './check.ts';
+import type { Capability, HeardOf, NodeEnvironment, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
+import { heartbeat } from './heartbeat/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
@@ -11,7 +12,7 @@ import type { Certificate } from './certificate.ts';
 import { udp } from './udp/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
-export type { Capability, Dialect, NodeEnvironment, ProbeContext } from './check.ts';
+export type { Capability, Dialect, HeardOf, NodeEnvironment, ProbeContext } from './check.ts';
 export { parseEndpoint } from './endpoint.ts';
 export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection } from './node-info.ts';
@@ -21,7 +22,7 @@ export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp] as const;
+export const checks = [ping, http, tcp, dns, udp, heartbeat] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.
@@ -34,6 +35,11 @@ export type CheckSpec = z.output<typeof CheckSpec>;
 export type CheckTypeName = CheckSpec['type'];
 
 export const checkTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
+
+/** Those that nodes run; targets of the others are heard of. */
+export const probedTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
+  'heard' in check ? [] : [check.type],
+);
 
 /** Those that the interface knows. */
 export const interfaceTypeNames = checks.flatMap((check) => (check.row === null ? [] : [check.type]));
@@ -51,6 +57,7 @@ export interface AnyCheck {
   readonly overApi: Readonly<Record<string, unknown>>;
   port(spec: CheckSpec): string | null;
   start(environment: NodeEnvironment): Promise<AnyProber>;
+  readonly heard: ((spec: CheckSpec) => HeardOf) | null;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
   readonly certificate: ((outcome: Outcome) => Certificate | null) | null;
   lines(outcome: Outcome): readonly string[];
@@ -75,6 +82,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     const erased = {
       answers: null,
       certificate: null,
+      heard: null,
       schemes: null,
       forStrangers: same,
       overApi: {},

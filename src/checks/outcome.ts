@@ -31,6 +31,10 @@ export const FailureCode = z.enum([
   'answer',
   'loss',
   'silent',
+  // A job, by its own word or for want of one.
+  'late',
+  'unfinished',
+  'exit',
   // Its name could not be turned into an address.
   'name_not_found',
   'name_without_address',
@@ -81,7 +85,7 @@ const Seconds = z.number().min(0).max(1e6);
 
 // What every outcome tells, whatever its type. Times are seconds with microsecond resolution.
 const measured = {
-  /** The figure the check is named after: connect time, round trip, time to the whole answer. */
+  /** The figure the check is named after: connect time, round trip, time to the whole answer; null where nobody knows it. */
   seconds: Seconds.nullable(),
   /** The address that was measured. */
   address: z.string().max(64).nullable(),
@@ -92,7 +96,7 @@ const measured = {
 /** The shape of the outcomes of one check type whose own findings have the shape `detail`. */
 export function outcomeOf<Detail extends z.ZodType>(detail: Detail) {
   return z.discriminatedUnion('status', [
-    z.strictObject({ status: z.literal('up'), ...measured, seconds: Seconds, detail }),
+    z.strictObject({ status: z.literal('up'), ...measured, seconds: Seconds.nullable(), detail }),
     z.strictObject({ status: z.literal('down'), ...measured, failure: Failure, detail: detail.nullable() }),
     z.strictObject({ status: z.literal('unknown'), ...measured, failure: Failure, detail: detail.nullable() }),
   ]);
@@ -106,7 +110,7 @@ interface Measured {
 
 export interface Up<Detail> extends Measured {
   readonly status: 'up';
-  readonly seconds: number;
+  readonly seconds: number | null;
   readonly detail: Detail;
 }
 

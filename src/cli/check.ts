@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type AnyCheck, checkOf, CheckSpec, checkTypeNames, type Policy } from '#checks/index.ts';
+import { type AnyCheck, checkOf, CheckSpec, probedTypeNames, type Policy } from '#checks/index.ts';
 import { judge } from '#config/explain.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { checkHere } from './check-here.ts';
@@ -17,7 +17,7 @@ export function addCheckCommands(program: Command, world: World, finish: (code: 
     .command('check')
     .description('check one target now, from this machine or through a check service')
     .addHelpText('after', '\nExit code: 0 up, 1 down, 3 unknown, 2 wrong usage.');
-  for (const type of checkTypeNames) addType(check, checkOf(type), world, finish);
+  for (const type of probedTypeNames) addType(check, checkOf(type), world, finish);
 }
 
 function addType(parent: Command, check: AnyCheck, world: World, finish: (code: number) => void): void {

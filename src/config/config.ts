@@ -1,11 +1,12 @@
 import type { StatusPage } from './pages.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import type { CheckSpec, NodeInfo, NodeSelection } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection } from '#checks/index.ts';
+import { sha256 } from '#kernel/hash.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
-import { defaultRules, Rule } from '#monitor/judge/rule.ts';
+import { defaultRules, Rule, ruleFor } from '#monitor/judge/rule.ts';
 import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import {
   type ConfiguredNotify,
@@ -129,7 +130,7 @@ export function resolveConfig(
     heartbeat: file.heartbeat === undefined ? null : { url: file.heartbeat.url, everyMs: file.heartbeat.every },
     summary: resolveSummary(file),
     unknownAfterMs: file.defaults.unknown_after === 'never' ? null : file.defaults.unknown_after,
-    targets: targets.map((target) => resolveTarget(target, file, notify)),
+    targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
     pages: file.pages,
@@ -205,12 +206,20 @@ function resolveTarget(
         return rule === undefined ? [] : [{ name: ruleName, rule }];
       }),
       defaults.unknown_after,
-    ),
+    ).map(({ name: ruleName, rule }) => ({ name: ruleName, rule: ruleFor(rule, checkOf(spec.type)) })),
     recipients: resolveRecipients(keys.notify ?? defaults.notify, notify),
     labels: keys.labels,
     dependsOn: [keys.depends_on ?? []].flat(),
     objective: keys.objective === undefined ? (defaults.objective ?? null) : keys.objective,
   };
+}
+
+// What a job calls with is kept as its hash only.
+function withSecret(target: JudgedTarget, { named }: ReadFiles): JudgedTarget {
+  const secret = named[`targets.${target.name}.secret_file`];
+  if (secret === undefined || !('secret_file' in target.spec)) return target;
+  const { secret_file: _, ...spec } = target.spec;
+  return { ...target, spec: { ...spec, secret_hash: sha256(secret.reveal()) } };
 }
 
 function resolveMaintenance(

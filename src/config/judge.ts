@@ -56,12 +56,27 @@ export function judgeConfig(written: Located, enrolled: readonly string[] = []):
     const found = judgeTarget(name, root, everyMs);
     problems.push(...found.problems);
     if (found.target === null) continue;
-    if (asksForeignService(root)) problems.push(...inexpressibleProblems(found.target, root));
+    const isLookedAt = checkOf(found.target.spec.type).heard === null;
+    if (asksForeignService(root) && isLookedAt) problems.push(...inexpressibleProblems(found.target, root));
     targets.push(found.target);
     problems.push(...unfitRules(found.target, file, root));
   }
   problems.push(...impossibleRules(targets, file, root, nodeCount(root)), ...unkeptObjectives(targets, file, root));
+  problems.push(...sharedSecrets(targets, root));
   return { problems: eachOnce(problems), file, targets, root };
+}
+
+// Nobody could tell whose call it is.
+function sharedSecrets(targets: readonly JudgedTarget[], root: Located): readonly Problem[] {
+  const owners = new Map<string, string>();
+  return targets.flatMap(({ name, spec }) => {
+    const hash = checkOf(spec.type).heard?.(spec).secretHash ?? null;
+    const owner = hash === null ? undefined : owners.get(hash);
+    if (hash !== null && owner === undefined) owners.set(hash, name);
+    return owner === undefined
+      ? []
+      : [problemAt(root, ['targets', name, 'secret_hash'], `is the secret of ${owner} too: each needs one of its own`)];
+  });
 }
 
 // What stands once and holds for several targets is wrong once.

@@ -73,6 +73,14 @@ const faults: Readonly<Record<string, (text: string) => string | null>> = {
   mail: () => null,
 };
 const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
+const faultOfBeatSecret = (text: string) =>
+  /^[A-Za-z0-9_-]{16,128}\r?\n?$/.test(text)
+    ? null
+    : 'holds no secret for an address: 16 to 128 letters, digits, "-" and "_", as "watchpost beat new" makes them';
+
+function faultOf(path: Path): (text: string) => string | null {
+  return path[0] === 'targets' ? faultOfBeatSecret : (faults[String(path.at(-1))] ?? faultOfSecret);
+}
 
 // Every key of these sections that ends in `_file`, wherever it stands in them, and a few others.
 async function readNamedFiles(
@@ -84,6 +92,7 @@ async function readNamedFiles(
   const others = [
     ['templates', 'mail'],
     ['nats', 'ca_file'],
+    ...[...(root.children.get('targets')?.children.keys() ?? [])].map((name) => ['targets', name, 'secret_file']),
   ].filter((path) => find(root, path) !== null);
   const named: Record<string, Secret> = {};
   const tokenHashes = new Map<string, string>();
@@ -110,7 +119,7 @@ async function readNamedFile(root: Located, path: Path, folder: string, problems
   const file = resolve(folder, name.value);
   try {
     const text = await readFile(file, 'utf8');
-    const wrong = (faults[String(path.at(-1))] ?? faultOfSecret)(text);
+    const wrong = faultOf(path)(text);
     if (wrong === null) return text;
     problems.push(problemAt(root, path, `${file} ${wrong}`));
   } catch (error) {

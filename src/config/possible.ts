@@ -1,3 +1,4 @@
+import { checkOf } from '#checks/index.ts';
 import type { Rule } from '#monitor/judge/rule.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { JudgedTarget } from './config.ts';
@@ -16,9 +17,11 @@ export function impossibleRules(
   for (const [name, rule] of Object.entries(file.rules)) {
     if (find(root, ['rules', name]) === null) continue;
     problems.push(...tooLong(name, rule, file, root));
-    for (const { name: target, keys } of targets) {
+    for (const { name: target, keys, spec } of targets) {
       if (!(keys.rules ?? file.defaults.rules).includes(name)) continue;
-      const found = tooMany(name, rule, target, countOf(keys.nodes ?? file.defaults.nodes, nodes), root);
+      const isHeard = checkOf(spec.type).heard !== null;
+      const count = isHeard ? 1 : countOf(keys.nodes ?? file.defaults.nodes, nodes);
+      const found = tooMany(name, rule, target, count, root);
       problems.push(...found);
       if (found.length > 0) break;
     }

@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { checkTypeNames } from '#checks/index.ts';
+import { checkOf, checkTypeNames } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { Rule } from '#monitor/judge/rule.ts';
@@ -51,7 +51,8 @@ function spelledTarget({ spec, keys }: JudgedTarget, own: Tree, defaults: Tree):
   // A timeout that nobody wrote may be shorter than the default of its type.
   const timeout = 'timeout' in spec ? { timeout: formatDuration(spec.timeout) } : {};
   const { check, host, ...rest } = own;
-  return { check, host, ...when, nodes, rules, notify, ...rest, ...timeout };
+  const where = checkOf(spec.type).heard === null ? { nodes } : {};
+  return { check, host, ...when, ...where, rules, notify, ...rest, ...timeout };
 }
 
 function spelled(schema: Schema, value: unknown, here: Located | null, path: readonly string[]): unknown {

@@ -73,10 +73,16 @@ const shortKeys = {
     .describe('Instead of host: a target like this for each of these hosts, named by it or by the key of a map.'),
 };
 
+// No node looks at what is heard of.
+function ownKeysOf({ heard }: AnyCheck) {
+  const { nodes: _, ...others } = ownKeys;
+  return heard === null ? ownKeys : others;
+}
+
 /** What holds for targets of a check type: any key of theirs but what they look at. */
-export function TypeDefaults({ Spec }: AnyCheck) {
-  const { type: _type, host: _host, ...options } = Spec.shape;
-  return z.strictObject({ ...options, ...ownKeys }).partial();
+export function TypeDefaults(check: AnyCheck) {
+  const { type: _type, host: _host, ...options } = check.Spec.shape;
+  return z.strictObject({ ...options, ...ownKeysOf(check) }).partial();
 }
 
 export const Defaults = z.strictObject({
@@ -124,13 +130,19 @@ export function targetOf(checks: readonly AnyCheck[]) {
   return z.discriminatedUnion('check', [first, ...rest]);
 }
 
-function formOf({ type, summary, Spec }: AnyCheck) {
+function formOf(check: AnyCheck) {
+  const { type, summary, Spec } = check;
   const { type: _, ...options } = Spec.shape;
   const taken = Object.keys(options).filter((key) => key === 'check' || Object.hasOwn(ownKeys, key));
   if (taken.length > 0)
     throw new RangeError(`option ${taken.join(', ')} of check type ${type} is a key of every target`);
   return z
-    .strictObject({ check: z.literal(type).describe(summary), ...options, ...ownKeys, ...shortKeys })
+    .strictObject({
+      check: z.literal(type).describe(summary),
+      ...options,
+      ...ownKeysOf(check),
+      ...(check.heard === null ? shortKeys : {}),
+    })
     .superRefine(
       ({ every, cron, timezone }, context) => {
         const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });

@@ -4,3 +4,8 @@ import { createHash } from 'node:crypto';
 export function stableFraction(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48;
 }
+
+/** In small hexadecimal digits. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,4 +1,4 @@
-import type { NodeInfo } from '#checks/index.ts';
+import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
 import { type Connectivity, createConnectivity } from './doubt/connectivity.ts';
 import { createHoldbacks, type Holdbacks, isFailing } from './doubt/holdbacks.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
@@ -41,6 +41,8 @@ export interface Assessor {
   assess(target: Target, memory: Memory, round: Round): Assessment;
   /** Who could tell whether connectivity is lost, while that is in doubt: ask them until it is not. */
   witnesses(): readonly string[];
+  /** Since when our own connectivity is not lost, in milliseconds since the epoch; null while it is. */
+  connectedSince(): number | null;
   /** Ends what is told of nodes that are not among these any more. */
   dropNodesBut(nodes: readonly NodeInfo[], now: number): void;
 }
@@ -74,8 +76,11 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
   // What the round says about ourselves, before it says anything about its target.
   function observe({ name, spec }: Target, { dueAt, now, votes }: Round): void {
     for (const { node, outcome } of votes) {
-      if (outcome.status === 'up') recentTimes.add(name, node.name, { at: dueAt, seconds: outcome.seconds });
+      const { status, seconds } = outcome;
+      if (status === 'up' && seconds !== null) recentTimes.add(name, node.name, { at: dueAt, seconds });
     }
+    // Who calls us says nothing about what can be seen from here.
+    if (isHeardOf(spec)) return;
     const observed = { target: name, host: hostOf(spec.host), dueAt, votes };
     for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
     own.nodesAnswered(votes, now);
@@ -108,15 +113,13 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
       }
       known.clear();
       for (const name of names) known.add(name);
-      const failing = targets
-        .filter((target) => isFailing(target, memoryOf(target.name), null))
-        .map(({ name }) => name);
-      connectivity.targetsChanged(witnessesOf(targets, holdbacks.ancestors), new Set(failing));
+      const looked = targets.filter(({ spec }) => !isHeardOf(spec));
+      const failing = looked.filter((target) => isFailing(target, memoryOf(target.name), null));
+      connectivity.targetsChanged(witnessesOf(looked, holdbacks.ancestors), new Set(failing.map(({ name }) => name)));
     },
     forget,
     assess(target, memory, round) {
-      const { name } = target;
-      const { dueAt, now } = round;
+      const [{ name }, { dueAt, now }] = [target, round];
       const wasUncertain = connectivity.isUncertain;
       observe(target, round);
       const decision = decide(target, memory, round, {
@@ -146,9 +149,12 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
       const names = new Set(nodes.map((node) => node.name));
       for (const node of own.open.map(suspectedNodeOf)) if (node !== null && !names.has(node)) own.nodeGone(node, now);
     },
+    connectedSince: () => (connectivity.isLost ? null : connectivity.returnedAt),
     witnesses: () => connectivity.witnesses(),
   };
 }
+
+const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
 
 // What lies behind one target fails with it: it is that one's witness, and speaks for its machine.
 function witnessesOf(

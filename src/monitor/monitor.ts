@@ -6,6 +6,7 @@ import { type Assessor, createAssessor } from './assessment.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
 import type { Absence } from './doubt/own-incidents.ts';
 import type { Silence } from './doubt/silence.ts';
+import type { Beat } from './hear/hear.ts';
 import { countBudgets } from './judge/budgets.ts';
 import { carryOver } from './judge/carry-over.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
@@ -13,6 +14,8 @@ import { type Incident, isAboutUs, type VoteLine, voteTable } from './judge/inci
 import { type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord, StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
+import { createListeners } from './listeners.ts';
+import { createOverdue } from './overdue.ts';
 import { createRecorder } from './recorder.ts';
 import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
@@ -45,6 +48,11 @@ export interface Monitor {
   readonly ended: Promise<void>;
   /** Tells that a node on another machine has been away for long, or is back. */
   nodeAbsent(absence: Absence): void;
+  /**
+   * Takes the call of a target that is heard of. Resolves to whether it is stored: if not, it is to come again, and counts once
+   * where it names its run.
+   */
+  hear(target: string, beat: Beat): Promise<boolean>;
   /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
   overdueMs(): number;
   /**
@@ -83,7 +91,8 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const memories = memoriesOf(stored);
   const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  const inForce = createPlanInForce(memories.keys(), { start, handOver, failed: reject });
+  const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
+  const inForce = createPlanInForce([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
   const heldUntil = (target: string, now: number) => assessor.holdbacks.heldUntil(target, now);
   const request = (target: string) => inForce.request(target);
   const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
@@ -114,19 +123,24 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     else memories.set(name, memory);
     if (next === null) overdue.forget(name);
     if (record !== null) void recorder.keep(record);
+    listeners.handOver(name, next);
+  }
+
+  function awaited(target: Target, dueAt: number): void {
+    overdue.expect(target.name, dueAt);
+    events.roundAwaited(target, dueAt);
   }
 
   function start(target: Target): Watch {
-    const roundAwaited: MonitorEvents['roundAwaited'] = (_, dueAt) => {
-      overdue.expect(target.name, dueAt);
-      events.roundAwaited(target, dueAt);
-    };
+    const listener = listeners.start(target);
+    if (listener !== null) return listener;
     const take = async (round: SeenRound) => rounds.take(target, round);
-    return startWatch(target, { ...ports, events: { ...events, roundAwaited }, take }, work.signal);
+    return startWatch(target, { ...ports, events: { ...events, roundAwaited: awaited }, take }, work.signal);
   }
 
   async function stop(ms: number): Promise<void> {
     extraRounds[Symbol.dispose]();
+    listeners[Symbol.dispose]();
     inForce.stop();
     const done = inForce.idle().then(async () => recorder.idle());
     if (!(await endsWithin(done, clock, ms))) {
@@ -142,6 +156,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       assessor.own.nodeAbsent(absence, clock.now());
       for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
     },
+    hear: async (target, beat) => listeners.hear(target, beat),
     overdueMs: () => overdue.ms(),
     apply,
     targets: () => inForce.names(),
@@ -235,18 +250,4 @@ function acknowledge(memories: Map<string, Memory>, id: string, why: string, at:
   const incident = { ...known, acknowledged: { at, why } };
   memories.set(target, { ...memory, openIncidents: new Map(memory.openIncidents).set(id, incident) });
   return { target, dueAt: at, votes: [], states: [], incidents: [incident], deliveries: [] };
-}
-
-/** How late the target is that has waited longest for its round. */
-function createOverdue(clock: Clock) {
-  const expected = new Map<string, number>();
-  return {
-    expect: (target: string, dueAt: number) => void expected.set(target, dueAt),
-    forget: (target: string) => void expected.delete(target),
-    ms(): number {
-      let oldest = Number.POSITIVE_INFINITY;
-      for (const dueAt of expected.values()) oldest = Math.min(oldest, dueAt);
-      return Math.max(0, clock.now() - oldest);
-    },
-  };
 }

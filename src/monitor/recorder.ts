@@ -13,26 +13,28 @@ export interface RecorderPorts {
 
 /** Stores what rounds leave behind, and says what became of incidents. */
 export interface Recorder {
-  /** Resolves once the record is committed or refused; never rejects. */
-  keep(record: RoundRecord): Promise<void>;
+  /** Resolves once the record is committed or refused, to whether it is committed; never rejects. */
+  keep(record: RoundRecord): Promise<boolean>;
   /** Resolves when nothing is on its way any more. */
   idle(): Promise<void>;
 }
 
 export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderPorts): Recorder {
-  const onTheWay = new Set<Promise<void>>();
+  const onTheWay = new Set<Promise<boolean>>();
 
-  async function write(record: RoundRecord): Promise<void> {
-    const { target, dueAt, votes, verdict, states, incidents, deliveries } = record;
+  async function write(record: RoundRecord): Promise<boolean> {
+    const { target, dueAt, votes, verdict, states, incidents, deliveries, heard } = record;
     const isEmpty = votes.length + states.length + incidents.length + deliveries.length === 0;
-    if (isEmpty && verdict === undefined) return;
+    if (isEmpty && verdict === undefined && heard === undefined) return true;
     try {
       if ((await store.record(record)) === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
       logIncidents(record, log);
       onRecorded(record);
       if (deliveries.length > 0) wakeOutbox();
+      return true;
     } catch (error) {
       log.error({ err: error, target, dueAt }, 'round could not be stored');
+      return false;
     }
   }
 
@@ -40,8 +42,9 @@ export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderP
     async keep(record) {
       const writing = write(record);
       onTheWay.add(writing);
-      await writing;
+      const isKept = await writing;
       onTheWay.delete(writing);
+      return isKept;
     },
     async idle() {
       await Promise.all(onTheWay);

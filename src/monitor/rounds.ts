@@ -1,7 +1,10 @@
+import type { NodeInfo } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
+import type { Heard } from './judge/heard.ts';
+import type { HeardRound } from './hear/listen.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
@@ -9,10 +12,15 @@ import type { ExtraRounds } from './watch/extra-rounds.ts';
 import type { Runner, SeenRound } from './watch/runner.ts';
 import type { DoneRound, MonitorEvents } from './watch/watch.ts';
 
+// What calls us is heard here, and nowhere else.
+const listeningNode: NodeInfo = { name: 'zz0', countryCode: '', country: '', city: '', asn: '', ip: '' };
+
 /** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
 export interface Rounds {
   /** Takes a round that is over. Resolves to whether another one at once would make sure of it, when that may be asked. */
   take(target: Target, round: SeenRound): Promise<boolean>;
+  /** Keeps what was heard of a target that calls, with the round that it made. Resolves to whether it is stored. */
+  hear(target: Target, heard: Heard, round: HeardRound | null): Promise<boolean>;
   /** The votes of the last round of a target that has an open incident, or null. */
   lastVotes(target: string): readonly Vote[] | null;
 }
@@ -47,26 +55,47 @@ export function createRounds(options: RoundsOptions): Rounds {
     return ms;
   }
 
+  function conclude(target: Target, { dueAt, startedAt: begun, votes }: SeenRound, heard?: Heard) {
+    const now = clock.now();
+    const before = memories.get(target.name) ?? nothingRemembered;
+    const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now });
+    memories.set(target.name, decision.memory);
+    if (decision.memory.openIncidents.size > 0) last.set(target.name, votes);
+    else last.delete(target.name);
+    for (const record of records) void recorder.keep(record);
+    if (now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), now);
+    extraRounds.ask(ask);
+    extraRounds.askAgain(target.name);
+    const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
+    events.roundDone(target, done);
+    const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
+    assessor.budgets.note(target.name, dueAt, verdict);
+    const recorded = recorder.keep({ ...decision.record, verdict, ...(heard === undefined ? {} : { heard }) });
+    return { decision, recorded };
+  }
+
   return {
     lastVotes: (target) => last.get(target) ?? null,
-    async take(target, { dueAt, startedAt: begun, votes }) {
-      const now = clock.now();
-      const before = memories.get(target.name) ?? nothingRemembered;
-      const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now });
-      memories.set(target.name, decision.memory);
-      if (decision.memory.openIncidents.size > 0) last.set(target.name, votes);
-      else last.delete(target.name);
-      for (const record of records) void recorder.keep(record);
-      if (now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), now);
-      extraRounds.ask(ask);
-      extraRounds.askAgain(target.name);
-      const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
-      events.roundDone(target, done);
-      const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
-      assessor.budgets.note(target.name, dueAt, verdict);
-      const recorded = recorder.keep({ ...decision.record, verdict });
+    async take(target, round) {
+      const { decision, recorded } = conclude(target, round);
       if (decision.record.incidents.length > 0) await recorded;
       return decision.wantsConfirmation;
+    },
+    async hear(target, heard, round) {
+      if (round === null) {
+        const dueAt = clock.now();
+        return recorder.keep({
+          target: target.name,
+          dueAt,
+          votes: [],
+          states: [],
+          incidents: [],
+          deliveries: [],
+          heard,
+        });
+      }
+      const { dueAt, outcome } = round;
+      return conclude(target, { dueAt, startedAt: dueAt, votes: [{ node: listeningNode, outcome }] }, heard).recorded;
     },
   };
 }

@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import {
   type AnyProber,
   checkOf,
-  checkTypeNames,
   type CheckTypeName,
   createGates,
   createResolver,
   ownAddresses,
   failed,
   failure,
+  probedTypeNames,
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
@@ -23,7 +23,7 @@ import { type Agent, type AgentOptions, type Capabilities, type Command, shareOf
 /** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
 export async function startAgent(options: AgentOptions, clock: Clock, random: Random): Promise<Agent> {
   const probers = new Map<CheckTypeName, AnyProber>();
-  for (const type of checkTypeNames) {
+  for (const type of probedTypeNames) {
     probers.set(type, await checkOf(type).start({ clock, random, localAddress: options.localAddress }));
   }
   const capabilities: Capabilities = Object.fromEntries(

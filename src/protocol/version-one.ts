@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkOf, checkTypeNames } from '#checks/index.ts';
+import { checkOf, probedTypeNames } from '#checks/index.ts';
 import { NodeId, RequestId } from './shapes.ts';
 
 // The shapes of /api/v1: the same checks with everything that is known. New keys may come; none goes or changes its meaning.
@@ -38,7 +38,7 @@ export const ApiNodeList = z
   .object({ nodes: z.array(ApiNodeHealth) })
   .describe('All nodes, those that are offline too.');
 
-const forms = checkTypeNames.map((type) =>
+const forms = probedTypeNames.map((type) =>
   z.object({
     id: RequestId,
     type: z.literal(type),
@@ -59,7 +59,7 @@ export type ApiCheck = z.infer<typeof ApiCheck>;
 
 export const ApiCheckRequest = z
   .object({
-    type: z.enum(checkTypeNames),
+    type: z.enum(probedTypeNames),
     host: z.string().min(1).max(2_048).describe('A name, an address, `name:port` or `scheme://name[:port][/path]`.'),
     max_nodes: z
       .int()

@@ -206,11 +206,14 @@ export class CommitQueue {
 }
 
 function isSteady(round: RoundRecord): boolean {
-  return round.states.length === 0 && round.incidents.length === 0 && round.deliveries.length === 0;
+  const { states, incidents, deliveries, heard } = round;
+  return states.length === 0 && incidents.length === 0 && deliveries.length === 0 && heard === undefined;
 }
 
-// Somebody will be told of it, or was: it must survive a power cut.
+// Somebody will be told of it, or was, or has our word that it is kept: it must survive a power cut.
 function isDurable(work: Work): boolean {
   if (work.kind === 'late') return false;
-  return work.kind === 'settlements' || work.round.incidents.length > 0 || work.round.deliveries.length > 0;
+  if (work.kind === 'settlements') return true;
+  const { incidents, deliveries, heard } = work.round;
+  return incidents.length > 0 || deliveries.length > 0 || heard !== undefined;
 }

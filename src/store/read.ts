@@ -1,13 +1,18 @@
+import type { Heard } from '#monitor/judge/heard.ts';
 import type { StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import { and, asc, type BetterSQLite3Database, eq, gte, isNotNull, isNull } from './drizzle.ts';
+import { readHeard } from './heartbeats.ts';
 import { type Incident, incidentOf, type RuleState, stateOf, statusNumber } from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 /** What every target left behind: its rule states and the incidents that are open. */
 export function readTargets(database: BetterSQLite3Database): readonly StoredTarget[] {
-  const found = new Map<string, { target: string; states: RuleState[]; openIncidents: Incident[] }>();
+  const found = new Map<
+    string,
+    { target: string; states: RuleState[]; openIncidents: Incident[]; heard: Heard | null }
+  >();
   const entry = (target: string) => {
-    const known = found.get(target) ?? { target, states: [], openIncidents: [] };
+    const known = found.get(target) ?? { target, states: [], openIncidents: [], heard: null };
     found.set(target, known);
     return known;
   };
@@ -24,6 +29,7 @@ export function readTargets(database: BetterSQLite3Database): readonly StoredTar
     .where(isNull(incidents.endedAt))
     .orderBy(asc(incidents.startedAt));
   for (const { target, row } of open.all()) entry(target).openIncidents.push(incidentOf(target, row));
+  for (const [target, heard] of readHeard(database)) entry(target).heard = heard;
   return [...found.values()];
 }
 

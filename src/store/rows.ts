@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { ListedDelivery, SentMessage } from '#monitor/judge/delivery.ts';
+import type { Heard } from '#monitor/judge/heard.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { deliveries, incidents, ruleStates } from './schema.ts';
@@ -37,6 +38,19 @@ const State = z.object({
   goodSince: z.number().nullable(),
   noted: z.record(z.string(), z.string()).default({}),
 }) satisfies z.ZodType<Omit<RuleState, 'target' | 'rule'>>;
+
+const HeardText = z.object({
+  since: z.number(),
+  at: z.number().nullable(),
+  began: z.number().nullable(),
+  open: z.array(z.object({ run: z.string().nullable(), at: z.number(), settled: z.boolean() })),
+  missedUntil: z.number().nullable(),
+  last: z.object({ dueAt: z.number(), failure: Failure.nullable() }).nullable(),
+  calls: z.array(z.string()),
+}) satisfies z.ZodType<Heard>;
+
+/** What was heard of a target, as it is kept. */
+export const heardOf = (target: string, text: string): Heard => parseJson(HeardText, text, `heartbeat of ${target}`);
 
 const VoteLines = z.array(
   z.object({

@@ -54,6 +54,15 @@ export const ruleStates = sqliteTable(
   (table) => [primaryKey({ columns: [table.targetId, table.rule] })],
 );
 
+/** What was heard of targets that call. */
+export const heartbeats = sqliteTable('heartbeats', {
+  targetId: integer('target_id')
+    .primaryKey()
+    .references(() => targets.id),
+  /** JSON. */
+  heard: text('heard').notNull(),
+});
+
 export const incidents = sqliteTable(
   'incidents',
   {

@@ -1,5 +1,6 @@
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
+import { createHeardWriter } from './heartbeats.ts';
 import { createNames } from './names.ts';
 import { remindOthers, writeReminder } from './reminders.ts';
 import { type Delivery, type Incident, incidentRow, type RuleState, type Settlement, stateText } from './rows.ts';
@@ -25,6 +26,7 @@ export function createWriter(database: BetterSQLite3Database, parts: VoteParts):
   const names = createNames(database);
   const votes = createVoteWriter(database, names, parts);
   const upsertState = prepareState(database);
+  const writeHeard = createHeardWriter(database);
 
   function writeState(state: RuleState): void {
     upsertState.run({ targetId: names.target(state.target), rule: state.rule, state: stateText(state) });
@@ -56,6 +58,7 @@ export function createWriter(database: BetterSQLite3Database, parts: VoteParts):
       round.states.forEach(writeState);
       round.incidents.forEach(writeIncident);
       round.deliveries.forEach(writeDelivery);
+      if (round.heard !== undefined) writeHeard(names.target(round.target), round.heard);
       return written;
     },
     writeLate: (late) => votes.writeLate(late),

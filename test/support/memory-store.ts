@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { follow, type Spell } from '#history/spells.ts';
 import type { Silence } from '#monitor/doubt/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
+import type { Heard } from '#monitor/judge/heard.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { RoundRecord, StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import type { RuleState } from '#monitor/judge/rule-state.ts';
@@ -16,12 +17,16 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   readonly #silences = new Map<string, Silence>();
   readonly #names = new Set<string>();
   readonly #states = new Map<string, RuleState>();
+  readonly #heard = new Map<string, Heard>();
   readonly #told = new Set<string>();
 
   load(): readonly StoredTarget[] {
-    const stored = new Map<string, { target: string; states: RuleState[]; openIncidents: Incident[] }>();
+    const stored = new Map<
+      string,
+      { target: string; states: RuleState[]; openIncidents: Incident[]; heard: Heard | null }
+    >();
     const entry = (target: string) => {
-      const known = stored.get(target) ?? { target, states: [], openIncidents: [] };
+      const known = stored.get(target) ?? { target, states: [], openIncidents: [], heard: null };
       stored.set(target, known);
       return known;
     };
@@ -29,6 +34,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     for (const incident of this.incidents.values()) {
       if (incident.endedAt === null) entry(incident.target).openIncidents.push(throughJson(incident));
     }
+    for (const [target, heard] of this.#heard) entry(target).heard = throughJson(heard);
     return [...stored.values()];
   }
 
@@ -37,7 +43,9 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
       .filter(({ target, dueAt }) => dueAt >= since && targets.has(target))
       .flatMap(({ target, dueAt, votes }) =>
         votes.flatMap(({ node, outcome }) =>
-          outcome.status === 'up' ? [{ target, dueAt, node: node.name, seconds: outcome.seconds }] : [],
+          outcome.status === 'up' && outcome.seconds !== null
+            ? [{ target, dueAt, node: node.name, seconds: outcome.seconds }]
+            : [],
         ),
       );
   }
@@ -67,6 +75,8 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     if (this.writeError !== null) throw this.writeError;
     const isThere = this.#isThere(round);
     if (!isThere) this.records.push({ ...round, dueAt: this.#freeName(round) });
+    if (round.heard === null) this.#heard.delete(round.target);
+    else if (round.heard !== undefined) this.#heard.set(round.target, round.heard);
     for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);
     for (const incident of round.incidents) {
       this.incidents.set(incident.id, incident);

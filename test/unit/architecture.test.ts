@@ -17,6 +17,7 @@ const table: Record<string, readonly string[]> = {
   'monitor/judge': ['kernel', 'schedule', 'checks/index.ts', 'history'],
   'monitor/doubt': ['kernel', 'checks/index.ts', 'monitor/judge'],
   'monitor/watch': ['kernel', 'schedule', 'checks/index.ts', 'monitor/judge'],
+  'monitor/hear': ['kernel', 'schedule', 'checks/index.ts', 'monitor/judge'],
   'monitor/tell': ['kernel', 'schedule', 'history', 'monitor/judge'],
   monitor: [
     'kernel',
@@ -26,6 +27,7 @@ const table: Record<string, readonly string[]> = {
     'monitor/judge',
     'monitor/doubt',
     'monitor/watch',
+    'monitor/hear',
     'monitor/tell',
   ],
   config: [
@@ -222,11 +224,13 @@ test('the folders of check types have one shape', () => {
   const types = globSync('checks/*/index.ts', { cwd: root }).map((path) => dirname(path));
   for (const type of types) {
     const found = model.filter((file) => files.includes(`${type}/${file}`));
-    expect([type, found]).toEqual([type, model]);
+    // No node looks at what is heard of.
+    const isHeard = /\bstart: startNone\b/.test(read(`${type}/index.ts`));
+    expect([type, found]).toEqual([type, model.filter((file) => !isHeard || file !== 'probe.ts')]);
     // A type that the interface does not know has no row, and says so.
     const hasRow = files.includes(`${type}/row.ts`);
     expect([type, /\brow: null\b/.test(readFileSync(join(root, type, 'index.ts'), 'utf8'))]).toEqual([type, !hasRow]);
-    expect(readFileSync(join(root, type, 'probe.ts'), 'utf8')).toMatch(/\breach\b/);
+    if (!isHeard) expect(read(`${type}/probe.ts`)).toMatch(/\breach\b/);
   }
 });
 

@@ -54,10 +54,15 @@ const common = {
     .max(10_000)
     .optional()
     .describe('How many nodes must have an answer, up or down, for a verdict. Default: half of those asked.'),
-  rounds: Rounds.default({ bad: 2, of: 2 }).describe(
-    'How many failing rounds open an incident: "2" in a row, or "2 of 3".',
+  rounds: Rounds.optional().describe(
+    'How many failing rounds open an incident: "2" in a row, or "2 of 3". Default: 2, for heartbeats 1.',
   ),
-  recover: z.int().min(1).max(99).default(2).describe('How many good rounds in a row close it.'),
+  recover: z
+    .int()
+    .min(1)
+    .max(99)
+    .optional()
+    .describe('How many good rounds in a row close it. Default: 2, for heartbeats 1.'),
   confirm: z
     .boolean()
     .optional()
@@ -93,6 +98,8 @@ interface RuleBase {
   readonly recover: number;
   readonly confirm: boolean;
   readonly severity: Severity;
+  /** What of it nobody wrote, so that check types may have a default of their own. */
+  readonly leftOut?: readonly ('rounds' | 'recover')[];
 }
 
 /** When a target counts as failing, and for how many rounds, before anybody is told. */
@@ -105,7 +112,13 @@ export const Rule = z.codec(Written, z.custom<Rule>(), {
     const { nodes, quorum, rounds, recover, confirm, severity, ...rest } = written;
     const found: unknown = Object.values(rest)[0];
     const threshold = kind.isThreshold ? (found ?? kind.nodes) : (nodes ?? kind.nodes);
-    const base = { rounds, recover, confirm: kind.canBeConfirmed && confirm !== false };
+    const leftOut = (['rounds', 'recover'] as const).filter((key) => written[key] === undefined);
+    const base = {
+      rounds: rounds ?? { bad: 2, of: 2 },
+      recover: recover ?? 2,
+      confirm: kind.canBeConfirmed && confirm !== false,
+      leftOut,
+    };
     // Sound because the options were read by the schema of this very kind.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return {
@@ -115,16 +128,16 @@ export const Rule = z.codec(Written, z.custom<Rule>(), {
       ...base,
       severity: severity ?? kind.severity,
       ...(quorum === undefined ? {} : { quorum }),
-    } as Rule;
+    } as unknown as Rule;
   },
-  encode({ kind: name, options, threshold, quorum, rounds, recover, confirm, severity }) {
+  encode({ kind: name, options, threshold, quorum, rounds, recover, confirm, severity, leftOut = [] }) {
     const kind = kindOf(name);
     return {
       [name]: options,
       ...(kind.isThreshold || kind.isAboutTarget === true ? {} : { nodes: threshold }),
       ...(quorum === undefined ? {} : { quorum }),
-      rounds,
-      recover,
+      ...(leftOut.includes('rounds') ? {} : { rounds }),
+      ...(leftOut.includes('recover') ? {} : { recover }),
       ...(kind.canBeConfirmed ? { confirm } : {}),
       severity,
     };
@@ -133,6 +146,22 @@ export const Rule = z.codec(Written, z.custom<Rule>(), {
 
 function kindNameOf(written: object): RuleKindName {
   return ruleKinds.find(({ key }) => key in written)?.key ?? 'failing';
+}
+
+/**
+ * The rule as targets of this check type have it. What a job says of itself needs nobody to make sure of it: one round tells, unless
+ * the rule says otherwise.
+ */
+export function ruleFor(rule: Rule, check: AnyCheck): Rule {
+  const { leftOut = [], ...plain } = rule;
+  if (check.heard === null) return plain;
+  const { rounds, recover } = plain;
+  return {
+    ...plain,
+    rounds: leftOut.includes('rounds') ? { bad: 1, of: 1 } : rounds,
+    recover: leftOut.includes('recover') ? 1 : recover,
+    confirm: false,
+  };
 }
 
 /** Why targets of this check type, checked every so often (null by a pattern), cannot have this rule, or null. */

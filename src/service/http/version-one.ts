@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { checkOf, checkTypeNames, type NodeInfo } from '#checks/index.ts';
+import { checkOf, probedTypeNames, type NodeInfo } from '#checks/index.ts';
 import type { ApiCheck, ApiNodeHealth } from '#protocol/version-one.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
@@ -21,7 +21,7 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     const parameters = await parametersOf(request);
     // The public service has no such path, and no client expects its ways here.
     const own = { ...options, compatible: false };
-    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, checkTypeNames);
+    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, probedTypeNames);
     const base = baseUrlOf(request, publicUrl);
     reply.code(201).headers({ ...headers, location: `${base}/api/v1/checks/${run.id}` });
     return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));

@@ -174,7 +174,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
 
 function middle(votes: readonly Vote[]): number | null {
   const times = votes
-    .flatMap(({ outcome }) => (outcome.status === 'up' ? [outcome.seconds] : []))
+    .flatMap(({ outcome }) => (outcome.status === 'up' && outcome.seconds !== null ? [outcome.seconds] : []))
     .sort((a, b) => a - b);
   return times[Math.floor(times.length / 2)] ?? null;
 }

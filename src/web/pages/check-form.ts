@@ -1,4 +1,4 @@
-import { type CheckTypeName, checks, type NodeInfo } from '#checks/index.ts';
+import { type CheckTypeName, checkOf, type NodeInfo, probedTypeNames } from '#checks/index.ts';
 import { html, type Markup, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
@@ -15,7 +15,8 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
   const words = texts.check;
   const counts = [3, 10, 25].filter((count) => count < Math.min(nodes.length, maxNodes));
   // Each button sends the form to the call of its own type, so that it works without scripts; the return key takes the first.
-  const ordered = checks.toSorted((one, other) => Number(other.type === type) - Number(one.type === type));
+  const types = probedTypeNames.map(checkOf);
+  const ordered = types.toSorted((one, other) => Number(other.type === type) - Number(one.type === type));
   const buttons = ordered.map(
     (one) =>
       html`<button
@@ -81,7 +82,7 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
       </div>
     </form>
     <dl class="facts">
-      ${checks.map(
+      ${types.map(
         (one) =>
           html`<div>
             <dt>${one.type}</dt>

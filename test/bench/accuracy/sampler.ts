@@ -35,7 +35,7 @@ const methods = {
     const spec = tcp.Spec.parse({ type: 'tcp', host: `${host}:80` });
     return repeat(samples, async () => {
       const outcome = await connects.probe(spec, context);
-      if (outcome.status !== 'up') throw new Error(JSON.stringify(outcome));
+      if (outcome.status !== 'up' || outcome.seconds === null) throw new Error(JSON.stringify(outcome));
       return outcome.seconds;
     });
   },

@@ -281,6 +281,7 @@ test('the rule that is there unasked opens on two failing rounds in a row', () =
     recover: 2,
     confirm: true,
     severity: 'critical',
+    leftOut: ['rounds', 'recover'],
   });
 });
 

@@ -15,7 +15,7 @@ const now = Date.parse('2026-01-01T00:00:00Z');
 const view = (outcome: Outcome, more: Partial<NodeView> = {}): NodeView => ({
   outcome,
   answers: null,
-  recentTimes: outcome.status === 'up' ? [{ at: now, seconds: outcome.seconds }] : [],
+  recentTimes: outcome.status === 'up' && outcome.seconds !== null ? [{ at: now, seconds: outcome.seconds }] : [],
   budget: null,
   now,
   isOpen: false,

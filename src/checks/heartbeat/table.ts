@@ -1,0 +1,8 @@
+import type { OutcomeTable } from '../table.ts';
+import type { Detail } from './detail.ts';
+
+export const table: OutcomeTable<Detail> = {
+  did: 'ended well',
+  columns: ['exit code', 'last line'],
+  cells: ({ detail }) => [String(detail?.exit_code ?? ''), detail?.log.at(-1) ?? ''],
+};

@@ -1,0 +1,123 @@
+import { failed, failure, type Outcome } from '#checks/index.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { formatTime } from '#kernel/zoned-time.ts';
+import type { Heard, OpenRun } from '../judge/heard.ts';
+import type { Expected } from './expected.ts';
+
+/** A call of a job. */
+export interface Beat {
+  readonly at: number;
+  readonly kind: 'start' | 'success' | 'failure';
+  /** What the job calls this run, so that start and end belong together and a repeated call is known; or null. */
+  readonly run: string | null;
+  readonly exitCode: number | null;
+  /** The last lines of what it sent. */
+  readonly log: readonly string[];
+}
+
+/** What a call changes. */
+export interface Taken {
+  readonly heard: Heard;
+  /** How the run ended that the call tells of, or null where it tells of none. */
+  readonly outcome: Outcome | null;
+  /** Whether the very call came before. */
+  readonly isRepeat: boolean;
+}
+
+/** The moment at which a job is overdue if nothing more is heard of it. */
+export interface Alarm {
+  readonly at: number;
+  readonly outcome: Outcome;
+  /** What is known from then on. */
+  readonly heard: Heard;
+}
+
+const mostOpen = 10;
+const mostCalls = 20;
+const longestSeconds = 1e6;
+
+export function newlyHeard(since: number): Heard {
+  return { since, at: null, began: null, open: [], missedUntil: null, last: null, calls: [] };
+}
+
+/** Takes a call. Pure: the same calls in the same order make the same of it. */
+export function takeBeat(heard: Heard, beat: Beat): Taken {
+  const call = beat.run === null ? null : `${beat.kind === 'start' ? 'start' : 'end'} ${beat.run}`;
+  if (call !== null && heard.calls.includes(call)) return { heard, outcome: null, isRepeat: true };
+  const calls = call === null ? heard.calls : [...heard.calls, call].slice(-mostCalls);
+  const word = { ...heard, at: beat.at, missedUntil: null, calls };
+  if (beat.kind === 'start') {
+    // Its end was here before: calls that are tried again may overtake each other.
+    if (beat.run !== null && heard.calls.includes(`end ${beat.run}`))
+      return { heard: { ...heard, calls }, outcome: null, isRepeat: true };
+    const others = heard.open.filter(({ run }) => run !== beat.run);
+    const open: readonly OpenRun[] = [...others, { run: beat.run, at: beat.at, settled: false }].slice(-mostOpen);
+    return { heard: { ...word, began: beat.at, open }, outcome: null, isRepeat: false };
+  }
+  const start = heard.open.find(({ run }) => run === beat.run)?.at ?? null;
+  const dueAt = Math.max(beat.at, (heard.last?.dueAt ?? 0) + 1);
+  const outcome = outcomeOf(beat, start);
+  const last = { dueAt, failure: outcome.status === 'up' ? null : outcome.failure };
+  const began = start === null ? beat.at : (heard.began ?? start);
+  const open = heard.open
+    .filter(({ run }) => run !== beat.run)
+    .map((one) => (one.at < (start ?? beat.at) ? { ...one, settled: true } : one));
+  return { heard: { ...word, began, open, last }, outcome, isRepeat: false };
+}
+
+function outcomeOf({ at, kind, exitCode, log }: Beat, start: number | null): Outcome {
+  const seconds = start === null ? null : Math.min(Math.max(0, at - start) / 1_000, longestSeconds);
+  const detail = { exit_code: exitCode, log };
+  if (kind === 'success') return { status: 'up', seconds, address: null, phases: {}, facts: {}, detail };
+  const said = exitCode === null ? 'said that it failed' : `ended with exit code ${exitCode}`;
+  const last = log.at(-1);
+  return failed(failure('target', 'exit', last === undefined ? said : `${said}: ${last}`), { seconds, detail });
+}
+
+/**
+ * When a job is overdue that is not heard of any more, and what is said of it then; null where nothing is expected. `hearsSince`
+ * is since when calls could be heard without a break: nobody is late before a full grace from then. A run that may take a time of
+ * its own is not late while it does.
+ */
+export function nextAlarm(heard: Heard, expected: Expected, hearsSince: number): Alarm | null {
+  const { graceMs, maxRuntimeMs } = expected;
+  const atLeast = hearsSince + graceMs;
+  const [running] = maxRuntimeMs === null ? [] : heard.open.filter(({ settled }) => !settled);
+  if (running !== undefined && maxRuntimeMs !== null) return overrun(heard, running, expected, maxRuntimeMs, atLeast);
+  const due = dueAfter(heard, expected);
+  if (due === null) return null;
+  const at = inOrder(heard, Math.max(due + graceMs, atLeast));
+  const reason = lateness(heard, expected, due);
+  const missedUntil = Math.max(due, at - graceMs);
+  return { at, outcome: failed(reason), heard: { ...heard, missedUntil, last: { dueAt: at, failure: reason } } };
+}
+
+function overrun(heard: Heard, running: OpenRun, { graceMs }: Expected, maxRuntimeMs: number, atLeast: number): Alarm {
+  const at = inOrder(heard, Math.max(running.at + maxRuntimeMs, atLeast));
+  const message = `has been running for more than ${describeDuration(maxRuntimeMs)}, since ${formatTime(running.at, 'UTC')}`;
+  const open = heard.open.map((one) => (one === running ? { ...one, settled: true } : one));
+  const reason = failure('target', 'unfinished', message);
+  const missedUntil = at - graceMs;
+  return { at, outcome: failed(reason), heard: { ...heard, open, missedUntil, last: { dueAt: at, failure: reason } } };
+}
+
+// No two rounds have one name.
+const inOrder = ({ last }: Heard, at: number) => Math.max(at, (last?.dueAt ?? 0) + 1);
+
+function dueAfter({ since, at, began, missedUntil }: Heard, expected: Expected): number | null {
+  if (missedUntil !== null) return expected.after(missedUntil);
+  // Cron starts jobs: how long they take says nothing of the next one. Others are heard of every so often.
+  const word = expected.schedule.kind === 'cron' ? began : at;
+  return word === null ? expected.after(since) : expected.afterWord(word);
+}
+
+function lateness({ at, began, open }: Heard, { schedule, graceMs }: Expected, due: number) {
+  const wasDue = `expected at ${formatTime(due, schedule.kind === 'cron' ? schedule.timezone : 'UTC')}`;
+  const newest = open.at(-1);
+  if (newest !== undefined && newest.at === began) {
+    const sinceThen = `began at ${formatTime(newest.at, 'UTC')} and has not ended`;
+    return failure('target', 'unfinished', `${sinceThen}; the next word was ${wasDue}`);
+  }
+  const never = at === null ? 'was never heard of' : `was last heard of at ${formatTime(at, 'UTC')}`;
+  return failure('target', 'late', `${never}; ${wasDue}, with ${describeDuration(graceMs)} of grace`);
+}

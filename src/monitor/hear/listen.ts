@@ -1,0 +1,107 @@
+import { checkOf, failed, type Outcome } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Heard } from '../judge/heard.ts';
+import type { Target } from '../judge/target.ts';
+import { createExpected } from './expected.ts';
+import { type Alarm, type Beat, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
+
+/** Waits for the calls of one job. It is to the plan what a watch is. */
+export interface Listener {
+  readonly ended: Promise<void>;
+  /** Takes a call. Resolves to whether it is stored; what is not may come again, and counts once where it names its run. */
+  take(beat: Beat): Promise<boolean>;
+  /** Says once more what is wrong, where something is. */
+  request(): void;
+  stop(): void;
+}
+
+/** What a target that is heard of says at a moment. */
+export interface HeardRound {
+  readonly dueAt: number;
+  readonly outcome: Outcome;
+}
+
+export interface ListenPorts {
+  readonly clock: Clock;
+  /** What was heard before, or null where it is new. */
+  readonly heard: Heard | null;
+  /** Since when calls can be heard without a break; null while they cannot. */
+  readonly hearsSince: () => number | null;
+  /** The job is overdue at this moment. */
+  readonly awaited: (dueAt: number) => void;
+  /** Keeps what is known, with the round that it made. Resolves to whether it is stored. */
+  readonly keep: (heard: Heard, round: HeardRound | null) => Promise<boolean>;
+}
+
+const longestNapMs = 60_000;
+const deafNapMs = 5_000;
+
+/** What is heard of a target makes its rounds: each end of a run, and each time that it is overdue. Null for a target that nodes look at. */
+export function startListening(target: Target, ports: ListenPorts): Listener | null {
+  const job = checkOf(target.spec.type).heard?.(target.spec) ?? null;
+  if (job === null) return null;
+  const { clock, awaited } = ports;
+  const expected = createExpected(target.schedule, job);
+  const begun = clock.now();
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  let heard = ports.heard ?? newlyHeard(begun);
+  let keeping: Promise<boolean> = Promise.resolve(true);
+  let alarm: { readonly since: number; readonly heard: Heard; readonly next: Alarm | null } | null = null;
+  let timer: Disposable | null = null;
+  let isStopped = false;
+
+  async function keep(next: Heard, round: HeardRound | null): Promise<boolean> {
+    heard = next;
+    keeping = ports.keep(next, round);
+    return keeping;
+  }
+
+  function alarmOf(since: number): Alarm | null {
+    if (alarm?.heard !== heard || alarm.since !== since)
+      alarm = { since, heard, next: nextAlarm(heard, expected, since) };
+    return alarm.next;
+  }
+
+  function wait(): void {
+    timer?.[Symbol.dispose]();
+    if (isStopped) return;
+    const able = ports.hearsSince();
+    const next = able === null ? null : alarmOf(Math.max(able, begun));
+    awaited(next?.at ?? Number.POSITIVE_INFINITY);
+    const leftMs = able === null ? deafNapMs : (next?.at ?? Number.POSITIVE_INFINITY) - clock.now();
+    timer = clock.after(Math.min(Math.max(leftMs, 0), longestNapMs), wake);
+  }
+
+  function wake(): void {
+    const able = ports.hearsSince();
+    const due = able === null ? null : alarmOf(Math.max(able, begun));
+    if (due !== null && due.at <= clock.now()) void keep(due.heard, { dueAt: due.at, outcome: due.outcome });
+    wait();
+  }
+
+  if (ports.heard === null) void keep(heard, null);
+  wait();
+  return {
+    ended,
+    async take(beat) {
+      if (isStopped) return false;
+      const taken = takeBeat(heard, beat);
+      if (taken.isRepeat) return (await keeping) || keep(heard, null);
+      const { outcome } = taken;
+      const kept = keep(taken.heard, outcome === null ? null : { dueAt: taken.heard.last?.dueAt ?? beat.at, outcome });
+      wait();
+      return kept;
+    },
+    request() {
+      const { last } = heard;
+      if (isStopped || last === null || last.failure === null) return;
+      const dueAt = Math.max(clock.now(), last.dueAt + 1);
+      void keep({ ...heard, last: { ...last, dueAt } }, { dueAt, outcome: failed(last.failure) });
+    },
+    stop() {
+      isStopped = true;
+      timer?.[Symbol.dispose]();
+      resolve();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { checkOf } from '#checks/index.ts';
+import { type Clock, endsWithin } from '#kernel/clock.ts';
+import type { Assessor } from './assessment.ts';
+import type { Beat } from './hear/hear.ts';
+import { createHearing } from './hear/hearing.ts';
+import { type Listener, startListening } from './hear/listen.ts';
+import type { Heard } from './judge/heard.ts';
+import type { StoredTarget } from './judge/round-record.ts';
+import type { Target } from './judge/target.ts';
+import type { Recorder } from './recorder.ts';
+import type { Rounds } from './rounds.ts';
+
+/** The targets that are heard of, and whoever listens to them. */
+export interface Listeners extends Disposable {
+  /** Names of the targets that something was heard of. */
+  known(): Iterable<string>;
+  /** Listens to a target; null where nodes look at it. */
+  start(target: Target): Listener | null;
+  /** The target is watched in another way from now on, or no more. */
+  handOver(name: string, next: Target | null): void;
+  /** Takes the call of a target. Resolves to whether it is stored within a few seconds. */
+  hear(target: string, beat: Beat): Promise<boolean>;
+}
+
+export interface ListenersOptions {
+  readonly stored: readonly StoredTarget[];
+  readonly rounds: () => Pick<Rounds, 'hear'>;
+  readonly recorder: Pick<Recorder, 'keep'>;
+  readonly assessor: Pick<Assessor, 'connectedSince'>;
+  readonly awaited: (target: Target, dueAt: number) => void;
+  readonly clock: Clock;
+}
+
+const longestStoringMs = 5_000;
+
+export function createListeners(options: ListenersOptions): Listeners {
+  const { stored, rounds, recorder, assessor, awaited, clock } = options;
+  const heard = new Map<string, Heard>();
+  for (const one of stored) if (one.heard !== null) heard.set(one.target, one.heard);
+  const listeners = new Map<string, Listener>();
+  const hearing = createHearing({ clock, connectedSince: () => assessor.connectedSince() });
+
+  return {
+    known: () => heard.keys(),
+    start(target) {
+      const { name } = target;
+      const listener = startListening(target, {
+        clock,
+        heard: heard.get(name) ?? null,
+        hearsSince: () => hearing.since(),
+        awaited: (dueAt) => awaited(target, dueAt),
+        keep: async (known, round) => {
+          heard.set(name, known);
+          return rounds().hear(target, known, round);
+        },
+      });
+      if (listener !== null) listeners.set(name, listener);
+      return listener;
+    },
+    handOver(target, next) {
+      listeners.delete(target);
+      const isHeard = next !== null && checkOf(next.spec.type).heard !== null;
+      if (isHeard || !heard.delete(target)) return;
+      const nothing = { votes: [], states: [], incidents: [], deliveries: [] };
+      void recorder.keep({ target, dueAt: clock.now(), ...nothing, heard: null });
+    },
+    async hear(target, beat) {
+      const taken = listeners.get(target)?.take(beat) ?? Promise.resolve(false);
+      const settled = taken.then(() => {});
+      if (await endsWithin(settled, clock, longestStoringMs)) return taken;
+      // Whoever calls meanwhile is not heard either.
+      hearing.kept(false);
+      void settled.then(() => hearing.kept(true));
+      return false;
+    },
+    [Symbol.dispose]: () => hearing[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { CheckSpec, checkOf } from '#checks/index.ts';
+import type { Beat } from '#monitor/hear/hear.ts';
+import { Rule, ruleFor } from '#monitor/judge/rule.ts';
+import type { Target } from '#monitor/judge/target.ts';
+import { type Row, rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
+
+const hash = 'a'.repeat(64);
+
+function job(name: string, changes: Partial<Target> = {}, options: object = {}): Target {
+  const spec = CheckSpec.parse({ type: 'heartbeat', secret_hash: hash, grace: '10m', ...options });
+  const usual = { name: 'down', rule: ruleFor(Rule.parse({}), checkOf('heartbeat')) };
+  return target(name, { spec, schedule: { kind: 'every', everyMs: 3_600_000 }, rules: [usual], ...changes });
+}
+
+/** A call by its last part: `start`, `ok`, `fail`, an exit code. */
+function call(name: string, kind: string, more: Partial<Beat> = {}) {
+  return async ({ monitor, clock }: Scenario) => {
+    const kinds: Readonly<Record<string, Beat['kind']>> = { start: 'start', ok: 'success' };
+    const beat = { at: clock.now(), kind: kinds[kind] ?? 'failure', run: null, exitCode: null, log: [], ...more };
+    expect(await monitor.hear(name, beat)).toBe(true);
+  };
+}
+
+const one = (minute: number, tell: readonly string[] = [], also?: Row['also']): Row => ({
+  minute,
+  tell,
+  ...(also === undefined ? {} : { also }),
+});
+
+test('a job that is late, failing and well again is told to be down once and up once', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(60, ['DOWN backup']),
+    one(90, [], call('backup', 'start')),
+    one(95, [], call('backup', 'fail', { exitCode: 137, log: ['Killed'] })),
+    one(120, ['RESOLVED backup'], call('backup', 'ok')),
+    one(125),
+  ]);
+  const rounds = scenario.store.records.filter(({ votes }) => votes.length > 0);
+  expect(rounds.map(({ votes }) => votes[0]?.outcome)).toMatchObject([
+    { status: 'up', seconds: null },
+    { status: 'down', failure: { code: 'late' } },
+    { status: 'down', seconds: 300, failure: { code: 'exit', message: 'ended with exit code 137: Killed' } },
+    { status: 'up' },
+  ]);
+});
+
+test('a job that fails is told at once, and one whose rule asks for two runs when it fails again', async () => {
+  const patient = [{ name: 'down', rule: ruleFor(rule('down', { rounds: 2 }).rule, checkOf('heartbeat')) }];
+  await using scenario = await startScenario({ targets: [job('strict'), job('patient', { rules: patient })] });
+  const both = (kind: string) => async (running: Scenario) => {
+    await call('strict', kind)(running);
+    await call('patient', kind)(running);
+  };
+  await scenario.play([one(0, ['DOWN strict'], both('fail')), one(30, ['DOWN patient'], both('fail')), one(40)]);
+});
+
+test('a restart forgets nothing that was heard, and gives everybody a full grace', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(65, [], async (running) => running.restart()),
+    one(74, ['DOWN backup']),
+    one(76),
+  ]);
+  expect(scenario.store.incidents.size).toBe(1);
+});
+
+test('a run that was begun before a restart ends with its whole duration', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  await scenario.play([
+    one(0, [], call('backup', 'start', { run: 'a' })),
+    one(10, [], async (running) => running.restart()),
+    one(20, [], call('backup', 'ok', { run: 'a' })),
+    one(21, [], call('backup', 'ok', { run: 'a' })),
+    one(22),
+  ]);
+  const rounds = scenario.store.records.filter(({ votes }) => votes.length > 0);
+  expect(rounds.map(({ votes }) => votes[0]?.outcome.seconds)).toEqual([1_200]);
+});
+
+test('nothing is late while our own connectivity is lost, and it has a full grace afterwards', async () => {
+  const hosts = ['a', 'b', 'c'].map((name) => target(name));
+  await using scenario = await startScenario({ targets: [job('backup'), ...hosts] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    { ...one(60, ['OFFLINE own connectivity']), see: { '*': 'd' } },
+    { ...one(80, ['RESOLVED own connectivity']), see: { '*': 'u' } },
+    one(89.5, ['DOWN backup']),
+    one(91),
+  ]);
+});
+
+test('a job says nothing about our own connectivity', async () => {
+  await using scenario = await startScenario({ targets: [job('backup'), job('other'), target('shop')] });
+  await scenario.play([
+    one(0, ['DOWN backup', 'DOWN other'], async (running) => {
+      await call('backup', 'fail')(running);
+      await call('other', 'fail')(running);
+    }),
+    one(5),
+  ]);
+});
+
+test('what begins in a maintenance is told when it ends', async () => {
+  const start = Date.parse('2026-01-01T00:00:00Z');
+  const time = { kind: 'once', from: start, to: start + 1_800_000 } as const;
+  await using scenario = await startScenario({
+    targets: [job('backup')],
+    maintenance: [{ targets: 'all', time }],
+    start: '2026-01-01T00:00:00Z',
+  });
+  await scenario.play([one(10, [], call('backup', 'fail')), one(29, ['DOWN backup']), one(31)]);
+});
+
+test('a job that is taken out and put back is waited for anew', async () => {
+  await using scenario = await startScenario({ targets: [job('backup'), target('shop')] });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(10, [], async (running) => running.apply({ targets: [target('shop')] })),
+    one(100, [], async (running) => running.apply({ targets: [job('backup'), target('shop')] })),
+    one(169, ['DOWN backup']),
+    one(171),
+  ]);
+  expect(await scenario.monitor.hear('nobody', { at: 0, kind: 'success', run: null, exitCode: null, log: [] })).toBe(
+    false,
+  );
+});
