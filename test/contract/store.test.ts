@@ -419,7 +419,25 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       });
       const kept = state('shop', { incidentId: told.id, noted: { de1: 'A 192.0.2.1' } });
       await store.record(round('shop', start, { states: [kept], incidents: [told] }));
-      expect((await reopen()).load()).toEqual([{ target: 'shop', states: [kept], openIncidents: [told] }]);
+      expect((await reopen()).load()).toEqual([{ target: 'shop', states: [kept], openIncidents: [told], heard: null }]);
+    }));
+
+  test('gives back what was heard of a target, and forgets it', () =>
+    withStore(async (store, _clock, reopen) => {
+      const heard = {
+        since: 1,
+        at: 5,
+        began: 2,
+        open: [{ run: 'a', at: 2, settled: false }],
+        missedUntil: null,
+        last: { dueAt: 5, failure: { source: 'target', code: 'exit', message: 'ended with exit code 3' } },
+        calls: ['start a'],
+      } as const;
+      await store.record(round('backup', start, { votes: [], heard }));
+      const again = await reopen();
+      expect(again.load()).toEqual([{ target: 'backup', states: [], openIncidents: [], heard }]);
+      await again.record(round('backup', start, { votes: [], heard: null }));
+      expect((await reopen()).load()).toEqual([]);
     }));
 
   test('forgets results, then hours, then days, each after its own time', () =>
