@@ -46,7 +46,9 @@ export async function openFoundation(
   const retention = retentionIn(upcoming.inForce);
   const onWritten = (seconds: number) => metrics.storeWritten(seconds);
   const store = started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
-  started.use(startUpkeep(store, { onDone: (seconds) => metrics.upkeepDone(seconds), clock, log }));
+  const onDone = (seconds: number) => metrics.upkeepDone(seconds);
+  const onJudged = () => upcoming.watching?.monitor.countBudgets();
+  started.use(startUpkeep(store, { onDone, onJudged, clock, log }));
   const checking = await openChecking(config, environment, store, (absence) =>
     upcoming.watching?.monitor.nodeAbsent(absence),
   );

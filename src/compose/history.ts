@@ -58,6 +58,8 @@ const tellEveryMs = 30_000;
 export interface UpkeepParts {
   /** Told how long each piece took, in seconds. */
   readonly onDone: (seconds: number) => void;
+  /** Told when rounds of a file of an earlier version have got their verdicts: uptime is known further back from then on. */
+  readonly onJudged: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -65,23 +67,30 @@ export interface UpkeepParts {
 /** Seals and forgets in short pieces while everything else goes on. How it gets on is told where there is much to do. */
 export function startUpkeep(
   store: Pick<Store, 'upkeep' | 'upkeepProgress'>,
-  { onDone, clock, log }: UpkeepParts,
+  { onDone, onJudged, clock, log }: UpkeepParts,
 ): Disposable {
-  let toldAt = Number.NEGATIVE_INFINITY;
+  const sealing = createTold(clock);
+  const judging = createTold(clock);
+  let judged = 0;
 
   function tell(): void {
-    if (clock.elapsed() - toldAt < tellEveryMs) return;
-    const { oldestUnsealed } = store.upkeepProgress();
+    const { oldestUnsealed, targetsUnjudged, spellsMade } = store.upkeepProgress();
     const behind = oldestUnsealed === null ? 0 : clock.now() - oldestUnsealed;
-    if (behind < behindMs && toldAt === Number.NEGATIVE_INFINITY) return;
-    if (oldestUnsealed === null || behind < behindMs) {
-      log.info('all older results are sealed');
-      toldAt = Number.NEGATIVE_INFINITY;
-      return;
-    }
-    toldAt = clock.elapsed();
-    const from = new Date(oldestUnsealed).toISOString();
-    log.info({ from, hoursLeft: Math.floor(behind / 3_600_000) }, 'older results are being sealed');
+    sealing.tell(oldestUnsealed !== null && behind >= behindMs, {
+      goesOn() {
+        const from = new Date(oldestUnsealed ?? 0).toISOString();
+        log.info({ from, hoursLeft: Math.floor(behind / 3_600_000) }, 'older results are being sealed');
+      },
+      isOver: () => log.info('all older results are sealed'),
+    });
+    judging.tell(targetsUnjudged > 0 && spellsMade > judged, {
+      goesOn: () => log.info({ targetsLeft: targetsUnjudged }, 'older rounds are being given their verdicts'),
+      isOver() {
+        judged = spellsMade;
+        log.info({ spells: spellsMade }, 'all older rounds have their verdicts');
+        onJudged();
+      },
+    });
   }
 
   function step(): boolean {
@@ -93,6 +102,22 @@ export function startUpkeep(
   }
 
   return startChore({ step, trouble: 'history was not kept up', pauseMs, clock, log });
+}
+
+/** Tells at once that something goes on, then every half minute, and when it is over. */
+function createTold(clock: Clock) {
+  let toldAt: number | null = null;
+  return {
+    tell(isBusy: boolean, { goesOn, isOver }: { readonly goesOn: () => void; readonly isOver: () => void }): void {
+      if (!isBusy) {
+        if (toldAt !== null) isOver();
+        toldAt = null;
+      } else if (toldAt === null || clock.elapsed() - toldAt >= tellEveryMs) {
+        toldAt = clock.elapsed();
+        goesOn();
+      }
+    },
+  };
 }
 
 function knownOf({ name, spec, labels, objective }: Config['targets'][number]): KnownTarget {

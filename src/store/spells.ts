@@ -26,6 +26,15 @@ export function spellOf({ fromAt, lastAt, holdsMs, status, inMaintenance }: Omit
 export const spellColumns =
   'target_id AS targetId, from_at AS fromAt, last_at AS lastAt, holds_ms AS holdsMs, status, in_maintenance AS inMaintenance';
 
+/** Writes a spell by a statement that takes its columns in their order. Gives how many rows that changed. */
+export function putSpell(
+  statement: Database.Statement<[number, number, number, number, number, number]>,
+  targetId: number,
+  { from, last, holdsMs, status, inMaintenance }: Spell,
+): number {
+  return statement.run(targetId, from, last, holdsMs, statuses.indexOf(status), inMaintenance ? 1 : 0).changes;
+}
+
 /** Keeps the spells. A round that goes on as before writes nothing; the newest spell of each target is in memory. */
 export interface SpellLog {
   /** Takes in a round, inside the transaction that stores it. */
@@ -45,8 +54,7 @@ export function createSpellLog(database: Database.Database): SpellLog {
     `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET last_at = excluded.last_at`,
   );
-  const write = (targetId: number, { from, last, holdsMs, status, inMaintenance }: Spell) =>
-    upsert.run(targetId, from, last, holdsMs, statuses.indexOf(status), inMaintenance ? 1 : 0);
+  const write = (targetId: number, spell: Spell) => putSpell(upsert, targetId, spell);
 
   return {
     note(targetId, dueAt, verdict) {

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { createReader } from '#history/create-reader.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, tempFolder } from '../support/store.ts';
 
@@ -43,5 +44,25 @@ describe.each(schemas)('a database of schema %i', (schema) => {
     expect(now.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(now.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
     now.close();
+  });
+
+  test('has its uptime by time for all that it holds', async () => {
+    using folder = tempFolder();
+    const path = join(folder.path, 'watchpost.db');
+    const old = restore(path, schema);
+    const span = old
+      .prepare<[], { from: number; to: number }>('SELECT min(due_at) AS "from", max(due_at) + 1 AS "to" FROM results')
+      .get() ?? { from: 0, to: 0 };
+    old.close();
+
+    const clock = new FakeClock(new Date(span.to + 3 * 3_600_000).toISOString());
+    await using store = openAt(path, clock);
+    while (store.upkeep());
+    const reader = createReader({ source: store.history, targets: () => [], clock });
+    const timeOf = async (target: string) => (await reader.figures({ ...span, of: { target } })).time;
+    const [shop, web] = [await timeOf('shop'), await timeOf('web')];
+    expect(shop).toMatchObject({ up: 0, partial: 0 });
+    expect(shop?.down).toBeGreaterThan(0.5 * (span.to - span.from));
+    expect((web?.up ?? 0) + (web?.down ?? 0)).toBeGreaterThan(0.5 * (span.to - span.from));
   });
 });

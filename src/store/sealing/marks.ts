@@ -2,9 +2,10 @@ import type Database from 'better-sqlite3';
 
 /**
  * How far sealing and forgetting have come, in milliseconds since the epoch. Hours that begin before `hours_until` are sealed, and so
- * are days before `days_until`; what begins before one of the others is forgotten, or on its way to be.
+ * are days before `days_until`; what begins before one of the `_from` is forgotten, or on its way to be. Targets up to the number
+ * `spells_done` have spells for all that is kept of them.
  */
-export type MarkName = 'hours_until' | 'days_until' | 'results_from' | 'hours_from' | 'days_from';
+export type MarkName = 'hours_until' | 'days_until' | 'results_from' | 'hours_from' | 'days_from' | 'spells_done';
 
 export interface Marks {
   get(name: MarkName): number;

@@ -1,5 +1,7 @@
 import type Database from 'better-sqlite3';
+import { createHistorySource } from '../history.ts';
 import { createSpellLog, type SpellLog } from '../spells.ts';
+import { createSpellConversion } from './convert-spells.ts';
 import type { Retention } from './forget.ts';
 import { createLateResults, type LateResults } from './late.ts';
 import { createMarks, type Marks } from './marks.ts';
@@ -34,12 +36,14 @@ export function openHistoryParts(database: Database.Database, retention: Retenti
     spells.flush();
     recent.dropBefore(until);
   };
+  const source = createHistorySource({ database, rows, late, marks, recent, newest: () => spells.newest() });
+  const conversion = createSpellConversion(database, marks, source);
   return {
     spells,
     marks,
     rows,
     late,
     recent,
-    upkeep: createUpkeep({ database, rows, late, marks, retention, onSealed }),
+    upkeep: createUpkeep({ database, rows, late, marks, retention, onSealed, conversion }),
   };
 }

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { hourMs } from '#history/span.ts';
+import type { SpellConversion } from './convert-spells.ts';
 import { createForgetting, type Retention } from './forget.ts';
 import type { LateResults } from './late.ts';
 import type { Marks } from './marks.ts';
@@ -25,6 +26,9 @@ export interface UpkeepProgress {
   readonly sealedUntil: number;
   /** The oldest result that is not, or null. */
   readonly oldestUnsealed: number | null;
+  /** Of how many targets older rounds may have no verdict yet, and how many spells older rounds were given since the start. */
+  readonly targetsUnjudged: number;
+  readonly spellsMade: number;
 }
 
 export interface UpkeepOptions {
@@ -34,12 +38,13 @@ export interface UpkeepOptions {
   readonly marks: Marks;
   readonly retention: Retention;
   readonly onSealed: (until: number) => void;
+  readonly conversion: SpellConversion;
 }
 
 // What nodes bring in after their hour within this time needs no second sealing.
 const graceMs = 300_000;
 
-export function createUpkeep({ database, rows, late, marks, retention, onSealed }: UpkeepOptions): Upkeep {
+export function createUpkeep({ database, rows, late, marks, retention, onSealed, conversion }: UpkeepOptions): Upkeep {
   const hours = createHourSealing({ database, rows, marks, onSealed });
   const days = createDaySealing(database, rows, marks);
   const forgetting = createForgetting(database, rows, marks, retention);
@@ -49,12 +54,18 @@ export function createUpkeep({ database, rows, late, marks, retention, onSealed 
   return {
     step(now) {
       const over = Math.floor((now - graceMs) / hourMs) * hourMs;
-      return forgetting.stepSealed() || hours.step(over) || late.seal() || days.step() || forgetting.step(now);
+      if (forgetting.stepSealed() || hours.step(over) || late.seal() || days.step()) return true;
+      return conversion.step() || forgetting.step(now);
     },
     written: (pair, dueAt) => hours.written(pair, dueAt),
     progress() {
       const sealedUntil = marks.get('hours_until');
-      return { sealedUntil, oldestUnsealed: oldest.get(sealedUntil)?.at ?? null };
+      return {
+        sealedUntil,
+        oldestUnsealed: oldest.get(sealedUntil)?.at ?? null,
+        targetsUnjudged: conversion.targetsLeft(),
+        spellsMade: conversion.made,
+      };
     },
   };
 }

@@ -1,0 +1,131 @@
+import type Database from 'better-sqlite3';
+import type { HistorySource, PastResult } from '#history/source.ts';
+import { dayMs, hourMs, type Span } from '#history/span.ts';
+import { follow, type RoundVerdict, type Spell } from '#history/spells.ts';
+import { tallyStatuses } from '#monitor/judge/verdict.ts';
+import { putSpell } from '../spells.ts';
+import type { Marks } from './marks.ts';
+
+/**
+ * Gives the rounds of before the first spell of their target, which a file of an earlier version has, a verdict each, and these their
+ * spells: a target after the other, from its newest day back, each day in one transaction. Wherever it is cut off it goes on there.
+ */
+export interface SpellConversion {
+  /** Does a piece of work; false where no target is left. To be called where all older results are sealed. */
+  step(): boolean;
+  /** How many targets were not looked at yet. */
+  targetsLeft(): number;
+  /** How many spells it has made since the start. */
+  readonly made: number;
+}
+
+const targetsAtOnce = 100;
+// How long what a round saw counts where nobody can say how often they came.
+const holdsMs = 600_000;
+
+interface Work extends Span {
+  readonly id: number;
+  readonly name: string;
+}
+
+export function createSpellConversion(
+  database: Database.Database,
+  marks: Marks,
+  source: Pick<HistorySource, 'results'>,
+): SpellConversion {
+  const statements = prepare(database);
+  let work: Work | null = null;
+  let made = 0;
+
+  function begin(): Work | null {
+    const next = statements.next.get(marks.get('spells_done'));
+    if (next === undefined) return null;
+    const hours = statements.nodes
+      .all()
+      .flatMap(
+        ({ nodeId }) => statements.firstHour.get(next.id, nodeId, marks.get('results_from') / hourMs)?.hour ?? [],
+      );
+    const sealedFrom = Math.min(...hours) * hourMs;
+    const to = Math.min(statements.firstSpell.get(next.id)?.at ?? Infinity, marks.get('hours_until') + 3 * hourMs);
+    return { ...next, from: sealedFrom, to };
+  }
+
+  const put = database.transaction((id: number, spells: readonly Spell[], isDone: boolean) => {
+    for (const spell of spells) made += putSpell(statements.insert, id, spell);
+    if (isDone) marks.set('spells_done', id);
+  });
+
+  function convert({ id, name, from, to: end }: Work): Work | null {
+    // Its first round of today may have come meanwhile.
+    const to = Math.min(end, statements.firstSpell.get(id)?.at ?? Infinity);
+    const start = Math.max(from, Math.floor((to - 1) / dayMs) * dayMs);
+    const isDone = start <= from;
+    put.immediate(id, spellsOf(source.results(name, null, { from: start, to })), isDone);
+    return isDone ? null : { id, name, from, to: start };
+  }
+
+  return {
+    step() {
+      for (let looked = 0; work === null && looked < targetsAtOnce; looked += 1) {
+        const next = begin();
+        if (next === null) return looked > 0;
+        if (next.from < next.to) work = next;
+        else marks.set('spells_done', next.id);
+      }
+      if (work !== null) work = convert(work);
+      return true;
+    },
+    targetsLeft: () => statements.left.get(marks.get('spells_done'))?.count ?? 0,
+    get made() {
+      return made;
+    },
+  };
+}
+
+/** The spells of rounds in order of time, each as most of its nodes saw it: nobody knows any more what its rule said. */
+function spellsOf(results: readonly PastResult[]): readonly Spell[] {
+  const rounds = [...Map.groupBy(results, ({ dueAt }) => dueAt)];
+  const holds = rhythmOf(rounds.map(([dueAt]) => dueAt));
+  const spells: Spell[] = [];
+  for (const [dueAt, votes] of rounds) {
+    const next = follow(spells.at(-1) ?? null, dueAt, verdictOf(votes, holds));
+    if (next === null) continue;
+    if (next.from === spells.at(-1)?.from) spells.pop();
+    spells.push(next);
+  }
+  return spells;
+}
+
+// What came when the round was over was not part of its verdict.
+function verdictOf(votes: readonly PastResult[], holds: number): RoundVerdict {
+  const statuses = votes.map(({ status, lateAt }) => (lateAt === null ? status : 'unknown'));
+  const { status } = tallyStatuses(statuses, { kind: 'majority' });
+  return { status, inMaintenance: false, holdsMs: holds };
+}
+
+// Twice the gap that most rounds have, as for rounds that are watched.
+function rhythmOf(dues: readonly number[]): number {
+  const gaps = dues.slice(1).map((dueAt, index) => dueAt - (dues[index] ?? dueAt));
+  const median = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)];
+  return median === undefined ? holdsMs : Math.min(2 * median, dayMs);
+}
+
+function prepare(database: Database.Database) {
+  return {
+    next: database.prepare<[number], { id: number; name: string }>(
+      'SELECT id, name FROM targets WHERE id > ? ORDER BY id LIMIT 1',
+    ),
+    left: database.prepare<[number], { count: number }>('SELECT count(*) AS count FROM targets WHERE id > ?'),
+    nodes: database.prepare<[], { nodeId: number }>('SELECT id AS nodeId FROM nodes'),
+    firstHour: database.prepare<[number, number, number], { hour: number }>(
+      'SELECT hour FROM sealed_hours WHERE target_id = ? AND node_id = ? AND hour >= ? ORDER BY hour LIMIT 1',
+    ),
+    firstSpell: database.prepare<[number], { at: number | null }>(
+      'SELECT min(from_at) AS at FROM spells WHERE target_id = ?',
+    ),
+    insert: database.prepare<[number, number, number, number, number, number]>(
+      `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
+    ),
+  };
+}
