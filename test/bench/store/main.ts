@@ -1,11 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Outcome } from '#checks/index.ts';
-import type { Clock } from '#kernel/clock.ts';
 import { stableFraction } from '#kernel/hash.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { openAt, opening, round, start, tempFolder, up, vote } from '../../support/store.ts';
+import { FastClock } from './fast-clock.ts';
+import { readIo, stopwatch } from './meter.ts';
+import { measureYears } from './years.ts';
 
 // An hour of 1,000 targets every 30 s on one node, all up, in fast time: what a result costs in the file, on the disk and in CPU,
 // beside the naive way (a row with id, ISO time and JSON, committed at once) in the same run. Ours includes the last checkpoint.
@@ -29,28 +31,6 @@ interface Cost {
   readonly cpuUs: number;
 }
 
-/** Time that passes only when it is told to, without turns of the event loop, so that they are not measured. */
-class FastClock implements Clock {
-  #now = start;
-  #timers: { readonly at: number; readonly action: () => void }[] = [];
-  now = () => this.#now;
-  elapsed = () => this.#now - start;
-  after(ms: number, action: () => void): Disposable {
-    const timer = { at: this.#now + ms, action };
-    this.#timers.push(timer);
-    return { [Symbol.dispose]: () => void (this.#timers = this.#timers.filter((other) => other !== timer)) };
-  }
-  advanceTo(now: number): void {
-    const due = this.#timers.filter((timer) => timer.at <= now);
-    this.#timers = this.#timers.filter((timer) => timer.at > now);
-    for (const timer of due) {
-      this.#now = Math.max(this.#now, timer.at);
-      timer.action();
-    }
-    this.#now = now;
-  }
-}
-
 const arrivals = simulate();
 console.log(
   `${targets} targets every ${intervalMs / 1_000} s on one node for ${hours} h: ${arrivals.length} results, all up\n`,
@@ -62,6 +42,7 @@ print('bytes kept', ours.kept, naive.kept, '24');
 print('bytes written', ours.written, naive.written, '500');
 print('bytes dirtied on disk', ours.dirtied, naive.dirtied, '500');
 print('CPU, microseconds', ours.cpuUs, naive.cpuUs, '');
+await measureYears();
 
 function simulate(): readonly Arrival[] {
   const random = seededRandom(1);
@@ -151,17 +132,6 @@ function meter(): (kept: number) => Cost {
       cpuUs: (spent.user + spent.system) / count,
     };
   };
-}
-
-function readIo(): { written: number; dirtied: number } {
-  const text = readFileSync('/proc/self/io', 'utf8');
-  const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(text)?.[1]);
-  return { written: figure('wchar'), dirtied: figure('write_bytes') };
-}
-
-function stopwatch(): () => string {
-  const began = performance.now();
-  return () => (performance.now() - began).toFixed(1);
 }
 
 function print(name: string, ours: number, naive: number, aim: string): void {
