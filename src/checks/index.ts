@@ -13,7 +13,7 @@ import { udp } from './udp/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
 export type { Capability, Dialect, HeardOf, NodeEnvironment, ProbeContext } from './check.ts';
-export { parseEndpoint } from './endpoint.ts';
+export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';

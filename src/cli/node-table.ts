@@ -1,5 +1,6 @@
 import type { infosOf } from '#config/enrolled.ts';
 import type { StatusList } from '#protocol/nodes.ts';
+import { alignRows } from './table.ts';
 
 type Infos = ReturnType<typeof infosOf>;
 
@@ -23,13 +24,10 @@ export function nodeTable(infos: Infos, statuses: StatusList['nodes']): string {
       String(spooled),
     ];
   });
-  return [head, ...rows].map((row) => line(row, [head, ...rows])).join('');
+  return alignRows([head, ...rows])
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 // Positive where the node's clock is ahead of the hub's.
 const signed = (ms: number) => `${ms < 0 ? '' : '+'}${ms.toFixed(1)} ms`;
-
-function line(row: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = row.map((cell, column) => cell.padEnd(Math.max(...rows.map((other) => other[column]?.length ?? 0))));
-  return `${cells.join('  ').trimEnd()}\n`;
-}

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { AddressRange, NodeInfo } from '#checks/index.ts';
+import { AddressRange, formatHostPort, NodeInfo, parseEndpoint } from '#checks/index.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { Duration, formatDuration } from '#kernel/units.ts';
 import { isUrl, webProtocols } from '#kernel/url.ts';
@@ -15,7 +15,7 @@ export const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
 });
 
 const listenHint = 'expected an address and a port, such as "127.0.0.1:8080" or "[::1]:8080"';
-const listenPattern = /^(?:\[([\da-fA-F:.]+)\]|([A-Za-z\d.-]+)):(\d{1,5})$/;
+const listenPattern = /^(\[[\da-fA-F:.]+\]|[A-Za-z\d.-]+):(\d{1,5})$/;
 
 interface Listen {
   readonly host: string;
@@ -27,15 +27,15 @@ const Listen = z.codec(
   z.custom<Listen>(),
   {
     decode(text, context): Listen {
-      const [, v6, name = '', port] = listenPattern.exec(text) ?? [];
-      const valid = v6 === undefined ? isIP(name) === 4 || /[A-Za-z]/.test(name) : isIP(v6) === 6;
-      if (!valid) context.issues.push({ code: 'custom', input: text, message: listenHint });
+      const [, host = '', port] = listenPattern.exec(text) ?? [];
+      const parsed = parseEndpoint(host);
+      if (!parsed.ok) context.issues.push({ code: 'custom', input: text, message: listenHint });
       if (Number(port) > 65_535) {
         context.issues.push({ code: 'custom', input: text, message: 'a port is a number from 0 to 65535' });
       }
-      return { host: v6 ?? name, port: Number(port) };
+      return { host: parsed.ok ? parsed.name : host, port: Number(port) };
     },
-    encode: ({ host, port }) => `${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+    encode: ({ host, port }) => formatHostPort(host, port),
   },
 );
 

@@ -18,6 +18,27 @@ export function networkOf(text: string): string {
     .join(':')}::/64`;
 }
 
+/** What a request tells of where it comes from. Headers are lower case; one that is absent is undefined. */
+export interface Origin {
+  /** The address of the connection itself. */
+  readonly peer: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'via'];
+
+/**
+ * Whether a request comes from this machine itself, straight and under one of the machine's own names: any page can call a
+ * name its own and point it here (DNS rebinding), which its Host tells. Whether a page of another site made it is not judged.
+ */
+export function isFromHere({ peer, headers }: Origin): boolean {
+  if (!isLoopback(peer) || forwarding.some((name) => headers[name] !== undefined)) return false;
+  const host = String(headers['host'] ?? '')
+    .replace(/:\d+$/, '')
+    .toLowerCase();
+  return host === 'localhost' || isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
+}
+
 /** Whether an address is this machine's own loopback, also as an IPv4-mapped one. */
 export function isLoopback(address: string): boolean {
   const plain = address.replace(/^::ffff:/i, '');

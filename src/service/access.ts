@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Policy } from '#checks/index.ts';
-import { isLoopback } from '#kernel/network.ts';
+import { isFromHere } from '#kernel/network.ts';
 
 /** Whether checks that are started over the API may reach private addresses: never, for callers on this machine, always. */
 export type AllowPrivate = false | 'loopback' | true;
@@ -54,19 +54,11 @@ export function judgeCaller(caller: Caller, rules: AccessRules): Access {
   return { ok: false, error: 'unauthorized', message };
 }
 
-/**
- * Whether the caller runs on this machine itself: a loopback connection to a loopback name, that no proxy has forwarded and
- * that no other site's page has made. A page can call any name its own and point it to 127.0.0.1, hence the name.
- */
+/** Whether the caller runs on this machine itself, and is no page of another site. */
 export function isLocal({ peer, headers }: Caller): boolean {
-  if (!isLoopback(peer) || forwarding.some((name) => headers[name] !== undefined)) return false;
   const site = text(headers['sec-fetch-site']);
-  if (site === 'cross-site' || site === 'same-site') return false;
-  const host = text(headers['host']).replace(/:\d+$/, '').toLowerCase();
-  return host === 'localhost' || isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
+  return site !== 'cross-site' && site !== 'same-site' && isFromHere({ peer, headers });
 }
-
-const forwarding = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via'];
 
 function browserObjection({ headers }: Caller): string | null {
   const purpose = `${text(headers['sec-purpose'])} ${text(headers['purpose'])} ${text(headers['x-moz'])}`;

@@ -34,7 +34,7 @@ export interface Running {
   ) => Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-export async function createProgram(): Promise<Program> {
+export async function createProgram(house = root): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-'));
   const children: ChildProcess[] = [];
   return {
@@ -43,7 +43,7 @@ export async function createProgram(): Promise<Program> {
     async start(config) {
       const path = join(folder, 'watchpost.yaml');
       await writeFile(path, config);
-      const running = await launch(path);
+      const running = await launch(path, house);
       children.push(running.process);
       return running;
     },
@@ -54,9 +54,9 @@ export async function createProgram(): Promise<Program> {
   };
 }
 
-async function launch(config: string): Promise<Running> {
+async function launch(config: string, house: string): Promise<Running> {
   const child = spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config], {
-    cwd: root,
+    cwd: house,
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   const log: LogLine[] = [];

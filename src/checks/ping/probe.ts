@@ -73,7 +73,8 @@ async function probe(
   });
 }
 
-async function sendEchoes(
+/** Pings what the gate has let through. */
+export async function sendEchoes(
   spec: Spec,
   opened: Opened,
   { pinned, phases, signal }: Site,
