@@ -4,6 +4,7 @@ import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
 import type { OutcomeTable } from './table.ts';
+import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
@@ -122,6 +123,8 @@ export interface CheckType<
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
   /** What a TLS server presented; absent where a type never sees a certificate. */
   readonly certificate?: (outcome: Outcome<z.output<DetailSchema>>) => Certificate | null;
+  /** What was found in the words of blackbox_exporter; absent where it has no such probe. */
+  readonly asProbe?: (outcome: Outcome<z.output<DetailSchema>>) => readonly ProbeFinding[];
   /** What was found besides what every outcome has, for people: lines without an end, some with columns. */
   lines(outcome: Outcome<z.output<DetailSchema>>): readonly string[];
   /** How outcomes stand in a table for people; absent where state, time and address say it all. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ProbeFinding } from './as-probe.ts';
 import type { Capability, HeardOf, NodeEnvironment, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
@@ -12,6 +13,7 @@ import type { Certificate } from './certificate.ts';
 import { udp } from './udp/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
+export { probeFindings } from './as-probe.ts';
 export type { Capability, Dialect, HeardOf, NodeEnvironment, ProbeContext } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { createGates, type Gate } from './gate.ts';
@@ -60,6 +62,7 @@ export interface AnyCheck {
   readonly heard: ((spec: CheckSpec) => HeardOf) | null;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
   readonly certificate: ((outcome: Outcome) => Certificate | null) | null;
+  readonly asProbe: ((outcome: Outcome) => readonly ProbeFinding[]) | null;
   lines(outcome: Outcome): readonly string[];
   /** Without anything of the node's own network. */
   readonly forStrangers: (outcome: Outcome) => Outcome;
@@ -81,6 +84,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const erased = {
       answers: null,
+      asProbe: null,
       certificate: null,
       heard: null,
       schemes: null,

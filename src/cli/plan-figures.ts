@@ -8,11 +8,11 @@ import { selectNodes } from '#service/select.ts';
 // docs/storage.md and docs/metrics.md say where these come from.
 const bytesOfResult = 4;
 const minutesOfMonth = 60 * 24 * 30;
-const seriesOfPair = 15;
+const seriesOfPair = 16;
 const reasonsOfPair = 2;
 const seriesOfTarget = 8;
 const seriesOfRule = 2;
-const seriesOfNode = 3;
+const seriesOfNode = 7;
 const seriesOfProgram = 100;
 
 export interface PlannedTarget {

@@ -33,6 +33,7 @@ export async function openFoundation(
       clock,
       log,
       version,
+      ...config.metrics,
       sources: {
         nodes: () => checking.nodes(),
         deliveries: () => store.deliveryCounts(),

@@ -68,6 +68,12 @@ export interface Config {
   /** Null is for ever. */
   /** Pages for everybody, by name. */
   readonly pages: Readonly<Record<string, StatusPage>>;
+  readonly metrics: {
+    /** Upper bounds of the buckets of a check's duration, in seconds; null for our own. */
+    readonly buckets: readonly number[] | null;
+    /** Whether there are figures under the names of blackbox_exporter too. */
+    readonly blackbox: boolean;
+  };
   readonly retention: {
     readonly rawMs: number;
     readonly hoursMs: number;
@@ -134,6 +140,7 @@ export function resolveConfig(
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,
     pages: file.pages,
+    metrics: { buckets: file.metrics.buckets ?? null, blackbox: file.metrics.blackbox },
     retention: {
       rawMs: file.retention.raw,
       // An hour is kept for as long as its results are.

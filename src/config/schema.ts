@@ -5,6 +5,7 @@ import { ForeignService } from './foreign-service.ts';
 import { Groups } from './groups.ts';
 import { MaintenanceList } from './maintenance.ts';
 import { Heartbeat, Notify, Summary } from './notify.ts';
+import { MetricsKeys } from './metrics.ts';
 import { OwnService } from './own-service.ts';
 import { StatusPages } from './pages.ts';
 import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
@@ -63,6 +64,7 @@ export const ConfigFile = z
     summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
     maintenance: MaintenanceList,
     pages: StatusPages,
+    metrics: MetricsKeys.prefault({}).describe('What /metrics shows.'),
     retention: Retention.prefault({}).describe('How long things are kept.'),
   })
   .describe('The configuration of Watchpost.');

@@ -36,8 +36,8 @@ interface Pair {
   readonly facts: Map<Fact, Sample>;
 }
 
-export function createCheckMetrics(register: Register): CheckMetrics {
-  const { up, duration, lastDuration, phases, results, factGauges } = createFamilies(register);
+export function createCheckMetrics(register: Register, bounds: readonly number[]): CheckMetrics {
+  const { up, duration, lastDuration, phases, results, factGauges } = createFamilies(register, bounds);
   const factNames = Object.keys(factGauges).filter((name): name is Fact => name in factGauges);
   const targets = new Map<string, Map<string, Pair>>();
 
@@ -139,7 +139,7 @@ export function createCheckMetrics(register: Register): CheckMetrics {
   };
 }
 
-function createFamilies(register: Register) {
+function createFamilies(register: Register, bounds: readonly number[]) {
   const up = register.gauge(
     'watchpost_up',
     'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.',
@@ -147,7 +147,7 @@ function createFamilies(register: Register) {
   const duration = register.histogram(
     'watchpost_check_duration_seconds',
     'How long checks took that had a duration, whether up or down.',
-    durationBounds,
+    bounds,
   );
   const lastDuration = register.gauge(
     'watchpost_check_last_duration_seconds',

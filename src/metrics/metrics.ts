@@ -1,10 +1,12 @@
+import type { CheckSpec } from '#checks/index.ts';
 import type { TargetBudgetLeft } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { createAsk } from './ask.ts';
-import { createCheckMetrics } from './check.ts';
+import { createBlackboxMetrics } from './blackbox.ts';
+import { createCheckMetrics, durationBounds } from './check.ts';
 import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
@@ -34,13 +36,17 @@ export interface MetricsOptions {
   readonly log: Log;
   readonly version: string;
   readonly sources: MetricsSources;
+  /** Upper bounds of the buckets of a check's duration, in seconds; null or absent for our own. */
+  readonly buckets?: readonly number[] | null;
+  /** Whether there are figures under the names of blackbox_exporter too. */
+  readonly blackbox?: boolean;
 }
 
 /** A finished round. Times are wall time in milliseconds since the epoch. */
 export interface RoundDone {
   readonly target: string;
   /** The type of the check. */
-  readonly check: string;
+  readonly check: CheckSpec['type'];
   readonly votes: readonly Vote[];
   readonly verdict: { readonly status: TargetState };
   /** When it was to start, the target's place within the tick included. */
@@ -66,10 +72,11 @@ export interface Metrics extends Disposable {
   configReloaded(successful: boolean, at: number): void;
 }
 
-export function createMetrics({ clock, log, version, sources }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { clock, log, version, sources } = options;
   const register = new Register();
   const ask = createAsk(register, log);
-  const check = createCheckMetrics(register);
+  const check = createCheckMetrics(register, options.buckets ?? durationBounds);
   const target = createTargetMetrics(register);
   const incident = createIncidentMetrics(register);
   const delivery = createDeliveryMetrics(register, clock, ask, sources.deliveries);
@@ -81,6 +88,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const configReloaded = createConfigMetrics(register);
   const ownProcess = createProcessMetrics(register, ask, { version, clock });
+  const blackbox = options.blackbox === true ? createBlackboxMetrics(register) : null;
   const scrape = createScrapes(register, clock);
 
   function refresh(): void {
@@ -90,6 +98,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
       const names = new Set(nodes.map((node) => node.info.name));
       check.keepNodes(names);
       disagreement.keepNodes(names);
+      blackbox?.keepNodes(names);
     }
     delivery.refresh();
     store.refresh();
@@ -105,6 +114,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
     targetsChanged(targets) {
       for (const moved of target.targetsChanged(targets)) check.forgetFacts(moved);
       incident.targetsChanged(targets);
+      blackbox?.targetsChanged(targets);
       check.keepTargets(new Map(targets.map(({ name, check }) => [name, check])));
     },
     roundDone({ target: name, check: type, votes, verdict, dueAt, startedAt }) {
@@ -113,6 +123,7 @@ export function createMetrics({ clock, log, version, sources }: MetricsOptions):
       target.record(name, verdict.status, startedAt);
       check.record(name, type, votes);
       disagreement.record(votes);
+      blackbox?.record(name, type, votes);
     },
     roundsSkipped: (count) => schedule.roundsSkipped(count),
     incidentChanged: (change) => incident.incidentChanged(change),

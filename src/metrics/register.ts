@@ -8,7 +8,7 @@ export class Family<S extends Series = Sample> {
   readonly help: string;
   readonly type: MetricType;
   readonly #create: (labels: Labels) => S;
-  readonly #series = new Set<S>();
+  #series = new Set<S>();
   readonly #byLabels = new Map<string, S>();
 
   constructor(type: MetricType, name: string, help: string, create: (labels: Labels) => S) {
@@ -37,8 +37,9 @@ export class Family<S extends Series = Sample> {
     this.#series.delete(series);
   }
 
+  /** Drops all series; whoever goes through them at this time goes on with those that were. */
   clear(): void {
-    this.#series.clear();
+    this.#series = new Set();
     this.#byLabels.clear();
   }
 
@@ -66,7 +67,7 @@ export class Register {
     return this.#keep(new Family('gauge', name, help, (labels) => new Sample(labels, null, 0)));
   }
 
-  /** A counter whose series start at 0; `sinceStart` where they count from the start of the process, whenever they come. */
+  /** A counter whose series start at 0: when they come, or with the process, whenever they come. */
   counter(name: string, help: string, since: 'birth' | 'start' = 'birth'): Family {
     const birth = () => (since === 'birth' ? (this.#births += 1) : 0);
     return this.#keep(new Family('counter', name, help, (labels) => new Sample(labels, 0, birth())));

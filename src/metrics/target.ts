@@ -54,7 +54,7 @@ export function createTargetMetrics(register: Register): TargetMetrics {
       states: known?.states ?? new Map(targetStates.map((name) => [name, state.add({ target, state: name })])),
       lastRound: known?.lastRound ?? lastRound.add({ target }),
       interval: known?.interval ?? interval.add({ target }),
-      info: info.add({ target, check, host: host.replace(/[?#].*$/s, ''), ...Object.fromEntries(own) }),
+      info: info.add({ target, check, host: shownHost(host), ...Object.fromEntries(own) }),
       check,
       host,
     };
@@ -92,6 +92,9 @@ export function createTargetMetrics(register: Register): TargetMetrics {
     },
   };
 }
+
+/** A host as labels show it: what follows a `?` or `#` may be a secret. */
+export const shownHost = (host: string) => host.replace(/[?#].*$/s, '');
 
 function setState(series: TargetSeries, current: TargetState): void {
   for (const [name, sample] of series.states) sample.value = name === current ? 1 : 0;

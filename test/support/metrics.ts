@@ -1,5 +1,11 @@
 import { createLog } from '#kernel/log.ts';
-import { createMetrics, type Metrics, type MetricsSources, type RoundDone } from '#metrics/metrics.ts';
+import {
+  createMetrics,
+  type Metrics,
+  type MetricsOptions,
+  type MetricsSources,
+  type RoundDone,
+} from '#metrics/metrics.ts';
 import type { ScrapeRequest } from '#metrics/scrape.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -8,8 +14,13 @@ import { nodeInfo, up, votes } from './votes.ts';
 export const silentLog = createLog({ level: 'silent', pretty: false, fd: 2 });
 
 /** Metrics of two nodes, an empty store and nothing to deliver; at 2026-01-01T00:00:00Z until the clock is moved. */
-export function testMetrics(sources: Partial<MetricsSources> = {}, clock = new FakeClock()): Metrics {
+export function testMetrics(
+  sources: Partial<MetricsSources> = {},
+  clock = new FakeClock(),
+  more: Partial<MetricsOptions> = {},
+): Metrics {
   return createMetrics({
+    ...more,
     clock,
     log: silentLog,
     version: '0.1.0',

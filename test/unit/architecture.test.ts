@@ -96,7 +96,7 @@ const table: Record<string, readonly string[]> = {
     'monitor/tell/sample-messages.ts',
     'monitor/watch/runner.ts',
   ],
-  metrics: ['kernel', 'history', 'monitor/judge', 'service/ports.ts'],
+  metrics: ['kernel', 'history', 'checks/index.ts', 'monitor/judge', 'service/ports.ts'],
   web: [
     'kernel',
     'history',

@@ -1,5 +1,6 @@
 import { defineCheck, startPlain } from '../check.ts';
 import { forStrangers } from './conceal.ts';
+import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { Spec } from './spec.ts';
@@ -19,6 +20,7 @@ export const dns = defineCheck({
   start: startPlain(probe),
   // Times to live count down by themselves.
   answers: ({ detail }) => detail?.records.map(({ type, data }) => `${type} ${data}`) ?? null,
+  asProbe,
   lines,
   forStrangers,
   row: { shape, toRow, fromRow },

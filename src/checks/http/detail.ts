@@ -36,6 +36,8 @@ export const Detail = z.strictObject({
   headers: z.partialRecord(z.enum(keptHeaders), Text),
   /** What the last TLS server presented. */
   certificate: Certificate.nullable(),
+  /** The version of TLS that the last connection spoke: `TLSv1.3`. */
+  tls_protocol: z.string().max(20).nullable().default(null),
   /** Whether the kernel or our own clock timed the last connection. */
   timed_by: z.enum(['kernel', 'clock']).nullable(),
   /** Which part of `expect` the answer failed. */
@@ -53,6 +55,7 @@ export const nothingFound: Detail = {
   body_complete: null,
   headers: {},
   certificate: null,
+  tls_protocol: null,
   timed_by: null,
   failed_expectation: null,
 };

@@ -33,6 +33,7 @@ export interface HopOptions {
 export interface HopResult {
   timedBy: Connection['timedBy'] | null;
   certificate: Certificate | null;
+  tlsProtocol: string | null;
   head: Head | null;
   body: Body | null;
   failure: Failure | null;
@@ -41,7 +42,14 @@ export interface HopResult {
 /** Connects to the pinned address, sends one request and reads its answer. All it opened is closed when it settles. */
 export async function sendRequest(request: HopRequest, pinned: Pinned, options: HopOptions): Promise<HopResult> {
   const { watch, spec } = options;
-  const result: HopResult = { timedBy: null, certificate: null, head: null, body: null, failure: null };
+  const result: HopResult = {
+    timedBy: null,
+    certificate: null,
+    tlsProtocol: null,
+    head: null,
+    body: null,
+    failure: null,
+  };
   const security = request.target.secure ? prepare(spec, request) : null;
   if (security !== null && 'code' in security) return { ...result, failure: security };
   watch.begin('connect', 'the connection');
@@ -94,6 +102,7 @@ async function exchangeSecurely(
   try {
     const verified = verifyCertificate(secured, security.serverName, environment.clock.now());
     result.certificate = verified.certificate;
+    result.tlsProtocol = secured.getProtocol();
     if (spec.tls.verify) result.failure = verified.failure;
     if (result.failure === null) await exchange(secured, request, options, result);
   } finally {

@@ -1,4 +1,5 @@
 import { defineCheck, startPlain } from '../check.ts';
+import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { loadResponseParser } from './llhttp.ts';
@@ -28,6 +29,7 @@ export const http = defineCheck({
     return startPlain(probe)(environment);
   },
   certificate: ({ detail }) => detail?.certificate ?? null,
+  asProbe,
   lines,
   row: { shape, toRow, fromRow },
   table,

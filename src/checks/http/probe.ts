@@ -31,7 +31,15 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
 }
 
 // No request was sent.
-const unsent = { timedBy: null, certificate: null, head: null, body: null, address: null, unmet: null };
+const unsent = {
+  timedBy: null,
+  certificate: null,
+  tlsProtocol: null,
+  head: null,
+  body: null,
+  address: null,
+  unmet: null,
+};
 
 async function follow(
   spec: Spec,

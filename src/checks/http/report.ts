@@ -41,6 +41,7 @@ function detailOf(finding: Finding, hide: (text: string) => string): Detail {
     body_complete: body?.complete ?? null,
     headers: head === null ? {} : headersOf(head, hide),
     certificate: finding.certificate,
+    tls_protocol: finding.tlsProtocol,
     timed_by: finding.timedBy,
     failed_expectation: finding.unmet,
   };

@@ -1,4 +1,5 @@
 import { defineCheck } from '../check.ts';
+import { asProbe } from './as-probe.ts';
 import { Detail, forStrangers } from './detail.ts';
 import { lines } from './lines.ts';
 import { startPing } from './probe.ts';
@@ -22,6 +23,7 @@ export const ping = defineCheck({
   deadlineMs,
   port: () => null,
   start: startPing,
+  asProbe,
   lines,
   forStrangers,
   row: { shape, toRow, fromRow },

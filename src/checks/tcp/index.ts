@@ -1,5 +1,6 @@
 import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
+import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
@@ -19,6 +20,7 @@ export const tcp = defineCheck({
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  asProbe,
   lines,
   row: { shape, toRow, fromRow },
   table,

@@ -28,6 +28,7 @@ test('a good answer is up with its phases, which add up to the seconds without r
       body_complete: true,
       headers: { 'content-type': 'text/plain', server: 'test' },
       certificate: null,
+      tls_protocol: null,
       failed_expectation: null,
     },
   });

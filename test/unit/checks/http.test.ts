@@ -184,6 +184,7 @@ const detail = fc
     body_complete: true,
     headers: {},
     certificate: null,
+    tls_protocol: null,
     timed_by: 'kernel',
     failed_expectation: null,
   }));

@@ -194,3 +194,20 @@ test('series that go while it writes are left out, and none is written twice', a
   expect(all.length).toBeLessThan(1_000);
   expect(new Set(all).size).toBe(all.length);
 });
+
+test('a family that is filled anew while it is written is written once, as it was', async () => {
+  const register = new Register();
+  const family = register.gauge('g', 'Help.');
+  const fill = (value: number) => {
+    for (let index = 0; index < 500; index += 1) family.add({ target: `t${index}` }).value = value;
+  };
+  fill(1);
+  const text = written(register);
+  setImmediate(() => {
+    family.clear();
+    fill(2);
+  });
+  const all = lines(await text).filter((line) => !line.startsWith('#'));
+  expect(all).toHaveLength(500);
+  expect(all.every((line) => line.endsWith(' 1'))).toBe(true);
+});

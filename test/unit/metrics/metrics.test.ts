@@ -242,6 +242,57 @@ test('requests are counted by path, method and code, and sealing by its pieces a
   expect(seen.get('watchpost_store_unsealed_age_seconds')).toBe(4_000);
 });
 
+const withProbes = (sources = {}) => testMetrics(sources, undefined, { blackbox: true });
+const ping = { ...pinged, detail: { attempts: [], duplicates: 0, timed_by: null } };
+
+test('probes bear the labels of their target, and what these say of instance and job counts', async () => {
+  using metrics = withProbes();
+  const labels = { team: 'web', instance: 'gateway.example', target: 'mine' };
+  metrics.targetsChanged([watched('gateway', { check: 'ping', host: '192.0.2.1#x', labels })]);
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping) }));
+  expect(await textOf(metrics)).toContain(
+    'probe_success{instance="gateway.example",team="web",target="gateway",node="zz1"} 1\n',
+  );
+  metrics.targetsChanged([watched('gateway', { check: 'ping', host: '192.0.2.1#x' })]);
+  expect(await textOf(metrics)).not.toContain('probe_success{');
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping) }));
+  expect(await textOf(metrics)).toContain('probe_success{instance="192.0.2.1",target="gateway",node="zz1"} 1\n');
+});
+
+test('a probe whose node failed says nothing, one that got no answer is no success', async () => {
+  using metrics = withProbes();
+  metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping, ping) }));
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(notUp('timeout'), unknown()) }));
+  const seen = [...(await samples(metrics))].filter(([name]) => name.startsWith('probe_'));
+  expect(seen.filter(([name]) => name.includes('zz2'))).toEqual([]);
+  expect(seen.filter(([name]) => name.startsWith('probe_success'))).toMatchObject([[expect.anything(), 0]]);
+  expect(seen.filter(([name]) => name.startsWith('probe_duration'))).toEqual([]);
+});
+
+test('probes go with their target and with their node, and are not there unless they are wanted', async () => {
+  let names = ['zz1', 'zz2'];
+  const nodes = () => names.map((name) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: null }));
+  using metrics = withProbes({ nodes });
+  metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping, ping) }));
+  names = ['zz1'];
+  expect(await textOf(metrics)).not.toContain('zz2');
+  expect(await textOf(metrics)).toContain('probe_success{');
+  metrics.targetsChanged([]);
+  expect(await textOf(metrics)).not.toContain('probe_success{');
+  using plain = testMetrics();
+  expect(await textOf(plain)).not.toContain('probe_');
+});
+
+test('the buckets of durations are those that are set', async () => {
+  using metrics = testMetrics({}, undefined, { buckets: [0.3, 2] });
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured) }));
+  const bounds = [...(await textOf(metrics)).matchAll(/^watchpost_check_duration_seconds_bucket\{le="([^"]+)"/gm)];
+  expect(bounds.map(([, bound]) => bound)).toEqual(['0.3', '2.0', '+Inf']);
+});
+
 test('addresses and error texts are in no label', async () => {
   using metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
