@@ -10,6 +10,7 @@ import { ping } from './ping/index.ts';
 import type { OutcomeTable } from './table.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
+import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
@@ -24,7 +25,7 @@ export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp, heartbeat] as const;
+export const checks = [ping, http, tcp, dns, udp, tls, heartbeat] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.

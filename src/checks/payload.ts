@@ -65,6 +65,26 @@ export function matcherOf(expectation: Expectation): (answer: Buffer) => boolean
   return (answer) => answer.includes(bytes);
 }
 
+/** Where the first match of an expectation ends: behind the line it is in where it is a pattern. All of it where it has none. */
+export function endOfMatch(expectation: Expectation, answer: Buffer): number {
+  if (typeof expectation === 'string' || !('regex' in expectation)) {
+    const bytes = bytesOf(expectation);
+    const start = answer.indexOf(bytes);
+    return start === -1 ? answer.length : start + bytes.length;
+  }
+  const matches = matcherOf(expectation);
+  for (let end = answer.indexOf('\n') + 1; end > 0; end = answer.indexOf('\n', end) + 1) {
+    if (matches(answer.subarray(0, end))) return end;
+  }
+  return answer.length;
+}
+
+/** An expectation in a sentence. */
+export function describeExpectation(expectation: Expectation): string {
+  if (typeof expectation === 'string') return JSON.stringify(expectation);
+  return 'regex' in expectation ? `/${expectation.regex}/` : `the bytes ${expectation.hex}`;
+}
+
 function hexBytes(text: string): Buffer {
   return Buffer.from(text.replaceAll(/[\s:]/g, ''), 'hex');
 }

@@ -1,8 +1,8 @@
 import { formatDuration } from '#kernel/units.ts';
+import type { Certificate } from '../certificate.ts';
+import { shortLife } from '../certificate-life.ts';
 import type { Failure } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
-import type { Certificate } from '../certificate.ts';
-import { expiresAt } from '../tls.ts';
 import type { Body } from './body.ts';
 import type { Detail } from './detail.ts';
 import { problem, quote } from './unmet.ts';
@@ -79,10 +79,7 @@ function headerMismatch(wanted: HeaderExpectation, values: readonly string[] | n
 function validityFailure(expected: Expectation['certificate'], { certificate, now }: Answer): Failure | null {
   if (expected === undefined) return null;
   if (certificate === null) return problem('tls', 'there is no certificate: the connection is not encrypted');
-  const leftMs = expiresAt(certificate) * 1_000 - now;
-  if (leftMs >= expected.valid_for) return null;
-  const end = `the certificate expires on ${certificate.valid_to}`;
-  return problem('certificate_expires_soon', `${end}, in less than ${formatDuration(expected.valid_for)}`);
+  return shortLife(certificate, expected.valid_for, now);
 }
 
 function latencyFailure(limitMs: number | undefined, seconds: number): Failure | null {

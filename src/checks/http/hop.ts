@@ -9,7 +9,7 @@ import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Site } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
-import { handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls.ts';
+import { handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls-connection.ts';
 import { arrivedBody, type Body, isKnownCoding, noBody, readBody } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import type { Head } from './head.ts';

@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { TlsOptions } from '../tls.ts';
+import type { TlsOptions } from '../tls-connection.ts';
 import type { HopRequest } from './redirect.ts';
 import type { Spec } from './spec.ts';
 

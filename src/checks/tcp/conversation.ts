@@ -5,67 +5,88 @@ import { formatDuration } from '#kernel/units.ts';
 import { closeSocket } from '../connection.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
-import { bytesOf, matcherOf, type Expectation } from '../payload.ts';
-import { expiresAt, handshakeFailure, verifyCertificate, startTls } from '../tls.ts';
-import { answerLimit, gatherAnswer } from './answer.ts';
+import { bytesOf, describeExpectation, endOfMatch, type Expectation, matcherOf, type Payload } from '../payload.ts';
+import { answerLimit } from './answer.ts';
 import type { Detail } from './detail.ts';
-import type { Spec } from './spec.ts';
+import { createReader, type Reader, type Reading } from './reader.ts';
+import { secure } from './secure.ts';
+import type { Tls } from './spec.ts';
+import type { Step } from './step.ts';
 
 /** What a probe has found so far: the outcome is made of it wherever the conversation ends. */
 export interface Findings {
   readonly phases: Partial<Record<Phase, number>>;
   readonly facts: Partial<Record<Fact, number>>;
-  readonly detail: Detail;
+  readonly detail: Pick<Detail, 'answer' | 'tls'>;
 }
 
 export interface ConversationOptions {
+  /** What TLS is to be like, where a step starts it. */
+  readonly tls: Tls;
+  /** The name of the target, for its certificate. */
+  readonly name: string;
   /** Filled as the conversation goes on. */
   readonly findings: Findings;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Does on an open connection what the spec asks for: TLS, then sending, then reading. Null where all went well. */
+/** Says and hears on an open connection what the steps ask for. Null where all went well. */
 export async function converse(
-  spec: Spec,
-  name: string,
+  steps: readonly Step[],
   socket: Socket,
   options: ConversationOptions,
 ): Promise<Failure | null> {
-  if (spec.tls === false) return exchange(spec, socket, options);
-  const { findings, clock, signal } = options;
-  const wishes = spec.tls === true ? { verify: true } : spec.tls;
-  const serverName = wishes.server_name ?? name;
-  const start = clock.elapsed();
-  let secured;
+  return converseFrom(steps, socket, { ...options, from: options.clock.elapsed() });
+}
+
+interface Conversation extends ConversationOptions {
+  /** When what is said began, on the monotonic clock. */
+  readonly from: number;
+}
+
+// The steps up to the one where TLS starts, then the others on the secured connection.
+async function converseFrom(
+  steps: readonly Step[],
+  socket: Socket,
+  conversation: Conversation,
+): Promise<Failure | null> {
+  const { tls, name, findings, clock } = conversation;
+  const upgrade = steps.findIndex((step) => step.do === 'starttls');
+  const plain = upgrade === -1 ? steps : steps.slice(0, upgrade);
+  const wrong = await exchange(plain, socket, conversation);
+  if (wrong !== null || upgrade === -1) return wrong;
+  const secured = await secure(socket, name, tls, conversation);
+  findings.detail.tls = secured.tls;
+  if (!secured.ok) return secured.failure;
   try {
-    const trust = { serverName, ca: wishes.ca, minVersion: wishes.min_version };
-    secured = await startTls(socket, trust, signal);
-  } catch (error) {
-    if (error instanceof DeadlineError) {
-      return failure('target', 'timeout', `no TLS handshake within ${formatDuration(error.ms)}`);
-    }
-    signal.throwIfAborted();
-    return handshakeFailure(error);
-  }
-  try {
-    findings.phases.tls = toSeconds(clock.elapsed() - start);
-    const verified = verifyCertificate(secured, serverName, clock.now());
-    const cipher = secured.getCipher().standardName;
-    findings.detail.tls = { protocol: secured.getProtocol() ?? '', cipher, certificate: verified.certificate };
-    if (verified.certificate !== null) findings.facts.certificate_expires_at = expiresAt(verified.certificate);
-    if (verified.failure !== null && wishes.verify) return verified.failure;
-    return await exchange(spec, secured, options);
+    // The handshake is no part of the time to the first byte.
+    const from = findings.phases.first_byte === undefined ? clock.elapsed() : conversation.from;
+    return await converseFrom(steps.slice(upgrade + 1), secured.socket, { ...conversation, from });
   } finally {
-    await closeSocket(secured);
+    await closeSocket(secured.socket);
   }
 }
 
-async function exchange(spec: Spec, socket: Socket, options: ConversationOptions): Promise<Failure | null> {
-  const { findings, clock, signal } = options;
-  const start = clock.elapsed();
+async function exchange(steps: readonly Step[], socket: Socket, conversation: Conversation): Promise<Failure | null> {
+  if (steps.length === 0) return null;
+  const reader = createReader(socket, conversation);
   try {
-    if (spec.send !== undefined) await orAbort(written(socket, bytesOf(spec.send)), signal);
+    for (const step of steps) {
+      const wrong =
+        step.do === 'send' ? await say(step.payload, socket, conversation) : await hear(step, reader, conversation);
+      if (wrong !== null) return wrong;
+    }
+    return null;
+  } finally {
+    reader.stop();
+  }
+}
+
+async function say(payload: Payload, socket: Socket, { signal }: Conversation): Promise<Failure | null> {
+  try {
+    await orAbort(written(socket, bytesOf(payload)), signal);
+    return null;
   } catch (error) {
     if (error instanceof DeadlineError) {
       return failure('target', 'timeout', `did not take what was sent within ${formatDuration(error.ms)}`);
@@ -73,66 +94,47 @@ async function exchange(spec: Spec, socket: Socket, options: ConversationOptions
     signal.throwIfAborted();
     return streamFailure(error);
   }
-  if (spec.expect === undefined) return null;
-  const reading = await readUntil(socket, matcherOf(spec.expect), options);
-  if (reading.firstAt !== null) findings.phases.first_byte = toSeconds(reading.firstAt - start);
-  if (reading.bytes.length > 0) findings.detail.answer = singleLine(reading.bytes.subarray(0, 1_000).toString('utf8'));
-  return verdictOn(reading, spec.expect, signal);
 }
 
-/** How reading ended: by a match, by the cap, by the other side's end, or by an error such as the deadline's. */
-interface Reading {
-  readonly end: 'matched' | 'full' | 'ended' | Error;
-  readonly bytes: Buffer;
-  readonly firstAt: number | null;
+async function hear(step: Step, reader: Reader, conversation: Conversation): Promise<Failure | null> {
+  if (step.do !== 'expect') return null;
+  const { expectation, refusal } = step;
+  const { findings, from, signal } = conversation;
+  const matches = matcherOf(expectation);
+  const refuses = refusal === undefined ? () => false : matcherOf(refusal);
+  const reading = await reader.until(
+    (answer) => matches(answer) || refuses(answer),
+    (answer) => endOfMatch(expectation, answer),
+  );
+  if (reader.firstAt !== null) findings.phases.first_byte ??= toSeconds(reader.firstAt - from);
+  if (reading.bytes.length > 0) {
+    findings.detail.answer ??= singleLine(reading.bytes.subarray(0, 1_000).toString('utf8'));
+  }
+  if (reading.end === 'matched') return matches(reading.bytes) ? null : wrongAnswer(reading, expectation);
+  return verdictOn(reading, expectation, signal);
 }
 
-function verdictOn({ end, bytes }: Reading, expectation: Expectation, signal: AbortSignal): Failure | null {
-  if (end === 'matched') return null;
-  const wrong = `the answer ${JSON.stringify(bytes.subarray(0, 60).toString('utf8'))} does not contain ${describe(expectation)}`;
-  if (end === 'full')
-    return failure('target', 'answer', `the first ${answerLimit} bytes do not contain ${describe(expectation)}`);
+function verdictOn(reading: Reading, expectation: Expectation, signal: AbortSignal): Failure | null {
+  const { end, bytes } = reading;
+  if (end === 'full') {
+    const message = `the first ${answerLimit} bytes do not contain ${describeExpectation(expectation)}`;
+    return failure('target', 'answer', message);
+  }
   if (end === 'ended') {
-    if (bytes.length > 0) return failure('target', 'answer', wrong);
+    if (bytes.length > 0) return wrongAnswer(reading, expectation);
     return failure('target', 'closed', 'connection closed by the target without an answer');
   }
   if (end instanceof DeadlineError) {
-    if (bytes.length > 0) return failure('target', 'answer', wrong);
+    if (bytes.length > 0) return wrongAnswer(reading, expectation);
     return failure('target', 'timeout', `no answer within ${formatDuration(end.ms)}`);
   }
   signal.throwIfAborted();
   return streamFailure(end);
 }
 
-function describe(expectation: Expectation): string {
-  if (typeof expectation === 'string') return JSON.stringify(expectation);
-  return 'regex' in expectation ? `/${expectation.regex}/` : `the bytes ${expectation.hex}`;
-}
-
-async function readUntil(
-  socket: Socket,
-  matches: (answer: Buffer) => boolean,
-  { clock, signal }: ConversationOptions,
-): Promise<Reading> {
-  let firstAt: number | null = null;
-  let onMatch = () => {};
-  using answer = gatherAnswer(matches, clock, () => onMatch());
-  const reading = new Promise<'matched' | 'full' | 'ended'>((resolve, reject) => {
-    onMatch = () => resolve('matched');
-    socket.on('data', (piece: Buffer) => {
-      firstAt ??= clock.elapsed();
-      answer.take(piece);
-      if (answer.full) resolve('full');
-    });
-    socket.once('end', () => resolve('ended'));
-    socket.once('error', reject);
-    socket.once('close', () => resolve('ended'));
-  });
-  const end = await orAbort(reading, signal).catch((error: unknown) =>
-    error instanceof Error ? error : new Error(String(error)),
-  );
-  socket.pause();
-  return { end: answer.look() ? 'matched' : end, bytes: answer.bytes, firstAt };
+function wrongAnswer({ bytes }: Reading, expectation: Expectation): Failure {
+  const told = JSON.stringify(bytes.subarray(0, 60).toString('utf8'));
+  return failure('target', 'answer', `the answer ${told} does not contain ${describeExpectation(expectation)}`);
 }
 
 async function written(socket: Socket, bytes: Buffer): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { certificateLines } from '../tls.ts';
+import { certificateLines } from '../tls-connection.ts';
 import type { Detail } from './detail.ts';
 
 /** The TLS connection, its certificate, and the beginning of the answer. */

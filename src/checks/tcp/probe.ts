@@ -4,10 +4,10 @@ import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, type Outcome } from '../outcome.ts';
 import { reach, type Site } from '../reach.ts';
-import { handshakeFailure } from '../tls.ts';
+import { handshakeFailure } from '../tls-connection.ts';
 import { converse, type Findings } from './conversation.ts';
 import type { Detail } from './detail.ts';
-import type { Spec } from './spec.ts';
+import { conversationOf, type Spec, wishesOf } from './spec.ts';
 
 /** Connects, and where asked for starts TLS, sends, and reads until the expected answer is there. */
 export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
@@ -20,7 +20,13 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
         const { address } = pinned;
         if (connection.ok) {
           const findings = findingsOf(connection, phases);
-          const problem = await converse(spec, name, connection.socket, { findings, clock: environment.clock, signal });
+          const problem = await converse(conversationOf(spec), connection.socket, {
+            tls: wishesOf(spec),
+            name,
+            findings,
+            clock: environment.clock,
+            signal,
+          });
           return conclude(problem, connection, { address, ...findings });
         }
         const { reset } = connection;
@@ -30,7 +36,9 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
   });
 }
 
-function findingsOf({ seconds, timedBy, clockSeconds }: Timing, phases: Site['phases']): Findings {
+type Found = Findings & { readonly detail: Detail };
+
+function findingsOf({ seconds, timedBy, clockSeconds }: Timing, phases: Site['phases']): Found {
   return {
     phases: { ...phases, connect: seconds },
     facts: {},
@@ -41,13 +49,14 @@ function findingsOf({ seconds, timedBy, clockSeconds }: Timing, phases: Site['ph
 function conclude(
   problem: Failure | null,
   { seconds }: Timing,
-  found: Findings & { readonly address: string },
+  found: Found & { readonly address: string },
 ): Outcome<Detail> {
   return problem === null ? { status: 'up', seconds, ...found } : failed(problem, { seconds, ...found });
 }
 
 // A target that accepts and resets has accepted: what else was asked of it has failed.
-function afterReset({ tls, send, expect }: Spec, error: unknown): Failure | null {
-  if (tls !== false) return handshakeFailure(error);
-  return send === undefined && expect === undefined ? null : streamFailure(error);
+function afterReset(spec: Spec, error: unknown): Failure | null {
+  const [first] = conversationOf(spec);
+  if (first === undefined) return null;
+  return first.do === 'starttls' ? handshakeFailure(error) : streamFailure(error);
 }

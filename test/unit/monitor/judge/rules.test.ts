@@ -219,7 +219,7 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits(slow)).toEqual(checkTypeNames);
   expect(fits(lossy)).toEqual(checkTypeNames.filter((name) => checkOf(name).facts.includes('loss')));
   expect(fits(lossy)).toEqual(['ping']);
-  expect(fits(expiring)).toEqual(['http', 'tcp']);
+  expect(fits(expiring)).toEqual(['http', 'tcp', 'tls']);
   expect(fits(changed)).toEqual(['dns']);
 });
 

@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net';
+import { type Clock, orAbort } from '#kernel/clock.ts';
+import { gatherAnswer, type GatheredAnswer } from './answer.ts';
+
+/** How reading ended: by a match, by the cap, by the other side's end, or by an error such as the deadline's. */
+export interface Reading {
+  readonly end: 'matched' | 'full' | 'ended' | Error;
+  /** What came since the last match. */
+  readonly bytes: Buffer;
+}
+
+/** Reads what comes on a connection, answer by answer. */
+export interface Reader {
+  /** Reads until an answer matches. What comes behind it is kept for the next one: `endOf` says where a match ends. */
+  until(matches: (answer: Buffer) => boolean, endOf: (answer: Buffer) => number): Promise<Reading>;
+  /** When the first byte came, by the monotonic clock; null before. */
+  readonly firstAt: number | null;
+  /** Lets go of the connection, and of what was not asked for. */
+  stop(): void;
+}
+
+export function createReader(
+  socket: Socket,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Reader {
+  let left: Buffer = Buffer.alloc(0);
+  let answer: GatheredAnswer | null = null;
+  let firstAt: number | null = null;
+  let over: 'ended' | Error | null = null;
+  let settle: (end: Reading['end']) => void = () => {};
+
+  const take = (piece: Buffer) => {
+    firstAt ??= clock.elapsed();
+    if (answer === null) left = Buffer.concat([left, piece]);
+    else answer.take(piece);
+    if (answer?.full === true) settle('full');
+  };
+  const finish = (end: 'ended' | Error) => {
+    over ??= end;
+    settle(end);
+  };
+  const ended = () => finish('ended');
+  socket.on('data', take);
+  socket.once('end', ended);
+  socket.once('close', ended);
+  socket.once('error', finish);
+  socket.pause();
+
+  return {
+    get firstAt() {
+      return firstAt;
+    },
+    async until(matches, endOf) {
+      const { promise, resolve } = Promise.withResolvers<Reading['end']>();
+      settle = resolve;
+      using reading = gatherAnswer(matches, clock, () => resolve('matched'));
+      answer = reading;
+      answer.take(left);
+      if (over !== null) resolve(over);
+      socket.resume();
+      const end = await orAbort(promise, signal).catch((error: unknown) =>
+        error instanceof Error ? error : new Error(String(error)),
+      );
+      socket.pause();
+      answer = null;
+      const bytes = Buffer.from(reading.bytes);
+      const matched = reading.look();
+      left = matched ? bytes.subarray(endOf(bytes)) : bytes;
+      return { end: matched ? 'matched' : end, bytes };
+    },
+    stop() {
+      socket.off('data', take);
+      socket.off('end', ended);
+      socket.off('close', ended);
+      socket.off('error', finish);
+    },
+  };
+}

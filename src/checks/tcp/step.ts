@@ -1,0 +1,12 @@
+import type { Expectation, Payload } from '../payload.ts';
+
+/** One thing that is done on an open connection. */
+export type Step =
+  | {
+      readonly do: 'expect';
+      readonly expectation: Expectation;
+      /** What ends the conversation at once: a refusal, where the protocol has words for it. */
+      readonly refusal?: Expectation;
+    }
+  | { readonly do: 'send'; readonly payload: Payload }
+  | { readonly do: 'starttls' };

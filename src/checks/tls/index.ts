@@ -1,0 +1,23 @@
+import { defineCheck, startPlain } from '../check.ts';
+import { endpointOf } from '../endpoint.ts';
+import { Detail } from './detail.ts';
+import { lines } from './lines.ts';
+import { probe } from './probe.ts';
+import { Spec, tlsPortOf } from './spec.ts';
+import { table } from './table.ts';
+
+export const tls = defineCheck({
+  type: 'tls',
+  summary: 'Agrees on TLS with a server, at once or by STARTTLS, and judges its certificate.',
+  Spec,
+  Detail,
+  phases: ['resolve', 'connect', 'tls', 'first_byte'],
+  facts: ['certificate_expires_at'],
+  deadlineMs: (spec) => spec.timeout,
+  port: ({ host }) => String(tlsPortOf(endpointOf(host))),
+  start: startPlain(probe),
+  certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  lines,
+  table,
+  row: null,
+});

@@ -1,0 +1,74 @@
+import type { Certificate } from '../certificate.ts';
+import { shortLife } from '../certificate-life.ts';
+import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import { endpointOf } from '../endpoint.ts';
+import { failed, type Failure, failure, type Outcome } from '../outcome.ts';
+import { compilePattern } from '../pattern.ts';
+import { reach } from '../reach.ts';
+import { converse, type Findings } from '../tcp/conversation.ts';
+import { untilTls } from '../tcp/presets.ts';
+import type { Step } from '../tcp/step.ts';
+import { handshakeFailure } from '../tls-connection.ts';
+import type { Detail } from './detail.ts';
+import { type Spec, tlsPortOf } from './spec.ts';
+
+/** Connects, starts TLS, and judges what the server presents. */
+export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+  const endpoint = endpointOf(spec.host);
+  const { name } = endpoint;
+  const { clock } = environment;
+  const destination = { name, family: spec.family, limitMs: spec.timeout, covers: 'check' } as const;
+  return reach<Detail>(destination, context, environment, {
+    probe: async ({ pinned, phases, signal, connect }) =>
+      connect(pinned, tlsPortOf(endpoint), async (connection) => {
+        const { address } = pinned;
+        if (!connection.ok) {
+          const { reset, failure: reason } = connection;
+          return failed(reset === null ? reason : handshakeFailure(reset.error), { address, phases });
+        }
+        const findings: Findings = {
+          phases: { ...phases, connect: connection.seconds },
+          facts: {},
+          detail: { answer: null, tls: null },
+        };
+        const wrong = await converse(stepsOf(spec), connection.socket, { tls: spec, name, findings, clock, signal });
+        return conclude(spec, wrong, address, findings, clock.now());
+      }),
+  });
+}
+
+function stepsOf({ starttls }: Spec): readonly Step[] {
+  return (starttls === undefined ? null : untilTls(starttls)) ?? [{ do: 'starttls' }];
+}
+
+function conclude(
+  spec: Spec,
+  wrong: Failure | null,
+  address: string,
+  { phases, facts, detail: { tls } }: Findings,
+  now: number,
+): Outcome<Detail> {
+  const found = { address, phases, facts, detail: { tls } };
+  const seconds = phases.tls ?? null;
+  const reason = wrong ?? mismatch(spec.expect, tls?.certificate ?? null, now);
+  if (reason !== null || seconds === null) {
+    return failed(reason ?? failure('target', 'tls', 'there was no handshake'), { seconds, ...found });
+  }
+  return { status: 'up', seconds, ...found };
+}
+
+function mismatch(expected: Spec['expect'], certificate: Certificate | null, now: number): Failure | null {
+  if (certificate === null) return null;
+  const { valid_for, issuer, fingerprint } = expected;
+  if (issuer !== undefined && !compilePattern(issuer).test(certificate.issuer)) {
+    return failure('target', 'answer', `the certificate was issued by ${certificate.issuer}, expected /${issuer}/`);
+  }
+  if (fingerprint !== undefined && plainHex(fingerprint) !== plainHex(certificate.fingerprint)) {
+    return failure('target', 'answer', `the certificate's fingerprint is ${certificate.fingerprint}`);
+  }
+  return valid_for === undefined ? null : shortLife(certificate, valid_for, now);
+}
+
+function plainHex(text: string): string {
+  return text.replaceAll(':', '').toLowerCase();
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { Duration } from '#kernel/units.ts';
+import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
+import { PatternText } from '../pattern.ts';
+import { PresetName } from '../tcp/presets.ts';
+import { Tls } from '../tcp/spec.ts';
+
+const Expectation = z.strictObject({
+  valid_for: Duration({ max: '3650d' })
+    .optional()
+    .describe('How long the certificate must still be valid, such as "14d".'),
+  issuer: PatternText().optional().describe('Regular expression (RE2) that the name of its issuer must match.'),
+  fingerprint: z
+    .string()
+    .regex(/^[0-9a-f]{2}(?::?[0-9a-f]{2}){31}$/i, { error: 'expected a SHA-256 fingerprint: 64 hexadecimal digits' })
+    .optional()
+    .describe('Its SHA-256 fingerprint, with colons or without.'),
+});
+export type Expectation = z.output<typeof Expectation>;
+
+export const Spec = z.strictObject({
+  type: z.literal('tls'),
+  host: Host((endpoint) => formatHostPort(endpoint.name, tlsPortOf(endpoint))).describe(
+    'Name or address with a port: "example.com", "example.com:8443", "imaps://example.com". Default port: by scheme, or 443.',
+  ),
+  timeout: Duration({ min: '100ms', max: '60s' })
+    .default(5_000)
+    .describe('For everything together: name, connection, handshake.'),
+  family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 where the name has it, else IPv6.'),
+  starttls: PresetName.exclude(['ssh'])
+    .optional()
+    .describe('The protocol whose command starts TLS: smtp, imap, pop3, ftp, ldap or postgres. Default: TLS at once.'),
+  ...Tls.shape,
+  expect: Expectation.prefault({}).describe('What the certificate must be, besides trusted and for the name.'),
+});
+export type Spec = z.output<typeof Spec>;
+
+/** The port of an endpoint: as written, else by its scheme, else 443. */
+export function tlsPortOf(endpoint: Endpoint): number {
+  return endpoint.port === null && endpoint.scheme === null ? 443 : portOf(endpoint);
+}
