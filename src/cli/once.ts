@@ -1,3 +1,4 @@
+import { checkOf } from '#checks/index.ts';
 import { openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
@@ -67,8 +68,12 @@ export async function runOnce(options: OnceOptions, world: World): Promise<numbe
 }
 
 function chosen(targets: readonly Target[], once: string | true): readonly Target[] {
-  if (once === true) return targets;
-  const found = targets.filter(({ name }) => name === once);
+  // Only a daemon hears what calls.
+  const looked = targets.filter(({ spec }) => checkOf(spec.type).heard === null);
+  if (once === true) return looked;
+  const found = looked.filter(({ name }) => name === once);
+  if (found.length === 0 && targets.some(({ name }) => name === once))
+    throw new WatchpostError('usage', `${once} is a job that calls: there is nothing to look at`);
   if (found.length > 0) return found;
   const near = nearest(
     once,

@@ -50,7 +50,10 @@ export function figuresOf(outline: Outline, now: number): Figures {
     starts:
       service === null
         ? null
-        : { aMinute: sum(planned.map(({ rounds }) => rounds)), allowed: (service.count * 60_000) / service.perMs },
+        : {
+            aMinute: sum(planned.map(({ rounds, nodes }) => (nodes?.length === 0 ? 0 : rounds))),
+            allowed: (service.count * 60_000) / service.perMs,
+          },
     resultsAMonth: checksAMinute * minutesOfMonth,
     bytesAMonth: checksAMinute * minutesOfMonth * bytesOfResult,
     series: seriesOf(outline, planned),
@@ -69,6 +72,8 @@ export function whenOf({ schedule }: OutlinedTarget): string {
 function plan(target: OutlinedTarget, { nodes, service }: Outline, now: number): PlannedTarget {
   const rounds = roundsAMinute(target, now);
   const { nodes: selection } = target;
+  // It calls; each call is a result.
+  if (checkOf(target.check).heard !== null) return { target, rounds, nodes: [], nodeCount: 1 };
   if (service !== null) {
     if (selection.kind === 'named') {
       return { target, rounds, nodes: selection.names, nodeCount: selection.names.length };

@@ -1,5 +1,6 @@
 import type { Environment } from '#compose/checking.ts';
 import type { Foundation } from '#compose/foundation.ts';
+import { beatsOf } from '#compose/beats.ts';
 import { type Acknowledging, controlsOf } from '#compose/monitor.ts';
 import { openPages } from '#compose/pages.ts';
 import { openService } from '#compose/service.ts';
@@ -55,12 +56,13 @@ export async function openWeb(
     log,
   });
   const service = openService({ runs: () => checking.runs, store, retention, clock, random, log, started });
+  const beats = beatsOf(upcoming, { clock, log });
   const answersOf = (of: Config): Answers => {
     const { site, routes: shown } = pages.of(of);
     return {
       // A page that strangers are let in to does not show them what is watched.
       metricsFor: of.ownService?.open === true ? 'this machine' : 'everybody',
-      plugins: [...shown, ...service.routesOf(of, site), ...acknowledging.routesOf(of)],
+      plugins: [...shown, ...service.routesOf(of, site), ...acknowledging.routesOf(of), ...beats],
       problemPage: (problem) => site.problem(problem),
       trustProxy: of.http.trustProxy,
     };

@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '#kernel/log.ts';
+import { withoutSecret } from './secret-url.ts';
 import { compressPages } from './compression.ts';
 import type { ConnectionLimits } from './connections.ts';
 import type { AnswerMetrics } from './metrics.ts';
@@ -62,7 +63,7 @@ export function createApp({ log, limits, trustProxy, problemPage, metrics }: App
     const { statusCode: status, elapsedTime } = reply;
     metrics.requestAnswered({ route: routeOptions.url ?? null, method, status, seconds: elapsedTime / 1_000 });
     if (!log.isLevelEnabled('debug')) return done();
-    log.debug({ method, url, ip, status, ms: Math.round(elapsedTime) }, 'request answered');
+    log.debug({ method, url: withoutSecret(url), ip, status, ms: Math.round(elapsedTime) }, 'request answered');
     done();
   });
   return app;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { withoutSecret } from './secret-url.ts';
 import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 
@@ -28,7 +29,7 @@ export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage)
   app.setErrorHandler((error, request, reply) => {
     const status = statusOf(error);
     if (status >= 500 && status !== 503) {
-      log.error({ method: request.method, url: request.url, err: error }, 'request failed');
+      log.error({ method: request.method, url: withoutSecret(request.url), err: error }, 'request failed');
       return answer(request, reply, 500, 'internal', 'something went wrong here; the log tells what');
     }
     return answer(request, reply, status, codeOfStatus(status), messageOf(error));

@@ -1,0 +1,37 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { checkOf } from '#checks/index.ts';
+import type { Upcoming } from '#compose/upcoming.ts';
+import type { Config } from '#config/config.ts';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import { beatRoutes, prefixLength } from '#web/beats.ts';
+
+/** Where jobs call; what is expected of which is what the configuration in force says. */
+export function beatsOf(
+  upcoming: Upcoming,
+  ports: { readonly clock: Clock; readonly log: Log },
+): readonly FastifyPluginAsync[] {
+  let known: { readonly of: Config['targets']; readonly owners: Owners } | null = null;
+  const owners = () => {
+    const { targets } = upcoming.inForce();
+    if (known?.of !== targets) known = { of: targets, owners: ownersOf(targets) };
+    return known.owners;
+  };
+  return [
+    beatRoutes({
+      ...ports,
+      ownersOf: (prefix) => owners().get(prefix) ?? [],
+      hear: async (target, beat) => upcoming.watching?.monitor.hear(target, beat) ?? false,
+    }),
+  ];
+}
+
+type Owners = ReadonlyMap<string, readonly { readonly target: string; readonly hash: string }[]>;
+
+function ownersOf(targets: Config['targets']): Owners {
+  const owners = targets.flatMap(({ name, spec }) => {
+    const hash = checkOf(spec.type).heard?.(spec).secretHash ?? null;
+    return hash === null ? [] : [{ target: name, hash }];
+  });
+  return Map.groupBy(owners, ({ hash }) => hash.slice(0, prefixLength));
+}

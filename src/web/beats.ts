@@ -1,0 +1,123 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { createBuckets } from '#kernel/buckets.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { sha256 } from '#kernel/hash.ts';
+import type { Log } from '#kernel/log.ts';
+import { networkOf } from '#kernel/network.ts';
+import { singleLine } from '#kernel/text.ts';
+
+/** A call of a job, as it came. */
+export interface HeardBeat {
+  readonly at: number;
+  readonly kind: 'start' | 'success' | 'failure';
+  readonly run: string | null;
+  readonly exitCode: number | null;
+  readonly log: readonly string[];
+}
+
+export interface BeatRoutes {
+  /** The targets whose secrets have hashes that begin like this, with these. */
+  ownersOf(prefix: string): readonly { readonly target: string; readonly hash: string }[];
+  /** Resolves to whether it is stored for good. */
+  hear(target: string, beat: HeardBeat): Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** So many digits of a hash are looked up; all of them are compared. */
+export const prefixLength = 8;
+const retryAfterSeconds = 5;
+const perTarget = { count: 300, perMs: 60_000 };
+const perStranger = { count: 30, perMs: 60_000 };
+const tailBytes = 16_384;
+const mostLines = 10;
+const runPattern = /^[A-Za-z0-9_.:-]{1,64}$/;
+
+interface Call {
+  Params: { secret: string; what?: string };
+  Querystring: { rid?: unknown };
+}
+
+/**
+ * Where jobs call: `/beat/<secret>` and below it. A call is answered once it is stored; one that cannot be is to come again. A
+ * secret that nobody has is a path that is not there.
+ */
+export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
+  const { clock, log } = routes;
+  const targets = createBuckets(perTarget, clock);
+  const strangers = createBuckets(perStranger, clock);
+
+  // No look at a whole hash takes longer where more of it is right.
+  function ownerOf(secret: string): string | null {
+    const hash = sha256(secret);
+    const found = routes
+      .ownersOf(hash.slice(0, prefixLength))
+      .find((one) => timingSafeEqual(Buffer.from(one.hash, 'hex'), Buffer.from(hash, 'hex')));
+    return found?.target ?? null;
+  }
+
+  async function answer(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
+    const { secret, what = '' } = request.params;
+    const client = networkOf(request.ip);
+    const waitMs = strangers.waitMs(client, 1);
+    const owner = ownerOf(secret);
+    if (owner === null) {
+      if (waitMs > 0) return refuse(reply, 429, Math.ceil(waitMs / 1_000), 'too many calls with an unknown secret');
+      strangers.take(client, 1);
+      reply.callNotFound();
+      return reply;
+    }
+    const said = kindOf(what);
+    if (said === null) {
+      reply.callNotFound();
+      return reply;
+    }
+    const busyMs = targets.waitMs(owner, 1);
+    if (busyMs > 0) return refuse(reply, 429, Math.ceil(busyMs / 1_000), 'too many calls');
+    targets.take(owner, 1);
+    const { rid = null } = request.query;
+    if (rid !== null && (typeof rid !== 'string' || !runPattern.test(rid)))
+      return reply.code(400).send('rid: 1 to 64 letters, digits, "_", ".", ":" and "-"\n');
+    const lines = Array.isArray(request.body) ? request.body.map(String) : [];
+    const isStored = await routes.hear(owner, { at: clock.now(), ...said, run: rid, log: lines });
+    if (isStored) return reply.send('OK\n');
+    log.warn({ target: owner }, 'the call of a job could not be stored, it is asked to come again');
+    return refuse(reply, 503, retryAfterSeconds, 'not stored: try again');
+  }
+
+  return async (app) => {
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', async (_: FastifyRequest, payload: Readable) => lastLines(payload));
+    for (const url of ['/beat/:secret', '/beat/:secret/:what'])
+      app.route<Call>({ method: ['GET', 'HEAD', 'POST'], url, handler: answer });
+  };
+}
+
+function refuse(reply: FastifyReply, status: number, seconds: number, why: string): FastifyReply {
+  return reply.code(status).header('retry-after', String(seconds)).type('text/plain; charset=utf-8').send(`${why}\n`);
+}
+
+function kindOf(what: string): Pick<HeardBeat, 'kind' | 'exitCode'> | null {
+  if (what === '') return { kind: 'success', exitCode: null };
+  if (what === 'start') return { kind: 'start', exitCode: null };
+  if (what === 'fail') return { kind: 'failure', exitCode: null };
+  if (!/^\d{1,3}$/.test(what) || Number(what) > 255) return null;
+  return { kind: Number(what) === 0 ? 'success' : 'failure', exitCode: Number(what) };
+}
+
+// However much a job has to say, the end of it is what tells.
+async function lastLines(payload: Readable): Promise<readonly string[]> {
+  let tail = Buffer.alloc(0);
+  for await (const piece of payload) {
+    const bytes = Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece));
+    tail = Buffer.concat([tail, bytes]).subarray(-tailBytes);
+  }
+  return tail
+    .toString('utf8')
+    .split(/\r?\n|\r/)
+    .map((line) => singleLine(line))
+    .filter((line) => line !== '')
+    .slice(-mostLines);
+}
