@@ -1,12 +1,13 @@
 import { checkOf, type NodeInfo } from '#checks/index.ts';
 import type { Outline, OutlinedTarget } from '#config/outline.ts';
+import { dayMs } from '#history/span.ts';
+import { weightAfter } from '#history/weight.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { selectNodes } from '#service/select.ts';
 
 // docs/storage.md and docs/metrics.md say where these come from.
-const bytesOfResult = 4;
 const minutesOfMonth = 60 * 24 * 30;
 const seriesOfPair = 16;
 const reasonsOfPair = 2;
@@ -33,6 +34,8 @@ export interface Figures {
   readonly starts: { readonly aMinute: number; readonly allowed: number } | null;
   readonly resultsAMonth: number;
   readonly bytesAMonth: number;
+  /** What the database has after a year, as long as history is kept. */
+  readonly bytesAfterAYear: number;
   readonly series: number;
   /** Whether the sums hold everything. */
   readonly isWhole: boolean;
@@ -43,6 +46,7 @@ export function figuresOf(outline: Outline, now: number): Figures {
   const planned = outline.targets.map((target) => plan(target, outline, now));
   const checksAMinute = sum(planned.map(checksOf));
   const { service } = outline;
+  const traffic = planned.map(({ rounds, nodeCount }) => ({ pairs: nodeCount ?? 1, resultsADay: rounds * 1_440 }));
   return {
     planned,
     checksAMinute,
@@ -55,7 +59,8 @@ export function figuresOf(outline: Outline, now: number): Figures {
             allowed: (service.count * 60_000) / service.perMs,
           },
     resultsAMonth: checksAMinute * minutesOfMonth,
-    bytesAMonth: checksAMinute * minutesOfMonth * bytesOfResult,
+    bytesAMonth: weightAfter(30 * dayMs, traffic, outline.kept),
+    bytesAfterAYear: weightAfter(365 * dayMs, traffic, outline.kept),
     series: seriesOf(outline, planned),
     isWhole: planned.every(({ nodeCount }) => nodeCount !== null),
   };

@@ -128,7 +128,8 @@ function costOf({ before, after }: Plan, isAll: boolean): readonly string[] {
 }
 
 function costs(figures: Figures): readonly (readonly [string, string])[] {
-  const { checksAMinute, checksOfNodes, starts, resultsAMonth, bytesAMonth, series, isWhole } = figures;
+  const { checksAMinute, checksOfNodes, starts, resultsAMonth, bytesAMonth, bytesAfterAYear, series, isWhole } =
+    figures;
   const atLeast = isWhole ? '' : 'at least ';
   return [
     ['checks a minute', `${atLeast}${figure(checksAMinute)}`],
@@ -136,6 +137,7 @@ function costs(figures: Figures): readonly (readonly [string, string])[] {
     ...(starts === null ? [] : [['starts a minute', startsInWords(starts)] as const]),
     ['results a month', `${atLeast}${countInWords(Number(resultsAMonth.toPrecision(3)))}`],
     ['disk a month', `${atLeast}${sizeInWords(bytesAMonth)}`],
+    ['disk after a year', `${atLeast}${sizeInWords(bytesAfterAYear)}`],
     ['Prometheus series', `about ${countInWords(series)}${isWhole ? '' : ' or more'}`],
   ];
 }

@@ -100,12 +100,13 @@ function jsonOf({ beside, changes, before, after }: Plan) {
   };
 }
 
-function costOf({ checksAMinute, checksOfNodes, resultsAMonth, bytesAMonth, series }: Figures) {
+function costOf({ checksAMinute, checksOfNodes, resultsAMonth, bytesAMonth, bytesAfterAYear, series }: Figures) {
   return {
     checks_a_minute: checksAMinute,
     checks_a_minute_by_node: Object.fromEntries(checksOfNodes.map((one) => [one.node, one.checksAMinute])),
     results_a_month: Math.round(resultsAMonth),
     bytes_a_month: Math.round(bytesAMonth),
+    bytes_after_a_year: Math.round(bytesAfterAYear),
     series,
   };
 }

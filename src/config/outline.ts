@@ -37,6 +37,8 @@ export const Outline = z.object({
   nodes: z.array(z.string()),
   /** Set where another service runs the checks. */
   service: z.object({ url: z.string(), count: z.number(), perMs: z.number() }).nullable(),
+  /** How long history is kept, in milliseconds; null is for ever. */
+  kept: z.object({ rawMs: z.number(), hoursMs: z.number(), daysMs: z.number().nullable() }),
   /** Everything beside the targets, by path. */
   says: Said,
   /** Differs where a secret does, under the same salt. */
@@ -47,13 +49,14 @@ export type Outline = z.output<typeof Outline>;
 /** The outline of a configuration. It holds no secrets; whether they are the same shows by `salt`, which should be a random text. */
 export function outlineOf(config: Config, salt: string): Outline {
   const secrets: string[] = [];
-  const { foreignService, nodes } = config;
+  const { foreignService, nodes, retention } = config;
   const targets = config.targets.map((target) => outlineOfTarget(target, secrets));
   const says = linesOf(settingsOf(config), secrets);
   return {
     targets,
     nodes: nodes.map(({ info }) => info.name),
     service: foreignService === null ? null : { url: foreignService.url, ...foreignService.budget },
+    kept: { rawMs: retention.rawMs, hoursMs: retention.hoursMs, daysMs: retention.daysMs },
     says,
     secrets: createHash('sha256')
       .update(JSON.stringify([salt, secrets]))

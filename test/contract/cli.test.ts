@@ -211,7 +211,8 @@ test('a plan tells checks for each node, disk and series', async () => {
     ' | on de1 | 2',
     ' | on us1 | 2.07',
     'results a month | 176,000',
-    'disk a month | 703 kB',
+    'disk a month | 766 kB',
+    'disk after a year | 4.8 MB',
     'Prometheus series | about 197',
     '',
   ]);
