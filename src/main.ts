@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { runProgram } from '#cli/program.ts';
-import type { Terminal, World } from '#cli/world.ts';
+import type { Terminal, CommandContext } from '#cli/command-context.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { version } from '#kernel/version.ts';
 
@@ -17,7 +17,7 @@ function onSignal(signal: keyof typeof signalNumbers): void {
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
 
-const world: World = {
+const context: CommandContext = {
   env: process.env,
   cwd: process.cwd(),
   version,
@@ -34,7 +34,7 @@ const world: World = {
   printError: (text) => process.stderr.write(text),
 };
 
-process.exitCode = await runProgram(process.argv.slice(2), world);
+process.exitCode = await runProgram(process.argv.slice(2), context);
 
 // A log that nobody reads must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();

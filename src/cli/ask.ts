@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { loadConfig } from '#config/load.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { askDaemon } from './ask-daemon.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface Asking {
   readonly config: string;
@@ -13,13 +13,13 @@ export interface Asking {
 /** What the daemon answers, printed as it is where JSON is asked for. */
 export async function ask<Answer>(
   { config: path, json }: Asking,
-  world: World,
+  context: CommandContext,
   shape: z.ZodType<Answer>,
   url: string,
   body?: Readonly<Record<string, unknown>>,
 ): Promise<Answer> {
-  const answer = await askDaemon(await loadConfig({ path, env: world.env }), url, body);
-  if (json === true) world.print(`${JSON.stringify(answer, null, 2)}\n`);
+  const answer = await askDaemon(await loadConfig({ path, env: context.env }), url, body);
+  if (json === true) context.print(`${JSON.stringify(answer, null, 2)}\n`);
   return shape.parse(answer);
 }
 

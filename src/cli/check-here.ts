@@ -4,7 +4,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
 import { describeOutcome, exitCodeOf } from './outcome.ts';
 import { paintOf } from './paint.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface HereOptions {
   readonly json?: boolean;
@@ -12,16 +12,20 @@ export interface HereOptions {
 }
 
 /** Runs one check in this very process, as a node would, and prints what it found. */
-export async function checkHere(spec: CheckSpec, { json, policy }: HereOptions, world: World): Promise<number> {
+export async function checkHere(
+  spec: CheckSpec,
+  { json, policy }: HereOptions,
+  context: CommandContext,
+): Promise<number> {
   const here = { localAddress: {}, policy, allow: [], deny: [], knownAs: [], running: 1, queued: 1 };
   const agent = await startAgent(here, systemClock, systemRandom);
   try {
     const command = { spec, policy, deadlineMs: checkOf(spec.type).deadlineMs(spec) };
-    const outcome = await agent.run(command, world.stop);
-    world.print(
+    const outcome = await agent.run(command, context.stop);
+    context.print(
       json === true
         ? `${JSON.stringify({ check: spec.type, host: spec.host, outcome }, null, 2)}\n`
-        : describeOutcome(spec, outcome, paintOf(world)),
+        : describeOutcome(spec, outcome, paintOf(context)),
     );
     return exitCodeOf(outcome.status);
   } finally {

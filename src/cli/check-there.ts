@@ -11,7 +11,7 @@ import { Secret } from '#kernel/secret.ts';
 import { countOf } from './arguments.ts';
 import { createLiveTable } from './live-table.ts';
 import { exitCodeOf } from './outcome.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface ThereOptions {
   readonly json?: boolean;
@@ -35,7 +35,12 @@ export function addServiceOptions(command: Command): Command {
 }
 
 /** Runs one check at the service and shows the results of its nodes as they come. */
-export async function checkThere(spec: CheckSpec, url: string, options: ThereOptions, world: World): Promise<number> {
+export async function checkThere(
+  spec: CheckSpec,
+  url: string,
+  options: ThereOptions,
+  context: CommandContext,
+): Promise<number> {
   if (checkOf(spec.type).row === null) {
     throw new WatchpostError('usage', `the API of a check service does not know ${spec.type} checks`);
   }
@@ -56,14 +61,14 @@ export async function checkThere(spec: CheckSpec, url: string, options: ThereOpt
     log: createLog({ level: 'silent', pretty: false, fd: 2 }),
   });
   try {
-    const table = options.json === true ? null : createLiveTable(spec, world);
+    const table = options.json === true ? null : createLiveTable(spec, context);
     const { votes, reportUrl } = await client.run(
       { spec, nodes: selectionOf(options) },
-      world.stop,
+      context.stop,
       table === null ? undefined : (progress) => table.show(progress),
     );
     if (table === null) {
-      world.print(`${JSON.stringify({ check: spec.type, host: spec.host, report: reportUrl, votes }, null, 2)}\n`);
+      context.print(`${JSON.stringify({ check: spec.type, host: spec.host, report: reportUrl, votes }, null, 2)}\n`);
     } else {
       table.finish({ reportUrl, nodes: votes });
     }

@@ -1,26 +1,26 @@
 import { type Command, Option } from 'commander';
 import { type AnyCheck, checkOf, CheckSpec, probedTypeNames, type Policy } from '#checks/index.ts';
-import { judge } from '#config/explain.ts';
+import { validate } from '#config/explain.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { checkHere } from './check-here.ts';
 import { addServiceOptions, checkThere, type ThereOptions } from './check-there.ts';
 import { type Flag, flagsOf, optionsOf } from './flags.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 interface Common extends ThereOptions {
   readonly policy: Policy;
 }
 
 /** Adds `check` with one command for each check type, whose options are those of its spec. */
-export function addCheckCommands(program: Command, world: World, finish: (code: number) => void): void {
+export function addCheckCommands(program: Command, context: CommandContext, finish: (code: number) => void): void {
   const check = program
     .command('check')
     .description('check one target now, from this machine or through a check service')
     .addHelpText('after', '\nExit code: 0 up, 1 down, 3 unknown, 2 wrong usage.');
-  for (const type of probedTypeNames) addType(check, checkOf(type), world, finish);
+  for (const type of probedTypeNames) addType(check, checkOf(type), context, finish);
 }
 
-function addType(parent: Command, check: AnyCheck, world: World, finish: (code: number) => void): void {
+function addType(parent: Command, check: AnyCheck, context: CommandContext, finish: (code: number) => void): void {
   const flags = flagsOf(check.Spec).map((flag) => ({ flag, option: optionOf(flag) }));
   const command = parent
     .command(check.type)
@@ -41,7 +41,9 @@ function addType(parent: Command, check: AnyCheck, world: World, finish: (code: 
     const spec = specOf(check, host, given);
     const { service } = options;
     finish(
-      service === undefined ? await checkHere(spec, options, world) : await checkThere(spec, service, options, world),
+      service === undefined
+        ? await checkHere(spec, options, context)
+        : await checkThere(spec, service, options, context),
     );
   });
 }
@@ -62,7 +64,7 @@ function wordsOf(flag: Flag, value: unknown): { flag: Flag; words: readonly stri
 }
 
 function specOf(check: AnyCheck, host: string, given: Parameters<typeof optionsOf>[0]): CheckSpec {
-  const { output, issues } = judge(CheckSpec, { type: check.type, host, ...optionsOf(given) });
+  const { output, issues } = validate(CheckSpec, { type: check.type, host, ...optionsOf(given) });
   if (output !== null) return output;
   const complaints = issues.map((issue) => `${writtenAs(issue.path, given)}${sentenceOf(issue)}`);
   throw new WatchpostError('usage', [...new Set(complaints)].join('\n'));
@@ -75,7 +77,7 @@ function writtenAs(path: readonly PropertyKey[], given: Parameters<typeof option
   return `--${named?.flag.name ?? at.join('-').replaceAll('_', '-')}: `;
 }
 
-function sentenceOf(issue: ReturnType<typeof judge>['issues'][number]): string {
+function sentenceOf(issue: ReturnType<typeof validate>['issues'][number]): string {
   if (issue.code !== 'invalid_union' || issue.message !== '') return issue.message;
   const forms = issue.errors.flatMap(([first]) => (first === undefined ? [] : [sentenceOf(first)]));
   return [...new Set(forms)].join(', or ');

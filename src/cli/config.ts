@@ -6,23 +6,23 @@ import { configJsonSchema } from '#config/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import { summaryOf } from './plan-words.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export async function checkConfig(
   options: { readonly config: string; readonly json?: boolean },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
-  if (options.json === true) return reportConfig(options.config, world);
-  const config = await loadConfig({ path: options.config, env: world.env });
-  for (const file of config.exposedFiles) world.printError(`warning: ${exposedAdvice(file)}\n`);
-  world.print(`${options.config} is good: ${summaryOf({ ...config, service: config.foreignService })}\n`);
+  if (options.json === true) return reportConfig(options.config, context);
+  const config = await loadConfig({ path: options.config, env: context.env });
+  for (const file of config.exposedFiles) context.printError(`warning: ${exposedAdvice(file)}\n`);
+  context.print(`${options.config} is good: ${summaryOf({ ...config, service: config.foreignService })}\n`);
   return 0;
 }
 
-async function reportConfig(path: string, world: World): Promise<number> {
-  const print = (report: Readonly<Record<string, unknown>>) => world.print(`${JSON.stringify(report, null, 2)}\n`);
+async function reportConfig(path: string, context: CommandContext): Promise<number> {
+  const print = (report: Readonly<Record<string, unknown>>) => context.print(`${JSON.stringify(report, null, 2)}\n`);
   try {
-    const { targets, nodes, exposedFiles } = await loadConfig({ path, env: world.env });
+    const { targets, nodes, exposedFiles } = await loadConfig({ path, env: context.env });
     print({
       good: true,
       targets: targets.length,
@@ -41,10 +41,10 @@ async function reportConfig(path: string, world: World): Promise<number> {
 /** Prints the whole configuration with its defaults. What is secret is masked. */
 export async function printConfig(
   { config: path, json }: { readonly config: string; readonly json?: boolean },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
-  const spelled = spelledConfig((await loadWhole({ path, env: world.env })).whole);
-  world.print(
+  const spelled = spelledConfig((await loadWhole({ path, env: context.env })).whole);
+  context.print(
     json === true
       ? `${JSON.stringify(spelled, null, 2)}\n`
       : stringify(spelled, { lineWidth: 0, aliasDuplicateObjects: false }),
@@ -52,8 +52,8 @@ export async function printConfig(
   return 0;
 }
 
-export function printSchema({ webhook }: { readonly webhook?: boolean }, world: World): number {
+export function printSchema({ webhook }: { readonly webhook?: boolean }, context: CommandContext): number {
   const schema = webhook === true ? webhookJsonSchema() : configJsonSchema();
-  world.print(`${JSON.stringify(schema, null, 2)}\n`);
+  context.print(`${JSON.stringify(schema, null, 2)}\n`);
   return 0;
 }

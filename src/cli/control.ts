@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { ask, type Asking, momentOf } from './ask.ts';
 import { alignRows } from './table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const Silence = z.object({
   id: z.string(),
@@ -37,7 +37,7 @@ const Open = z.object({ incidents: z.array(Incident.extend({ deliveries: z.array
 export function addControlCommands(
   program: Command,
   configOption: Option,
-  world: World,
+  context: CommandContext,
   finish: (code: number) => void,
 ): void {
   const silence = program.command('silence').description('hold back what begins at some targets for a while');
@@ -53,26 +53,26 @@ export function addControlCommands(
     .requiredOption('--why <words>', 'why, for those who look later')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (targets, options) => finish(await addSilence(targets, options, world)));
+    .action(async (targets, options) => finish(await addSilence(targets, options, context)));
   silence
     .command('list')
     .description('list the silences that hold')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await listSilences(options, world)));
+    .action(async (options) => finish(await listSilences(options, context)));
   silence
     .command('expire')
     .description('end a silence now')
     .argument('<id>', 'as the list shows it')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (id, options) => finish(await expireSilence(id, options, world)));
+    .action(async (id, options) => finish(await expireSilence(id, options, context)));
   program
     .command('incidents')
     .description('list the incidents that are open')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await listIncidents(options, world)));
+    .action(async (options) => finish(await listIncidents(options, context)));
   program
     .command('ack')
     .description('say that somebody knows of an incident: nothing more is told of it until it is over')
@@ -80,13 +80,13 @@ export function addControlCommands(
     .requiredOption('--why <words>', 'what is known or done')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (id, options) => finish(await acknowledge(id, options, world)));
+    .action(async (id, options) => finish(await acknowledge(id, options, context)));
   program
     .command('reload')
     .description('have the running daemon read its configuration again')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await reload(options, world)));
+    .action(async (options) => finish(await reload(options, context)));
 }
 
 async function addSilence(
@@ -97,43 +97,45 @@ async function addSilence(
     from,
     ...asking
   }: Asking & Readonly<Record<'for' | 'why', string>> & { readonly from?: string },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
   const begin = from === undefined ? {} : { from: momentOf('--from', from) };
   const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why, ...begin };
-  const { silence } = await ask(asking, world, Silenced, '/-/silences', body);
+  const { silence } = await ask(asking, context, Silenced, '/-/silences', body);
   if (asking.json !== true)
-    world.print(`${silence.id}  ${namesOf(silence)} from ${silence.from} until ${silence.until}\n`);
+    context.print(`${silence.id}  ${namesOf(silence)} from ${silence.from} until ${silence.until}\n`);
   return 0;
 }
 
-async function listSilences(path: Asking, world: World): Promise<number> {
-  const { silences } = await ask(path, world, Listed, '/-/silences');
+async function listSilences(path: Asking, context: CommandContext): Promise<number> {
+  const { silences } = await ask(path, context, Listed, '/-/silences');
   if (path.json === true) return 0;
   const rows = silences.map((one) => [one.id, namesOf(one), one.from, one.until, singleLine(one.why)]);
-  world.print(
+  context.print(
     rows.length === 0 ? 'no silences\n' : lines(alignRows([['id', 'targets', 'from', 'until', 'why'], ...rows])),
   );
   return 0;
 }
 
-async function expireSilence(id: string, path: Asking, world: World): Promise<number> {
+async function expireSilence(id: string, path: Asking, context: CommandContext): Promise<number> {
   const url = `/-/silences/${encodeURIComponent(id)}/expire`;
-  const { silence } = await ask(path, world, Silenced, url, {});
+  const { silence } = await ask(path, context, Silenced, url, {});
   if (path.json !== true)
-    world.print(`${silence.id} has ended: what fails at ${namesOf(silence)} is told from now on\n`);
+    context.print(`${silence.id} has ended: what fails at ${namesOf(silence)} is told from now on\n`);
   return 0;
 }
 
-async function listIncidents(path: Asking, world: World): Promise<number> {
-  const { incidents } = await ask(path, world, Open, '/-/incidents');
+async function listIncidents(path: Asking, context: CommandContext): Promise<number> {
+  const { incidents } = await ask(path, context, Open, '/-/incidents');
   if (path.json === true) return 0;
   const rows = incidents.map(({ id, cause, held, acknowledged, deliveries }) => {
     const told = deliveries.length === 0 ? 'nobody to tell' : 'told';
     const state = acknowledged === null ? (held ?? told) : `acknowledged: ${acknowledged}`;
     return [id, singleLine(state, 60), singleLine(cause, 80)];
   });
-  world.print(rows.length === 0 ? 'no open incidents\n' : lines(alignRows([['incident', 'state', 'cause'], ...rows])));
+  context.print(
+    rows.length === 0 ? 'no open incidents\n' : lines(alignRows([['incident', 'state', 'cause'], ...rows])),
+  );
   const news = incidents.flatMap(({ id, deliveries }) =>
     deliveries.map(({ kind, channel, recipient, state, at, last_error: error }) => [
       id,
@@ -145,26 +147,26 @@ async function listIncidents(path: Asking, world: World): Promise<number> {
     ]),
   );
   const head = ['incident', 'news', 'to', 'state', 'at', 'last error'];
-  if (news.length > 0) world.print(`\n${lines(alignRows([head, ...news]))}`);
+  if (news.length > 0) context.print(`\n${lines(alignRows([head, ...news]))}`);
   return 0;
 }
 
 async function acknowledge(
   incident: string,
   { why, ...path }: Asking & { readonly why: string },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
-  const done = await ask(path, world, Acknowledged, '/-/incidents/acknowledge', { incident, why });
+  const done = await ask(path, context, Acknowledged, '/-/incidents/acknowledge', { incident, why });
   if (path.json !== true)
-    world.print(`${done.incident.id} is acknowledged: nothing more is told of it until it is over\n`);
+    context.print(`${done.incident.id} is acknowledged: nothing more is told of it until it is over\n`);
   return 0;
 }
 
-async function reload(path: Asking, world: World): Promise<number> {
-  const { added, changed, removed, needsRestart } = await ask(path, world, Reloaded, '/-/reload', {});
+async function reload(path: Asking, context: CommandContext): Promise<number> {
+  const { added, changed, removed, needsRestart } = await ask(path, context, Reloaded, '/-/reload', {});
   if (path.json === true) return 0;
-  world.print(`reloaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed\n`);
-  if (needsRestart.length > 0) world.print(`takes effect after a restart only: ${needsRestart.join(', ')}\n`);
+  context.print(`reloaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed\n`);
+  if (needsRestart.length > 0) context.print(`takes effect after a restart only: ${needsRestart.join(', ')}\n`);
   return 0;
 }
 

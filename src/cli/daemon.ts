@@ -1,2 +1,2 @@
-export { runOnce } from './once.ts';
+export { runOnce } from './run-once.ts';
 export { run } from './run.ts';

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const places = ['watchpost.yaml', '/etc/watchpost/watchpost.yaml', '/config/watchpost.yaml'] as const;
 
 /** `--config`, which needs not be said where the configuration is in one of the usual places. */
-export function configOption({ cwd }: Pick<World, 'cwd'>): Option {
+export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {
   const found = places.find((place) => existsSync(resolve(cwd, place)));
   return new Option('-c, --config <path>', 'configuration file or folder').default(
     found ?? places[0],
@@ -16,7 +16,7 @@ export function configOption({ cwd }: Pick<World, 'cwd'>): Option {
 }
 
 /** Throws `config_invalid`, with the ways out, where the command needs a configuration and there is none. */
-export function needsConfig(command: Command, { cwd }: Pick<World, 'cwd'>): void {
+export function needsConfig(command: Command, { cwd }: Pick<CommandContext, 'cwd'>): void {
   const isDefault = command.getOptionValueSource('config') === 'default';
   if (!isDefault || places.some((place) => existsSync(resolve(cwd, place)))) return;
   const text = `there is no configuration: none of ${places.join(', ')}; name one with --config, or write a first one with "watchpost init"`;

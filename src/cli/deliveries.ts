@@ -3,7 +3,7 @@ import { loadConfig } from '#config/load.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { askDaemon } from './ask-daemon.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const Listed = z.object({
   deliveries: z.array(
@@ -31,17 +31,20 @@ export interface ListOptions {
 }
 
 /** Prints deliveries of the running daemon: by default those that are dead or wait. */
-export async function listDeliveries({ config: path, state, limit, json }: ListOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+export async function listDeliveries(
+  { config: path, state, limit, json }: ListOptions,
+  context: CommandContext,
+): Promise<number> {
+  const config = await loadConfig({ path, env: context.env });
   const states = state === undefined ? ['dead', 'pending'] : [state];
   const rows = [];
   for (const one of states) {
     const query = new URLSearchParams({ limit, ...(one === 'all' ? {} : { state: one }) });
     rows.push(...Listed.parse(await askDaemon(config, `/-/deliveries?${query.toString()}`)).deliveries);
   }
-  if (json === true) world.print(`${JSON.stringify(rows, null, 2)}\n`);
-  else if (rows.length === 0) world.print('no deliveries\n');
-  for (const row of json === true ? [] : rows) world.print(`${lineOf(row)}\n`);
+  if (json === true) context.print(`${JSON.stringify(rows, null, 2)}\n`);
+  else if (rows.length === 0) context.print('no deliveries\n');
+  for (const row of json === true ? [] : rows) context.print(`${lineOf(row)}\n`);
   return 0;
 }
 
@@ -49,9 +52,9 @@ export async function listDeliveries({ config: path, state, limit, json }: ListO
 export async function retryDeliveries(
   ids: readonly string[],
   { config: path, all }: { readonly config: string; readonly all?: boolean },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+  const config = await loadConfig({ path, env: context.env });
   const wrong = ids.find((id) => !/^[1-9]\d{0,14}$/.test(id));
   if (wrong !== undefined) throw new WatchpostError('usage', `"${wrong}" is no number of a delivery`);
   if (ids.length > 0 === (all === true)) {
@@ -59,7 +62,7 @@ export async function retryDeliveries(
   }
   const body = all === true ? { all: true } : { ids: ids.map(Number) };
   const { retried } = Retried.parse(await askDaemon(config, '/-/deliveries/retry', body));
-  world.print(`${retried} ${retried === 1 ? 'delivery is' : 'deliveries are'} tried again now\n`);
+  context.print(`${retried} ${retried === 1 ? 'delivery is' : 'deliveries are'} tried again now\n`);
   return retried === 0 && ids.length > 0 ? 1 : 0;
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readListen } from '#config/listen.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { urlOfDaemon } from './ask-daemon.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface HealthOptions {
   readonly config: string;
@@ -18,21 +18,26 @@ const Answer = z.looseObject({ message: z.string().optional() });
  * Asks the daemon of this machine whether all its parts make progress, or with `ready` whether it takes requests. Exit code 0
  * where they do, 1 where not or where nobody answers.
  */
-export async function health({ config: path, ready, json }: HealthOptions, world: World): Promise<number> {
-  const url = `${urlOfDaemon(await readListen({ path, env: world.env }))}${ready === true ? '/readyz' : '/healthz'}`;
+export async function health({ config: path, ready, json }: HealthOptions, context: CommandContext): Promise<number> {
+  const url = `${urlOfDaemon(await readListen({ path, env: context.env }))}${ready === true ? '/readyz' : '/healthz'}`;
   try {
-    const options = { timeout: { request: answerMs }, retry: { limit: 0 }, throwHttpErrors: false, signal: world.stop };
+    const options = {
+      timeout: { request: answerMs },
+      retry: { limit: 0 },
+      throwHttpErrors: false,
+      signal: context.stop,
+    };
     const { statusCode, body } = await got(url, { ...options, followRedirect: false });
     const answer = Answer.safeParse(jsonOf(body));
     const well = statusCode === 200 && answer.success;
-    if (json === true) world.print(`${JSON.stringify({ well, url, answer: answer.data ?? null }, null, 2)}\n`);
-    else if (well) world.print(`${ready === true ? 'ready' : 'healthy'}: ${url}\n`);
-    else world.printError(`${url}: ${answer.data?.message ?? `status ${statusCode}, not from a Watchpost`}\n`);
+    if (json === true) context.print(`${JSON.stringify({ well, url, answer: answer.data ?? null }, null, 2)}\n`);
+    else if (well) context.print(`${ready === true ? 'ready' : 'healthy'}: ${url}\n`);
+    else context.printError(`${url}: ${answer.data?.message ?? `status ${statusCode}, not from a Watchpost`}\n`);
     return well ? 0 : 1;
   } catch (error) {
-    if (world.stop.aborted) throw world.stop.reason;
-    if (json === true) world.print(`${JSON.stringify({ well: false, url, answer: null }, null, 2)}\n`);
-    world.printError(`${url}: ${messageOf(error)}\n`);
+    if (context.stop.aborted) throw context.stop.reason;
+    if (json === true) context.print(`${JSON.stringify({ well: false, url, answer: null }, null, 2)}\n`);
+    context.printError(`${url}: ${messageOf(error)}\n`);
     return 1;
   }
 }

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** The commands that read the history in the database, and look after its file. The daemon may run meanwhile, and need not. */
 export function addHistoryCommands(
   program: Command,
   configOption: Option,
-  world: World,
+  context: CommandContext,
   finish: (code: number) => void,
 ): void {
   const status = program
@@ -15,9 +15,9 @@ export function addHistoryCommands(
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { printStatus } = await import('./status.ts');
-      finish(await printStatus(options, world));
+      finish(await printStatus(options, context));
     });
-  addNoteCommands(status, configOption, world, finish);
+  addNoteCommands(status, configOption, context, finish);
   program
     .command('history')
     .description('show how a target was')
@@ -31,7 +31,7 @@ export function addHistoryCommands(
     .option('--csv', 'print CSV')
     .action(async (target, options) => {
       const { printHistory } = await import('./history.ts');
-      finish(await printHistory(target, options, world));
+      finish(await printHistory(target, options, context));
     });
   program
     .command('report')
@@ -41,7 +41,7 @@ export function addHistoryCommands(
     .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
     .action(async (options) => {
       const { printReport } = await import('./report.ts');
-      finish(await printReport(options, world));
+      finish(await printReport(options, context));
     });
   program
     .command('backup')
@@ -50,7 +50,7 @@ export function addHistoryCommands(
     .addOption(configOption)
     .action(async (file, options) => {
       const { backUpDatabase } = await import('./database.ts');
-      finish(await backUpDatabase(file, options, world));
+      finish(await backUpDatabase(file, options, context));
     });
   program
     .command('db')
@@ -61,11 +61,16 @@ export function addHistoryCommands(
     .addOption(configOption)
     .action(async (file, options) => {
       const { checkDatabase } = await import('./database.ts');
-      finish(await checkDatabase(file, options, world));
+      finish(await checkDatabase(file, options, context));
     });
 }
 
-function addNoteCommands(status: Command, configOption: Option, world: World, finish: (code: number) => void): void {
+function addNoteCommands(
+  status: Command,
+  configOption: Option,
+  context: CommandContext,
+  finish: (code: number) => void,
+): void {
   status
     .command('post')
     .description('say something on a status page: everybody reads it')
@@ -79,7 +84,7 @@ function addNoteCommands(status: Command, configOption: Option, world: World, fi
     .option('--json', 'print JSON')
     .action(async (words, options) => {
       const { postNote } = await import('./notes.ts');
-      finish(await postNote(words, options, world));
+      finish(await postNote(words, options, context));
     });
   status
     .command('notes')
@@ -88,7 +93,7 @@ function addNoteCommands(status: Command, configOption: Option, world: World, fi
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { listNotes } = await import('./notes.ts');
-      finish(await listNotes(options, world));
+      finish(await listNotes(options, context));
     });
   status
     .command('remove')
@@ -98,6 +103,6 @@ function addNoteCommands(status: Command, configOption: Option, world: World, fi
     .option('--json', 'print JSON')
     .action(async (id, options) => {
       const { removeNote } = await import('./notes.ts');
-      finish(await removeNote(id, options, world));
+      finish(await removeNote(id, options, context));
     });
 }

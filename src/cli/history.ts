@@ -9,7 +9,7 @@ import { describeDuration, parseDuration } from '#kernel/units.ts';
 import { formatSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { alignRows } from './table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface HistoryOptions {
   readonly config: string;
@@ -26,8 +26,8 @@ const fewParts = 24;
 const sparkParts = 60;
 
 /** How a target was, in a table with a line for each step or node. */
-export async function printHistory(target: string, options: HistoryOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path: options.config, env: world.env });
+export async function printHistory(target: string, options: HistoryOptions, context: CommandContext): Promise<number> {
+  const config = await loadConfig({ path: options.config, env: context.env });
   using past = openPast(config, systemClock);
   const now = systemClock.now();
   const span = {
@@ -45,13 +45,13 @@ export async function printHistory(target: string, options: HistoryOptions, worl
   const parts = await partsOf(past.reader, query, options);
   const [{ budget } = { budget: null }] = options.node === undefined ? await past.reader.byTarget(query) : [];
   if (options.json === true) {
-    world.print(
+    context.print(
       `${JSON.stringify({ target, ...jsonOf(whole), budget: budgetJsonOf(budget), parts: parts.map(([, one]) => jsonOf(one)) }, null, 2)}\n`,
     );
-  } else if (options.csv === true) world.print(csvOf(parts));
+  } else if (options.csv === true) context.print(csvOf(parts));
   else {
     const { parts: small } = await past.reader.series({ ...query, points: sparkParts });
-    world.print(tableOf(target, whole, budget, parts, sparkline(small)));
+    context.print(tableOf(target, whole, budget, parts, sparkline(small)));
   }
   return 0;
 }

@@ -7,7 +7,7 @@ import type { Imported, ImportSource } from '#import/import.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 interface Options {
   readonly to: string;
@@ -25,7 +25,7 @@ const sources: readonly { readonly name: ImportSource; readonly files: string; r
 ];
 
 /** `watchpost import gatus FILE...` and the like. */
-export function addImportCommands(program: Command, world: World, finish: (code: number) => void): void {
+export function addImportCommands(program: Command, context: CommandContext, finish: (code: number) => void): void {
   const command = program.command('import').description('write a configuration that does what another monitor does');
   for (const { name, files, hasHistory } of sources) {
     const one = command
@@ -35,7 +35,7 @@ export function addImportCommands(program: Command, world: World, finish: (code:
       .option('--to <file>', 'the configuration to write; it must not be there yet', 'watchpost.yaml');
     if (hasHistory) one.option('--no-history', 'leave out what was measured before');
     one.action(async (paths: readonly string[], options: Options) =>
-      finish(await runImport(name, paths, options, world)),
+      finish(await runImport(name, paths, options, context)),
     );
   }
 }
@@ -44,16 +44,16 @@ async function runImport(
   source: ImportSource,
   paths: readonly string[],
   { to, history = true }: Options,
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
   const { importFrom } = await import('#import/import.ts');
-  const imported = await importFrom(source, paths, { env: world.env, withHistory: history });
-  const path = resolve(world.cwd, to);
+  const imported = await importFrom(source, paths, { env: context.env, withHistory: history });
+  const path = resolve(context.cwd, to);
   const files = [...imported.files].map(([name, text]) => [join(dirname(path), name), text] as const);
   for (const [file, text] of [[path, imported.text] as const, ...files]) await writeNew(file, text);
-  world.print(`${listOf(imported).join('\n')}\n`);
-  if (imported.history !== null) world.print(`${await writeHistory(path, imported.history(), world)}\n`);
-  world.print(`${to}: ${countsOf(imported)}\n`);
+  context.print(`${listOf(imported).join('\n')}\n`);
+  if (imported.history !== null) context.print(`${await writeHistory(path, imported.history(), context)}\n`);
+  context.print(`${to}: ${countsOf(imported)}\n`);
   return 0;
 }
 
@@ -74,16 +74,16 @@ async function writeNew(path: string, text: string): Promise<void> {
 async function writeHistory(
   path: string,
   history: ReturnType<NonNullable<Imported['history']>>,
-  world: World,
+  context: CommandContext,
 ): Promise<string> {
-  const config = await loadConfig({ path, env: world.env });
+  const config = await loadConfig({ path, env: context.env });
   const [node] = config.nodes;
   if (node === undefined) throw new WatchpostError('internal', 'the imported configuration has no node');
   const { writePast } = await import('#store/past.ts');
-  const log = createLog({ level: 'warn', pretty: world.interactive, fd: 2 });
+  const log = createLog({ level: 'warn', pretty: context.interactive, fd: 2 });
   const nothing = { states: [], incidents: [], deliveries: [] };
   const stored = writePast(
-    { path: config.data, pid: world.pid, log },
+    { path: config.data, pid: context.pid, log },
     mapped(history, ({ target, at, outcome }) => ({
       target,
       dueAt: at,

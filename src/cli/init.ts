@@ -1,19 +1,19 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** Writes a first configuration to a new file. What is there already stays. */
-export async function init(path: string, world: World): Promise<number> {
+export async function init(path: string, context: CommandContext): Promise<number> {
   try {
-    await writeFile(resolve(world.cwd, path), firstConfig, { flag: 'wx' });
+    await writeFile(resolve(context.cwd, path), firstConfig, { flag: 'wx' });
   } catch (error) {
     const reason = systemCode(error) === 'EEXIST' ? 'is there already; it was left as it is' : messageOf(error);
     throw new WatchpostError('usage', `${path}: ${reason}`, { cause: error });
   }
   const named = path === 'watchpost.yaml' ? '' : ` --config ${path}`;
-  world.print(`${path} is written. Change its targets, then:\n`);
-  world.print(`  watchpost config check${named}\n  watchpost run --once${named}\n  watchpost run${named}\n`);
+  context.print(`${path} is written. Change its targets, then:\n`);
+  context.print(`  watchpost config check${named}\n  watchpost run --once${named}\n  watchpost run${named}\n`);
   return 0;
 }
 

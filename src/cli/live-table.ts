@@ -3,7 +3,7 @@ import type { Progress } from '#client/client.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { alignRows } from './table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 type Node = Progress['nodes'][number];
 
@@ -14,8 +14,8 @@ export interface LiveTable {
 }
 
 /** The nodes of a run: drawn anew as results come where a person looks on, otherwise a line for each when it is there. */
-export function createLiveTable(spec: CheckSpec, world: World): LiveTable {
-  const { interactive, columns, rows, print } = world;
+export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveTable {
+  const { interactive, columns, rows, print } = context;
   const told = new Set<string>();
   let drawn = 0;
   let begun = false;

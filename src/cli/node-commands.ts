@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { nodeFlag, nodeKeys, nodeVariable } from '#config/node.ts';
 import { logLevels } from '#kernel/log.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 type Finish = (code: number) => void;
 
 /** Commands of nodes on other machines. What they need is loaded only where they run. */
-export function addNodeCommands(program: Command, configOption: Option, world: World, finish: Finish): void {
+export function addNodeCommands(program: Command, configOption: Option, context: CommandContext, finish: Finish): void {
   const node = program
     .command('node')
     .description('run a node that serves a hub through NATS, until SIGTERM; ends with 77 when it was revoked')
@@ -26,7 +26,7 @@ export function addNodeCommands(program: Command, configOption: Option, world: W
       }),
     );
     const { runNode } = await import('./node.ts');
-    finish(await runNode({ config, logLevel, settings }, world));
+    finish(await runNode({ config, logLevel, settings }, context));
   });
 
   const load = async () => import('./nodes.ts');
@@ -41,23 +41,23 @@ export function addNodeCommands(program: Command, configOption: Option, world: W
       .option('--pid-file <path>', 'where nats-server keeps its process id: it is told to read the list again')
       .option('--reload-command <command>', 'what makes nats-server read the list again');
   enrolment('init', 'make the key of the hub and the list for nats-server').action(async (options) =>
-    finish(await (await load()).initNodes(options, world)),
+    finish(await (await load()).initNodes(options, context)),
   );
   enrolment('add <name>', 'make a key for a node and print, once, what to run there')
     .option('--location <place>', 'country code, country and city: us,USA,"Los Angeles"')
     .option('--asn <number>', 'number of the network: AS64500')
     .option('--ip <address>', 'public address of the node')
     .option('--write-seed <path>', 'write the key to this new file instead of printing it')
-    .action(async (name: string, options) => finish(await (await load()).addNode(name, options, world)));
+    .action(async (name: string, options) => finish(await (await load()).addNode(name, options, context)));
   enrolment('revoke <name>', 'take the rights of a node away').action(async (name: string, options) =>
-    finish(await (await load()).revokeNode(name, options, world)),
+    finish(await (await load()).revokeNode(name, options, context)),
   );
   enrolment('rename <from> <to>', 'give a node another name').action(async (from: string, to: string, options) =>
-    finish(await (await load()).renameNode(from, to, options, world)),
+    finish(await (await load()).renameNode(from, to, options, context)),
   );
   nodes
     .command('list')
     .description('show the enrolled nodes and how they are')
     .addOption(configOption)
-    .action(async (options) => finish(await (await load()).listNodes(options, world)));
+    .action(async (options) => finish(await (await load()).listNodes(options, context)));
 }

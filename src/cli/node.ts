@@ -4,7 +4,7 @@ import { loadNodeConfig } from '#config/node.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface NodeOptions {
   readonly config?: string | undefined;
@@ -14,16 +14,19 @@ export interface NodeOptions {
 }
 
 /** Runs a node until it is told to stop (exit code 0) or was revoked (77). */
-export async function runNode({ config: path, logLevel, settings }: NodeOptions, world: World): Promise<number> {
-  const config = await loadNodeConfig({ path: path ?? null, env: world.env, flags: settings, cwd: world.cwd });
-  const log = createLog({ level: logLevel, pretty: world.interactive, fd: 2 });
+export async function runNode(
+  { config: path, logLevel, settings }: NodeOptions,
+  context: CommandContext,
+): Promise<number> {
+  const config = await loadNodeConfig({ path: path ?? null, env: context.env, flags: settings, cwd: context.cwd });
+  const log = createLog({ level: logLevel, pretty: context.interactive, fd: 2 });
   const node = await startNodeProcess(config, {
     clock: systemClock,
     random: systemRandom,
     log,
-    version: world.version,
+    version: context.version,
   });
-  const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
+  const stopped = context.stop.aborted ? undefined : once(context.stop, 'abort');
   try {
     await Promise.race([node.ended, stopped]);
   } finally {

@@ -11,7 +11,7 @@ import type { Secret } from '#kernel/secret.ts';
 import { hubAccount, writeSeedFile } from '#transport/nats/keys.ts';
 import { askStatus } from '#transport/nats/status.ts';
 import { nodeTable } from './node-table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface EnrolmentOptions extends Reload {
   readonly config: string;
@@ -24,12 +24,12 @@ export interface PlaceOptions {
 }
 
 /** Makes the hub's key and the files that nats-server needs to know it; keeps what is there. */
-export async function initNodes(options: EnrolmentOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world);
+export async function initNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context);
   const made = await makeHub(access);
-  await tellServer(access, options, world);
-  world.print(`${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}\n`);
-  world.print(`nats-server has to include ${permissionsPath(access)} under authorization\n`);
+  await tellServer(access, options, context);
+  context.print(`${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}\n`);
+  context.print(`nats-server has to include ${permissionsPath(access)} under authorization\n`);
   return 0;
 }
 
@@ -38,66 +38,77 @@ export interface AddOptions extends EnrolmentOptions, PlaceOptions {
   readonly writeSeed?: string | undefined;
 }
 
-export async function addNode(name: string, options: AddOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world, name);
+export async function addNode(name: string, options: AddOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context, name);
   const { writeSeed } = options;
   const keep = writeSeed === undefined ? undefined : async (seed: Secret) => writeSeedFile(writeSeed, seed);
   const seed = await enrol(access, name, placeOf(options), systemClock.now(), keep);
-  await tellServer(access, options, world);
+  await tellServer(access, options, context);
   if (writeSeed !== undefined) {
-    world.print(`node ${name} is enrolled; its key is in ${writeSeed} and nowhere else\n`);
+    context.print(`node ${name} is enrolled; its key is in ${writeSeed} and nowhere else\n`);
     return 0;
   }
-  world.print(`node ${name} is enrolled. Its key is shown now and never again; on the node, once:\n\n`);
-  world.print(`  (umask 077; echo ${seed.reveal()} > ${name}.nk)\n`);
-  world.print(`  watchpost node --name ${name} --servers ${access.servers.join(',')} --seed-file ${name}.nk`);
-  world.print(`${access.ca === null ? '' : ' --ca-file ca.pem'}\n`);
+  context.print(`node ${name} is enrolled. Its key is shown now and never again; on the node, once:\n\n`);
+  context.print(`  (umask 077; echo ${seed.reveal()} > ${name}.nk)\n`);
+  context.print(`  watchpost node --name ${name} --servers ${access.servers.join(',')} --seed-file ${name}.nk`);
+  context.print(`${access.ca === null ? '' : ' --ca-file ca.pem'}\n`);
   return 0;
 }
 
-export async function revokeNode(name: string, options: EnrolmentOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world);
+export async function revokeNode(name: string, options: EnrolmentOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context);
   await revoke(access, name);
-  await tellServer(access, options, world);
-  world.print(`node ${name} is revoked: its key is worth nothing any more\n`);
+  await tellServer(access, options, context);
+  context.print(`node ${name} is revoked: its key is worth nothing any more\n`);
   return 0;
 }
 
-export async function renameNode(from: string, to: string, options: EnrolmentOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world, to);
+export async function renameNode(
+  from: string,
+  to: string,
+  options: EnrolmentOptions,
+  context: CommandContext,
+): Promise<number> {
+  const access = await accessOf(options, context, to);
   await renameEnrolled(access, from, to);
-  await tellServer(access, options, world);
-  world.print(`node ${from} is ${to} now. Start it with --name ${to}; its history stays under ${from}\n`);
+  await tellServer(access, options, context);
+  context.print(`node ${from} is ${to} now. Start it with --name ${to}; its history stays under ${from}\n`);
   return 0;
 }
 
 /** The enrolled nodes, and how they are where the hub answers. */
-export async function listNodes(options: EnrolmentOptions, world: World): Promise<number> {
-  const access = await accessOf(options, world);
+export async function listNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context);
   const infos = infosOf(await readEnrolled(access.nodesFile));
   try {
     const { nodes } = await askStatus({ ...(await hubAccount(access)), name: 'watchpost nodes list' });
-    world.print(nodeTable(infos, nodes));
+    context.print(nodeTable(infos, nodes));
   } catch (error) {
-    world.print(nodeTable(infos, []));
-    world.printError(`the hub could not be asked how they are: ${messageOf(error)}\n`);
+    context.print(nodeTable(infos, []));
+    context.printError(`the hub could not be asked how they are: ${messageOf(error)}\n`);
   }
   return 0;
 }
 
 // A name that the configuration has already would make the next start fail.
-async function accessOf({ config: path }: EnrolmentOptions, world: World, name?: string): Promise<NatsAccess> {
-  const { nats, nodes } = await loadConfig({ path, env: world.env });
+async function accessOf(
+  { config: path }: EnrolmentOptions,
+  context: CommandContext,
+  name?: string,
+): Promise<NatsAccess> {
+  const { nats, nodes } = await loadConfig({ path, env: context.env });
   if (nodes.some(({ info }) => info.name === name)) throw usage(`${path} has a node "${name}" of its own`);
   if (nats === null)
     throw new WatchpostError('config_invalid', `${path}: there is no nats section; nodes join through it`);
   return nats;
 }
 
-async function tellServer(access: NatsAccess, options: EnrolmentOptions, world: World): Promise<void> {
-  if (await reloadServer(options, (pid) => world.hangUp(pid))) return;
+async function tellServer(access: NatsAccess, options: EnrolmentOptions, context: CommandContext): Promise<void> {
+  if (await reloadServer(options, (pid) => context.hangUp(pid))) return;
   const file = basename(permissionsPath(access));
-  world.print(`nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)\n`);
+  context.print(
+    `nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)\n`,
+  );
 }
 
 function placeOf({ location, asn, ip }: PlaceOptions): Place {

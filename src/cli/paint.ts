@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const colours = { up: 'green', down: 'red', partial: 'yellow', unknown: 'yellow', maintenance: 'blue' } as const;
 
 /** A word in the colour of a state, or as it is where nobody looks or `NO_COLOR` is set. */
 export type Paint = (state: string, word?: string) => string;
 
-export function paintOf({ interactive, env }: Pick<World, 'interactive' | 'env'>): Paint {
+export function paintOf({ interactive, env }: Pick<CommandContext, 'interactive' | 'env'>): Paint {
   const isPlain = !interactive || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const known = new Map<string, (typeof colours)[keyof typeof colours]>(Object.entries(colours));
   return (state, word = state) => {

@@ -10,7 +10,7 @@ import { askDaemon, urlOfDaemon } from './ask-daemon.ts';
 import { type Changes, changesBetween, newsOf, type OpenIncident } from './plan-changes.ts';
 import { type Figures, figuresOf, whenOf } from './plan-figures.ts';
 import { type Plan, wordsOf } from './plan-words.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface PlanOptions {
   readonly config: string;
@@ -20,10 +20,10 @@ export interface PlanOptions {
 }
 
 /** Compares a configuration with what runs, and where nothing runs with what was stored. Nothing is changed by it. */
-export async function planConfig({ config: path, json, all }: PlanOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+export async function planConfig({ config: path, json, all }: PlanOptions, context: CommandContext): Promise<number> {
+  const config = await loadConfig({ path, env: context.env });
   const plan = await planOf(config);
-  world.print(json === true ? `${JSON.stringify(jsonOf(plan), null, 2)}\n` : wordsOf(plan, all === true));
+  context.print(json === true ? `${JSON.stringify(jsonOf(plan), null, 2)}\n` : wordsOf(plan, all === true));
   return 0;
 }
 

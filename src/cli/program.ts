@@ -1,7 +1,7 @@
 import { Argument, type Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
-import { addAlertCommands } from './alerts.ts';
+import { addAlertCommands } from './alert-commands.ts';
 import { addCheckCommands } from './check.ts';
 import { shapesOf } from './commands.ts';
 import { completionOf, type Shell, shells } from './completion.ts';
@@ -16,7 +16,7 @@ import { createPatientCommand } from './mistakes.ts';
 import { addNodeCommands } from './node-commands.ts';
 import { planConfig } from './plan.ts';
 import { addUserCommands } from './users.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const examples = `
 Examples:
@@ -27,9 +27,9 @@ Examples:
   watchpost run --config watchpost.yaml`;
 
 /** Runs the command that the arguments name and gives the exit code, one of those in exit-codes.ts. */
-export async function runProgram(args: readonly string[], world: World): Promise<number> {
+export async function runProgram(args: readonly string[], context: CommandContext): Promise<number> {
   let exitCode = 0;
-  const program = createProgram(world, (code) => {
+  const program = createProgram(context, (code) => {
     exitCode = code;
   });
   try {
@@ -37,33 +37,33 @@ export async function runProgram(args: readonly string[], world: World): Promise
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (world.stop.aborted && error === world.stop.reason) return 130;
-    world.printError(`${error instanceof WatchpostError ? error.message : `unexpected: ${messageOf(error)}`}\n`);
+    if (context.stop.aborted && error === context.stop.reason) return 130;
+    context.printError(`${error instanceof WatchpostError ? error.message : `unexpected: ${messageOf(error)}`}\n`);
     if (error instanceof WatchpostError) return error.exitCode;
-    world.printError(`${error instanceof Error ? error.stack : ''}\n`);
+    context.printError(`${error instanceof Error ? error.stack : ''}\n`);
     return 1;
   }
 }
 
 /** The whole command line. What a command ends with goes to `finish`. */
-export function createProgram(world: World, finish: (code: number) => void): Command {
+export function createProgram(context: CommandContext, finish: (code: number) => void): Command {
   const program = createPatientCommand('watchpost')
     .description('Uptime monitor and distributed check service.')
-    .version(world.version)
+    .version(context.version)
     .exitOverride()
     .showSuggestionAfterError()
     // Options that stand after the name of a command are that command's own, also where one above it has some of the same name.
     .enablePositionalOptions()
-    .configureOutput({ writeOut: world.print, writeErr: world.printError })
+    .configureOutput({ writeOut: context.print, writeErr: context.printError })
     .addHelpText('after', examples);
-  program.hook('preAction', (_, command) => needsConfig(command, world));
-  const configOption = optionOfConfig(world);
+  program.hook('preAction', (_, command) => needsConfig(command, context));
+  const configOption = optionOfConfig(context);
 
   program
     .command('init')
     .description('write a first configuration')
     .argument('[file]', 'the file to write; it must not be there yet', 'watchpost.yaml')
-    .action(async (file) => finish(await init(file, world)));
+    .action(async (file) => finish(await init(file, context)));
   program
     .command('run')
     .description('watch the targets until SIGTERM')
@@ -74,7 +74,7 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .action(async ({ once, ...options }) => {
       // Only these two need the daemon's parts, which take longer to load than a check takes.
       const { run, runOnce } = await import('./daemon.ts');
-      finish(once === undefined ? await run(options, world) : await runOnce({ ...options, once }, world));
+      finish(once === undefined ? await run(options, context) : await runOnce({ ...options, once }, context));
     });
 
   program
@@ -86,7 +86,7 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .addHelpText('after', '\nExit code: 0 healthy, 1 not healthy or no answer, 2 wrong usage.')
     .action(async (options) => {
       const { health } = await import('./health.ts');
-      finish(await health(options, world));
+      finish(await health(options, context));
     });
 
   program
@@ -96,13 +96,13 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .option('--json', 'print JSON, once')
     .action(async (options) => {
       const { showTop } = await import('./top.ts');
-      finish(await showTop(options, world));
+      finish(await showTop(options, context));
     });
 
-  addCheckCommands(program, world, finish);
-  addControlCommands(program, configOption, world, finish);
-  addHistoryCommands(program, configOption, world, finish);
-  addUserCommands(program, world);
+  addCheckCommands(program, context, finish);
+  addControlCommands(program, configOption, context, finish);
+  addHistoryCommands(program, configOption, context, finish);
+  addUserCommands(program, context);
 
   const config = program.command('config').description('look at a configuration without running it');
   config
@@ -110,37 +110,37 @@ export function createProgram(world: World, finish: (code: number) => void): Com
     .description('report every mistake with its file, line and column')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await checkConfig(options, world)));
+    .action(async (options) => finish(await checkConfig(options, context)));
   config
     .command('plan')
     .description('tell what it would change beside what runs, and what it costs: checks, disk, Prometheus series')
     .addOption(configOption)
     .option('--all', 'tell what stays as it is, too')
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await planConfig(options, world)));
+    .action(async (options) => finish(await planConfig(options, context)));
   config
     .command('print')
     .description('print the whole configuration with every default; secrets are masked')
     .addOption(configOption)
     .option('--json', 'print JSON')
-    .action(async (options) => finish(await printConfig(options, world)));
+    .action(async (options) => finish(await printConfig(options, context)));
   config
     .command('schema')
     .description('print the JSON Schema of the configuration for editors')
     .option('--webhook', 'that of the body of a webhook instead')
-    .action((options) => finish(printSchema(options, world)));
+    .action((options) => finish(printSchema(options, context)));
 
-  addAlertCommands(program, configOption, world, finish);
-  addNodeCommands(program, configOption, world, finish);
-  addImportCommands(program, world, finish);
+  addAlertCommands(program, configOption, context, finish);
+  addNodeCommands(program, configOption, context, finish);
+  addImportCommands(program, context, finish);
   program
     .command('completion')
     .description('print the script that completes commands and options in a shell')
     .addArgument(new Argument('<shell>', 'which shell').choices(shells))
-    .action((shell: Shell) => world.print(completionOf(shapesOf(program), shell)));
+    .action((shell: Shell) => context.print(completionOf(shapesOf(program), shell)));
   program
     .command('man')
     .description('print the manual page, for man and such: watchpost man | man -l -')
-    .action(() => world.print(manualOf(shapesOf(program), world.version)));
+    .action(() => context.print(manualOf(shapesOf(program), context.version)));
   return program;
 }

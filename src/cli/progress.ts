@@ -1,5 +1,5 @@
 import { systemClock } from '#kernel/clock.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** Tells a person who waits how much is done. */
 export interface Progress {
@@ -14,7 +14,7 @@ const patienceMs = 1_000;
 export function createProgress(
   what: string,
   total: number,
-  { interactive, printError }: Pick<World, 'interactive' | 'printError'>,
+  { interactive, printError }: Pick<CommandContext, 'interactive' | 'printError'>,
   clock = systemClock,
 ): Progress {
   let done = 0;

@@ -8,7 +8,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from './figures.ts';
 import { alignRows } from './table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface ReportOptions {
   readonly config: string;
@@ -17,8 +17,11 @@ export interface ReportOptions {
 }
 
 /** How all targets were in a month, the worst first. */
-export async function printReport({ config: path, month, format }: ReportOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+export async function printReport(
+  { config: path, month, format }: ReportOptions,
+  context: CommandContext,
+): Promise<number> {
+  const config = await loadConfig({ path, env: context.env });
   const [name, span] = monthOf(month, systemClock.now());
   using past = openPast(config, systemClock);
   const targets = await past.reader.byTarget(span);
@@ -28,10 +31,10 @@ export async function printReport({ config: path, month, format }: ReportOptions
   for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
   const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
   const head = headOf(name, table, next === null ? String(incidents.length) : `more than ${incidents.length}`);
-  if (format === 'csv') world.print(csvOf(name, table));
-  else if (format === 'json') world.print(`${JSON.stringify(jsonReportOf(name, table), null, 2)}\n`);
-  else if (format === 'html') world.print(htmlOf(name, head, table));
-  else world.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
+  if (format === 'csv') context.print(csvOf(name, table));
+  else if (format === 'json') context.print(`${JSON.stringify(jsonReportOf(name, table), null, 2)}\n`);
+  else if (format === 'html') context.print(htmlOf(name, head, table));
+  else context.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
   return 0;
 }
 

@@ -8,27 +8,27 @@ import { systemRandom } from '#kernel/random.ts';
 import { urlOfDaemon } from './ask-daemon.ts';
 import { paintOf } from './paint.ts';
 import { tellChanges } from './state-lines.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** Runs the daemon until it is told to stop (exit code 0) or cannot go on (it throws). */
 export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
-  const source = openConfigSource({ path: options.config, env: world.env });
+  const source = openConfigSource({ path: options.config, env: context.env });
   const config = await source.load();
-  const log = createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 });
-  const environment = { clock: systemClock, random: systemRandom, log, version: world.version, pid: world.pid };
+  const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
+  const environment = { clock: systemClock, random: systemRandom, log, version: context.version, pid: context.pid };
   const daemon = await startDaemon(config, environment, source);
-  world.onHangup(
+  context.onHangup(
     () => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
   );
   const where =
     config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
   log.info({ targets: config.targets.length, ...where }, 'watching');
   using open = new DisposableStack();
-  if (world.interactive) open.use(tellPerson(daemon, config, world));
-  const stopped = world.stop.aborted ? undefined : once(world.stop, 'abort');
+  if (context.interactive) open.use(tellPerson(daemon, config, context));
+  const stopped = context.stop.aborted ? undefined : once(context.stop, 'abort');
   try {
     await Promise.race([daemon.ended, stopped]);
   } finally {
@@ -40,10 +40,10 @@ export async function run(
 }
 
 /** Tells who looks at the terminal where to look, and then every change. */
-function tellPerson(daemon: Daemon, { http, targets }: Config, world: World): Disposable {
+function tellPerson(daemon: Daemon, { http, targets }: Config, context: CommandContext): Disposable {
   const { host, port } = daemon.web.addr();
   const address = http.publicUrl ?? urlOfDaemon({ host, port, admin: null });
   const count = `${targets.length} ${targets.length === 1 ? 'target' : 'targets'}`;
-  world.print(`\nWatching ${count}. Look at ${address}/ or run "watchpost top"; Ctrl-C stops.\n\n`);
-  return tellChanges(daemon, world.print, paintOf(world), systemClock);
+  context.print(`\nWatching ${count}. Look at ${address}/ or run "watchpost top"; Ctrl-C stops.\n\n`);
+  return tellChanges(daemon, context.print, paintOf(context), systemClock);
 }

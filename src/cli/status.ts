@@ -7,7 +7,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { alignRows } from './table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface StatusOptions {
   readonly config: string;
@@ -15,21 +15,21 @@ export interface StatusOptions {
 }
 
 /** Every target as it is now. Exit code 1 where one is down. */
-export async function printStatus({ config: path, json }: StatusOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+export async function printStatus({ config: path, json }: StatusOptions, context: CommandContext): Promise<number> {
+  const config = await loadConfig({ path, env: context.env });
   using past = openPast(config, systemClock);
   const targets = await past.reader.now();
   const rows = [];
   for (const target of targets) rows.push(await rowOf(target, past.reader));
   if (json === true)
-    world.print(
+    context.print(
       `${JSON.stringify(
         rows.map(({ shown }) => shown),
         null,
         2,
       )}\n`,
     );
-  else world.print(tableOf(targets, rows));
+  else context.print(tableOf(targets, rows));
   return targets.some(({ status }) => status === 'down') ? 1 : 0;
 }
 

@@ -5,7 +5,7 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { askDaemon } from './ask-daemon.ts';
 import { paintOf } from './paint.ts';
 import { firstView, pageOf, screenOf, State, tableOf, viewAfter } from './top-screen.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface TopOptions {
   readonly config: string;
@@ -21,23 +21,23 @@ const lookEveryMs = 1_000;
  * The states of all targets of the running daemon, as they change, until `q` or an interrupt. Where no person looks on a terminal it
  * is a table, once. Exit code 1 where a target is down then.
  */
-export async function showTop({ config: path, json }: TopOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+export async function showTop({ config: path, json }: TopOptions, context: CommandContext): Promise<number> {
+  const config = await loadConfig({ path, env: context.env });
   const ask = async (since: number) => Answer.parse(await askDaemon(config, `/-/states?since=${since}`));
   const first = await ask(0);
-  if (json !== true && world.terminal !== null) return follow(first, ask, { ...world, terminal: world.terminal });
-  if (json === true) world.print(`${JSON.stringify(first.states, null, 2)}\n`);
-  else world.print(`${tableOf(first.states, systemClock.now(), paintOf(world)).join('\n')}\n`);
+  if (json !== true && context.terminal !== null) return follow(first, ask, { ...context, terminal: context.terminal });
+  if (json === true) context.print(`${JSON.stringify(first.states, null, 2)}\n`);
+  else context.print(`${tableOf(first.states, systemClock.now(), paintOf(context)).join('\n')}\n`);
   return first.states.some(({ status }) => status === 'down') ? 1 : 0;
 }
 
-type OnTerminal = World & { readonly terminal: NonNullable<World['terminal']> };
+type OnTerminal = CommandContext & { readonly terminal: NonNullable<CommandContext['terminal']> };
 
-async function follow(first: Answer, ask: (since: number) => Promise<Answer>, world: OnTerminal): Promise<number> {
-  const { terminal, print } = world;
-  const paint = paintOf(world);
+async function follow(first: Answer, ask: (since: number) => Promise<Answer>, context: OnTerminal): Promise<number> {
+  const { terminal, print } = context;
+  const paint = paintOf(context);
   const leaving = new AbortController();
-  const over = AbortSignal.any([leaving.signal, world.stop]);
+  const over = AbortSignal.any([leaving.signal, context.stop]);
   let known = new Map(first.states.map((state) => [state.target, state]));
   let { version } = first;
   let view = firstView;

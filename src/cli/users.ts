@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { WatchpostError } from '#kernel/errors.ts';
 import { hashPassword } from '#kernel/password.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const shortest = 8;
 
 /** Commands about who may sign in. */
-export function addUserCommands(program: Command, world: World): void {
+export function addUserCommands(program: Command, context: CommandContext): void {
   const users = program.command('users').description('who may sign in to the pages');
   users
     .command('hash')
     .description('read a password from standard input and print what http.users takes as its hash')
     .action(async () => {
-      const password = (await world.readLine('Password: ')).trim();
+      const password = (await context.readLine('Password: ')).trim();
       if (password.length < shortest)
         throw new WatchpostError('usage', `a password has at least ${shortest} characters`);
-      world.print(`${await hashPassword(password)}\n`);
+      context.print(`${await hashPassword(password)}\n`);
     });
 }

@@ -82,8 +82,8 @@ function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
 
 // What is being sent ends over the channel that it began with.
 function createSlot(first: Channel, log: Log) {
-  let current = { channel: first, sending: 0, isRetired: false };
-  const retire = (entry: typeof current) => {
+  let current = { channel: first, sending: 0, isReplaced: false };
+  const closeReplaced = (entry: typeof current) => {
     entry.channel.close().catch((error: unknown) => log.warn({ err: error }, 'a channel did not close'));
   };
   const channel: Channel = {
@@ -95,7 +95,7 @@ function createSlot(first: Channel, log: Log) {
         return await entry.channel.send(...message);
       } finally {
         entry.sending -= 1;
-        if (entry.isRetired && entry.sending === 0) retire(entry);
+        if (entry.isReplaced && entry.sending === 0) closeReplaced(entry);
       }
     },
     close: async () => current.channel.close(),
@@ -104,9 +104,9 @@ function createSlot(first: Channel, log: Log) {
     channel,
     replace(next: Channel) {
       const before = current;
-      current = { channel: next, sending: 0, isRetired: false };
-      before.isRetired = true;
-      if (before.sending === 0) retire(before);
+      current = { channel: next, sending: 0, isReplaced: false };
+      before.isReplaced = true;
+      if (before.sending === 0) closeReplaced(before);
     },
   };
 }

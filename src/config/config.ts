@@ -101,17 +101,17 @@ export interface NatsAccess {
   readonly absentAfterMs: number;
 }
 
-/** A target whose own keys and spec were judged. */
-export interface JudgedTarget {
+/** A target whose own keys and spec were validated. */
+export interface ValidatedTarget {
   readonly name: string;
   readonly keys: TargetKeys;
   readonly spec: CheckSpec;
 }
 
-/** Puts the pieces together. References have been judged before: a name that names nothing is left out here. */
+/** Puts the pieces together. References have been validated before: a name that names nothing is left out here. */
 export function resolveConfig(
   file: ConfigFile,
-  targets: readonly JudgedTarget[],
+  targets: readonly ValidatedTarget[],
   files: ReadFiles,
   folder: string,
 ): Omit<Config, 'watched'> {
@@ -194,7 +194,7 @@ function resolveNats(nats: NonNullable<ConfigFile['nats']>, { named }: ReadFiles
 }
 
 function resolveTarget(
-  { name, keys, spec }: JudgedTarget,
+  { name, keys, spec }: ValidatedTarget,
   { defaults, ...file }: ConfigFile,
   notify: readonly ConfiguredNotify[],
 ): Target {
@@ -222,7 +222,7 @@ function resolveTarget(
 }
 
 // What a job calls with is kept as its hash only.
-function withSecret(target: JudgedTarget, { named }: ReadFiles): JudgedTarget {
+function withSecret(target: ValidatedTarget, { named }: ReadFiles): ValidatedTarget {
   const secret = named[`targets.${target.name}.secret_file`];
   if (secret === undefined || !('secret_file' in target.spec)) return target;
   const { secret_file: _, ...spec } = target.spec;

@@ -7,14 +7,14 @@ import { alternatives, nearest, type Path, type Problem, suggestion } from './pr
 export type Issue = z.core.$ZodIssue;
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
-export interface Judged<Output> {
+export interface Validated<Output> {
   /** What came out, or null where there are issues. */
   readonly output: Output | null;
   readonly issues: readonly Issue[];
 }
 
 /** Parses with the words of this file for everything that a schema does not word itself. */
-export function judge<Schema extends z.ZodType>(schema: Schema, value: unknown): Judged<z.output<Schema>> {
+export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): Validated<z.output<Schema>> {
   const parsed = schema.safeParse(value, { error: word });
   return parsed.success ? { output: parsed.data, issues: [] } : { output: null, issues: parsed.error.issues };
 }

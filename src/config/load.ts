@@ -10,7 +10,7 @@ import { type ReadFiles, resolveContacts } from './delivery.ts';
 import { discoverTargets } from './discover.ts';
 import type { Environment } from './environment.ts';
 import { readEnrolled } from './enrolled.ts';
-import { judgeConfig } from './judge.ts';
+import { validateConfig } from './validate.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
@@ -53,12 +53,12 @@ export async function loadWhole({
   const enrolled = await enrolledNames(merged.root, folder, problems);
   const discovered = await discoverTargets(merged.root, folder);
   problems.push(...discovered.problems);
-  const judged = judgeConfig(discovered.root, enrolled);
+  const validated = validateConfig(discovered.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems, onFile);
-  if (judged.file !== null) problems.push(...contactProblems(merged.root, judged.file, files));
-  problems.push(...merged.problems, ...judged.problems);
-  if (problems.length > 0 || judged.file === null) throw configError(problems);
-  const { file, targets, root } = judged;
+  if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
+  problems.push(...merged.problems, ...validated.problems);
+  if (problems.length > 0 || validated.file === null) throw configError(problems);
+  const { file, targets, root } = validated;
   const config = { ...resolveConfig(file, targets, files, folder), watched: discovered.watched };
   return { config, whole: { root, file, targets } };
 }

@@ -6,7 +6,7 @@ import { AddressRange } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Environment } from './environment.ts';
-import { explain, judge } from './explain.ts';
+import { explain, validate } from './explain.ts';
 import { configError, type Problem } from './problem.ts';
 import { Address, LocalAddress, NatsServers, NodeName } from './sections.ts';
 import { readSources } from './source.ts';
@@ -104,7 +104,7 @@ export async function loadNodeConfig({ path, env, flags, cwd }: NodeSources): Pr
   // Both ways of giving the key are one setting.
   const below: Record<string, unknown> = { ...(isMap(read?.root.value) ? read.root.value : {}) };
   if ('seed' in written || 'seed_file' in written) for (const key of ['seed', 'seed_file']) delete below[key];
-  const { output, issues } = judge(NodeFile, { ...below, ...written });
+  const { output, issues } = validate(NodeFile, { ...below, ...written });
 
   const elsewhere: string[] = [];
   for (const issue of issues) {

@@ -1,14 +1,14 @@
 import { checkOf } from '#checks/index.ts';
 import type { Rule } from '#monitor/judge/rule.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { JudgedTarget } from './config.ts';
+import type { ValidatedTarget } from './config.ts';
 import { find, type Located, problemAt } from './located.ts';
 import type { Path, Problem } from './problem.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** What can never come true about the rules of these targets, told once for each rule. `nodes` is how many there are, or null. */
 export function impossibleRules(
-  targets: readonly JudgedTarget[],
+  targets: readonly ValidatedTarget[],
   file: ConfigFile,
   root: Located,
   nodes: number | null,
@@ -59,7 +59,7 @@ function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Loca
 
 /** Objectives over more time than history is kept for, told once where they stand. */
 export function unkeptObjectives(
-  targets: readonly JudgedTarget[],
+  targets: readonly ValidatedTarget[],
   { retention, defaults }: ConfigFile,
   root: Located,
 ): readonly Problem[] {

@@ -4,7 +4,7 @@ import { checkOf, checkTypeNames } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { Rule } from '#monitor/judge/rule.ts';
-import type { JudgedTarget } from './config.ts';
+import type { ValidatedTarget } from './config.ts';
 import { asksForeignService } from './foreign-service.ts';
 import { type Located, written } from './located.ts';
 import { ConfigFile } from './schema.ts';
@@ -20,7 +20,7 @@ export interface WholeFile {
   /** What was written, without its short forms. */
   readonly root: Located;
   readonly file: ConfigFile;
-  readonly targets: readonly JudgedTarget[];
+  readonly targets: readonly ValidatedTarget[];
 }
 
 /**
@@ -45,7 +45,7 @@ export function spelledConfig({ root, file, targets }: WholeFile): Tree {
   };
 }
 
-function spelledTarget({ spec, keys }: JudgedTarget, own: Tree, defaults: Tree): Tree {
+function spelledTarget({ spec, keys }: ValidatedTarget, own: Tree, defaults: Tree): Tree {
   const { every, timezone, nodes, rules, notify } = defaults;
   const when = keys.cron === undefined ? { every } : { timezone };
   // A timeout that nobody wrote may be shorter than the default of its type.

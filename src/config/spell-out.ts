@@ -1,5 +1,5 @@
 import { checkOf, type CheckTypeName, checkTypeNames } from '#checks/index.ts';
-import { judge } from './explain.ts';
+import { validate } from './explain.ts';
 import { container, find, leaf, type Located, placeOf, problemAt } from './located.ts';
 import type { Problem } from './problem.ts';
 import { TypeDefaults } from './target.ts';
@@ -19,11 +19,11 @@ export function spellOut(root: Located): SpeltOut {
   const targets = sections.get('targets');
   if (targets === undefined || !isMap(targets)) return { root: withChildren(root, sections), problems };
 
-  const several = new Map<string, readonly string[]>();
+  const expanded = new Map<string, readonly string[]>();
   const single = new Map<string, Located>();
   for (const [name, target] of targets.children) {
     const made = oneForEachHost(root, name, target, problems);
-    if (made.size !== 1 || !made.has(name)) several.set(name, [...made.keys()]);
+    if (made.size !== 1 || !made.has(name)) expanded.set(name, [...made.keys()]);
     for (const [one, each] of made) {
       if (!single.has(one)) single.set(one, each);
       else problems.push(problemAt(root, ['targets', name], `makes a target "${one}", which is there already`));
@@ -33,10 +33,10 @@ export function spellOut(root: Located): SpeltOut {
   const groups = groupsOf(root, typed, problems);
   const complete = [...single].map(([name, target]) => {
     const grouped = withGroups(name, target, groups, problems);
-    return [name, withSeveral(withTypeDefaults(grouped, root), several)] as const;
+    return [name, withExpanded(withTypeDefaults(grouped, root), expanded)] as const;
   });
   sections.set('targets', withChildren(targets, new Map(complete)));
-  const maintenance = maintenanceOf(sections.get('maintenance'), groups, several);
+  const maintenance = maintenanceOf(sections.get('maintenance'), groups, expanded);
   if (maintenance !== null) sections.set('maintenance', maintenance);
   return { root: withChildren(root, sections), problems };
 }
@@ -87,7 +87,7 @@ function withTypeDefaults(target: Located, root: Located): Located {
 }
 
 const isSound = (check: CheckTypeName, defaults: Located) =>
-  isMap(defaults) && judge(TypeDefaults(checkOf(check)), defaults.value).output !== null;
+  isMap(defaults) && validate(TypeDefaults(checkOf(check)), defaults.value).output !== null;
 
 /** Maps are joined key by key, anything else stays as the first has it. */
 export function joined(own: Located, defaults: Located, without: readonly string[] = []): Located {
@@ -122,7 +122,7 @@ function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems
 const hasLabels = (target: Located, match: Located) =>
   [...match.children].every(([name, { value }]) => target.children.get('labels')?.children.get(name)?.value === value);
 
-// What a target says itself wins; what several groups say holds together.
+// What a target says itself wins; what expanded groups say holds together.
 function withGroups(name: string, target: Located, groups: readonly Group[], problems: Problem[]): Located {
   const children = new Map(target.children);
   for (const key of ['rules', 'notify']) {
@@ -164,20 +164,20 @@ function unionOf(lists: readonly Located[]): Located {
 const entriesOf = (list: Located): readonly Located[] =>
   Array.isArray(list.value) ? [...list.children.values()] : [list];
 
-// Who names a target that is several means all of them.
-function withSeveral(target: Located, several: ReadonlyMap<string, readonly string[]>): Located {
+// Who names a target that became several means all of them.
+function withExpanded(target: Located, expanded: ReadonlyMap<string, readonly string[]>): Located {
   const named = target.children.get('depends_on');
-  if (named === undefined || several.size === 0) return target;
-  return withChildren(target, new Map([...target.children, ['depends_on', allNamed(named, several)]]));
+  if (named === undefined || expanded.size === 0) return target;
+  return withChildren(target, new Map([...target.children, ['depends_on', allNamed(named, expanded)]]));
 }
 
-function allNamed(named: Located, several: ReadonlyMap<string, readonly string[]>): Located {
+function allNamed(named: Located, expanded: ReadonlyMap<string, readonly string[]>): Located {
   const entries = entriesOf(named);
-  if (!entries.some(({ value }) => several.has(String(value)))) return named;
+  if (!entries.some(({ value }) => expanded.has(String(value)))) return named;
   return listOf(
     named,
     entries.flatMap(
-      (entry) => several.get(String(entry.value))?.map((name) => leaf(name, entry.spot, entry.key)) ?? [entry],
+      (entry) => expanded.get(String(entry.value))?.map((name) => leaf(name, entry.spot, entry.key)) ?? [entry],
     ),
   );
 }
@@ -185,12 +185,12 @@ function allNamed(named: Located, several: ReadonlyMap<string, readonly string[]
 function maintenanceOf(
   written: Located | undefined,
   groups: readonly Group[],
-  several: ReadonlyMap<string, readonly string[]>,
+  expanded: ReadonlyMap<string, readonly string[]>,
 ): Located | null {
   const own =
     written === undefined
       ? []
-      : entriesOf(written).map((entry) => withTargets(entry, (named) => allNamed(named, several)));
+      : entriesOf(written).map((entry) => withTargets(entry, (named) => allNamed(named, expanded)));
   const grouped = groups.flatMap(({ located, members }) => {
     const list = located.children.get('maintenance');
     if (list === undefined || members.size === 0) return [];
@@ -203,7 +203,7 @@ function maintenanceOf(
       withChildren(entry, new Map([...entry.children, ['targets', targets(entry)]])),
     );
   });
-  if (grouped.length === 0 && several.size === 0) return null;
+  if (grouped.length === 0 && expanded.size === 0) return null;
   const [first = written] = [...own, ...grouped];
   return first === undefined || (written !== undefined && !Array.isArray(written.value))
     ? null

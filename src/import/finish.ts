@@ -1,6 +1,6 @@
 import { Document, isCollection, visit } from 'yaml';
 import type { Environment } from '#config/environment.ts';
-import { judgeConfig } from '#config/judge.ts';
+import { validateConfig } from '#config/validate.ts';
 import { formatPath, type Problem } from '#config/problem.ts';
 import { readYaml } from '#config/yaml.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -34,7 +34,7 @@ export function finish(draft: Draft, { env, heading, change }: Finishing): strin
 
 function problemsOf(text: string, env: Environment): readonly Problem[] {
   const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
-  return judgeConfig(root).problems;
+  return validateConfig(root).problems;
 }
 
 function takeOut(draft: Draft, { path, message }: Problem): void {

@@ -34,7 +34,7 @@ export type Access =
  * 3. Without one, everybody may start where `open` is set, and callers on this machine where no token is configured.
  * 4. Private addresses are for whom `allowPrivate` says.
  */
-export function judgeCaller(caller: Caller, rules: AccessRules): Access {
+export function accessOf(caller: Caller, rules: AccessRules): Access {
   const objection = browserObjection(caller);
   if (objection !== null) return { ok: false, error: 'cross_site', message: objection };
   const local = isLocal(caller);

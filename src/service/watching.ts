@@ -9,7 +9,7 @@ import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink, type TargetRounds } from './rounds.ts';
 import { graceMs, type Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
-import { countDown, createSettles, type Settles } from './settles.ts';
+import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 
 /** A target that is looked at by its schedule. */
 export interface Watched {
@@ -75,7 +75,7 @@ export class Watching implements Disposable {
   readonly #places = new Map<string, Place>();
   readonly #wheel;
   readonly #assignments: Assignments;
-  readonly #settles: Settles;
+  readonly #storedRounds: StoredRounds;
   #statuses: ReadonlyMap<string, NodeStatus> = new Map();
   #nodes = '';
   #isDirty = false;
@@ -87,7 +87,7 @@ export class Watching implements Disposable {
     const { clock, transport } = options;
     this.#options = options;
     this.#assignments = new Assignments(transport);
-    this.#settles = createSettles(clock);
+    this.#storedRounds = createStoredRounds(clock);
     this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
     this.#wheel = createWheel<Place>({
       clock,
@@ -153,7 +153,7 @@ export class Watching implements Disposable {
 
   /** To be called when a round is stored, by its name. */
   stored(round: string): void {
-    this.#settles.stored(round);
+    this.#storedRounds.stored(round);
   }
 
   [Symbol.dispose](): void {
@@ -178,7 +178,7 @@ export class Watching implements Disposable {
     const now = this.#options.clock.now();
     // What has arrived meanwhile is read before anybody is given up.
     if (!wasHeldUp) for (const place of this.#places.values()) if (place.rounds.awaited <= now) this.#judge(place);
-    this.#settles.forget();
+    this.#storedRounds.forget();
     if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(tickMs, () => this.#tick());
   }
 
@@ -254,7 +254,7 @@ export class Watching implements Disposable {
     if (place === undefined || place.assigned.revision !== revision) return settle?.();
     const taken = place.rounds.take(node, dueAt, outcome, startedAt);
     if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, settle);
-    if (settle !== null) this.#settles.after({ target, dueAt }, settle);
+    if (settle !== null) this.#storedRounds.after({ target, dueAt }, settle);
   }
 
   async #keepLate(late: LateSighting, settle: (() => void) | null): Promise<void> {

@@ -71,8 +71,8 @@ export function readDue(
   const latest = latestOf(waiting);
   const dueAt = ({ id, nextAttemptAt }: DeliveryRow) => latest.get(id)?.dueAt ?? nextAttemptAt;
   const left = rows.all().filter(({ delivery }) => dueAt(delivery) !== Number.POSITIVE_INFINITY);
-  const dueLanes = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [laneOf(delivery)] : [])));
-  const told = left.filter(({ delivery }) => dueLanes.has(laneOf(delivery))).slice(0, limit);
+  const dueAddresses = new Set(left.flatMap(({ delivery }) => (dueAt(delivery) <= now ? [addressOf(delivery)] : [])));
+  const told = left.filter(({ delivery }) => dueAddresses.has(addressOf(delivery))).slice(0, limit);
   const othersOf = createOthers(database, told);
   return told.map(({ target, incident, delivery, ...beginning }) => {
     const { message } = latest.get(delivery.id) ?? delivery;
@@ -107,7 +107,7 @@ function createOthers(
       beginnings.set(row.incidentId, [...(beginnings.get(row.incidentId) ?? []), row]);
   }
   return (delivery) => {
-    const others = (beginnings.get(delivery.incidentId) ?? []).filter((one) => laneOf(one) !== laneOf(delivery));
+    const others = (beginnings.get(delivery.incidentId) ?? []).filter((one) => addressOf(one) !== addressOf(delivery));
     if (others.length === 0) return nobodyElse;
     return {
       unreached: others.flatMap(({ state, channel, recipient, lastError: reason }) =>
@@ -120,7 +120,7 @@ function createOthers(
 
 const askedAtOnce = 500;
 
-function laneOf({ channel, recipient }: DeliveryRow): string {
+function addressOf({ channel, recipient }: DeliveryRow): string {
   return JSON.stringify([channel, recipient]);
 }
 

@@ -111,7 +111,7 @@ const Held = z.object({
   cleared: z.object({ since: z.number(), rounds: z.number() }).optional(),
 });
 
-const Story = z.object({
+const IncidentRecord = z.object({
   severity: z.enum({ critical: 'critical', warning: 'warning', info: 'info' } satisfies {
     [Severity in Incident['severity']]: Severity;
   }),
@@ -176,7 +176,7 @@ export function incidentRow(incident: Incident, targetId: number): typeof incide
 
 export function incidentOf(target: string, row: typeof incidents.$inferSelect): Incident {
   const { id, rule, startedAt, openedAt, endedAt, story } = row;
-  return { id, target, rule, startedAt, openedAt, endedAt, ...parseJson(Story, story, `incident ${id}`) };
+  return { id, target, rule, startedAt, openedAt, endedAt, ...parseJson(IncidentRecord, story, `incident ${id}`) };
 }
 
 export function deliveryOf(row: typeof deliveries.$inferSelect): Delivery {
@@ -197,7 +197,7 @@ export function sentMessageOf(row: {
   readonly at: number | null;
 }): SentMessage {
   const kind = parse(Kind, row.kind, 'a delivery');
-  return { ...row, kind, severity: parse(Story.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
+  return { ...row, kind, severity: parse(IncidentRecord.shape.severity, row.severity, 'an incident'), at: row.at ?? 0 };
 }
 
 /** What a column of JSON says. Throws `store_corrupt` with its place. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '#cli/program.ts';
-import type { World } from '#cli/world.ts';
-import { silentWorld } from './silent-world.ts';
+import type { CommandContext } from '#cli/command-context.ts';
+import { silentContext } from './silent-context.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -25,13 +25,13 @@ export async function command(args: readonly string[], house = root): Promise<En
 }
 
 /** The same in this process. */
-export async function commandHere(args: readonly string[], world: Partial<World> = {}): Promise<Ended> {
+export async function commandHere(args: readonly string[], context: Partial<CommandContext> = {}): Promise<Ended> {
   let [out, err] = ['', ''];
   const code = await runProgram(args, {
-    ...silentWorld(),
+    ...silentContext(),
     print: (text) => void (out += text),
     printError: (text) => void (err += text),
-    ...world,
+    ...context,
   });
   return { code, out, err };
 }

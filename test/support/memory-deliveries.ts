@@ -48,10 +48,10 @@ export class MemoryDeliveries implements Part {
     this.reads += 1;
     if (this.readError !== null) throw this.readError;
     const pending = this.#pending();
-    const laneOf = (one: Delivery) => JSON.stringify([one.channel, one.recipient]);
-    const due = new Set(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(laneOf));
+    const addressOf = (one: Delivery) => JSON.stringify([one.channel, one.recipient]);
+    const due = new Set(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(addressOf));
     return pending
-      .filter((delivery) => due.has(laneOf(delivery)))
+      .filter((delivery) => due.has(addressOf(delivery)))
       .sort((a, b) => a.createdAt - b.createdAt || a.id - b.id)
       .slice(0, limit)
       .map((delivery) => ({

@@ -128,7 +128,7 @@ function follow({ target, named, judged, transition, round, known, heldBy, heldA
     return announce(incident, target.recipients, round.now);
   }
   if (known === undefined) return null;
-  const timeline = withVerdictChange(known.timeline, turnOf(judged.verdict, round.dueAt));
+  const timeline = withVerdictChange(known.timeline, timingOf(judged.verdict, round.dueAt));
   const incident = timeline === known.timeline ? known : { ...known, timeline };
   if (transition?.kind === 'close') {
     const ended = { endedAt: transition.endedAt, closingVotes: judged.lines() };
@@ -191,7 +191,7 @@ function openIncident(
     cause: judged.cause(),
     votes,
     closingVotes: null,
-    timeline: [turnOf(judged.verdict, dueAt)],
+    timeline: [timingOf(judged.verdict, dueAt)],
     held: null,
     told: [],
     toldLate: null,
@@ -199,6 +199,6 @@ function openIncident(
   };
 }
 
-function turnOf({ status, up, down, unknown }: Verdict, at: number): VerdictChange {
+function timingOf({ status, up, down, unknown }: Verdict, at: number): VerdictChange {
   return { at, status, up, down, unknown };
 }

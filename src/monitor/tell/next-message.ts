@@ -3,7 +3,7 @@ import type { Severity } from '../judge/rule.ts';
 import { severities } from '../judge/rules/kind.ts';
 import { type DeliveryPolicy, nextSlot } from './delivery-policy.ts';
 import { type MessagePart, messagePartOf, phaseOf } from './message-part.ts';
-import { turnOf } from './turn.ts';
+import { timingOf } from './timing.ts';
 
 /** What is unsettled for one recipient, and what went out to it before, oldest first. */
 export interface RecipientQueue {
@@ -58,15 +58,15 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   if (chosen.due !== null) return chosen.due;
   const taken = new Set(chosen.incidents);
   const open = byIncident(rows.filter(({ delivery }) => !taken.has(delivery.incidentId)));
-  const left = open.map((own) => ({ own, part: messagePartOf(own), turn: turnOf(own, policy, now) }));
-  const over = left.filter(({ part, turn }) => part === null || turn.kind === 'never').flatMap(({ own }) => own);
+  const left = open.map((own) => ({ own, part: messagePartOf(own), timing: timingOf(own, policy, now) }));
+  const over = left.filter(({ part, timing }) => part === null || timing.kind === 'never').flatMap(({ own }) => own);
   if (over.length > 0) return { kind: 'drop', reason: 'over', rows: over };
 
-  const parts = left.flatMap(({ part, turn }) =>
-    part === null || turn.kind !== 'now' || !isTold(part, now) ? [] : [part],
+  const parts = left.flatMap(({ part, timing }) =>
+    part === null || timing.kind !== 'now' || !isTold(part, now) ? [] : [part],
   );
   const later = left
-    .flatMap(({ turn }) => (turn.kind === 'later' ? [turn] : []))
+    .flatMap(({ timing }) => (timing.kind === 'later' ? [timing] : []))
     .toSorted((a, b) => a.until - b.until)[0];
   const groups = groupsOf(parts, policy, sent, now).map((group) => afterStorm(group, policy, sent));
   const next = groups.toSorted((a, b) => a.at - b.at)[0];

@@ -12,7 +12,14 @@ import type { DueDeliveries } from './due-deliveries.ts';
 import { gravest, type MessageParts, sortOf } from './next-message.ts';
 import type { Address, Dispatch, RecipientQueues } from './recipient-queues.ts';
 import type { Refusals } from './refusals.ts';
-import { deadEntries, failedEntries, type Failure, mergedEntries, refusedEntries, sentEntries } from './settle.ts';
+import {
+  settlementsOfDead,
+  settlementsOfFailed,
+  type Failure,
+  settlementsOfMerged,
+  settlementsOfRefused,
+  settlementsOfSent,
+} from './settlements-of.ts';
 import type { Settlements } from './settlements.ts';
 
 export interface SenderOptions {
@@ -71,11 +78,11 @@ export function createSender(options: SenderOptions): Sender {
         const sort = kind === 'digest' ? kind : sortOf(parts[0].kind, severity);
         queues.remember(address, { sort, severity }, 0);
         const went = { message: id, reference: receipt.reference };
-        return settlements.settle(sentEntries(parts, went, policy, clock.now()));
+        return settlements.settle(settlementsOfSent(parts, went, policy, clock.now()));
       }
       case 'rejected': {
         refusals.refused(address.channel, incidents, receipt.reason, isTold);
-        const { waiting, over } = refusedEntries(parts, receipt.reason, random, clock.now());
+        const { waiting, over } = settlementsOfRefused(parts, receipt.reason, random, clock.now());
         due.refused(waiting.map(({ delivery }) => delivery.id));
         settlements.settle(waiting);
         return giveUp(over, receipt.reason);
@@ -92,7 +99,7 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   function tryLater(parts: MessageParts, failure: Failure): void {
-    const { retried, hopeless } = failedEntries(parts, failure, random, clock.now());
+    const { retried, hopeless } = settlementsOfFailed(parts, failure, random, clock.now());
     giveUp(hopeless, failure.reason);
     settlements.settle(retried);
   }
@@ -102,7 +109,7 @@ export function createSender(options: SenderOptions): Sender {
     const given = deliveries.map(({ id }) => id);
     const { channel, recipient } = deliveries[0] ?? {};
     log.error({ deliveries: given, channel, recipient }, `given up: ${reason}`);
-    settlements.settle(deadEntries(deliveries, reason, clock.now()));
+    settlements.settle(settlementsOfDead(deliveries, reason, clock.now()));
   }
 
   async function send(parts: MessageParts, { next, policy, ...address }: Dispatch): Promise<void> {
@@ -123,7 +130,7 @@ export function createSender(options: SenderOptions): Sender {
     try {
       const deliveries = next.kind === 'drop' ? next.rows.map(({ delivery }) => delivery) : next.parts.flatMap(allOf);
       due.begun(deliveries.map(({ id }) => id));
-      if (next.kind === 'drop') settlements.settle(mergedEntries(deliveries, null, clock.now()));
+      if (next.kind === 'drop') settlements.settle(settlementsOfMerged(deliveries, null, clock.now()));
       else await send(next.parts, dispatch);
     } finally {
       queues.release(dispatch);

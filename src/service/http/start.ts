@@ -5,7 +5,7 @@ import type { NodeInfo } from '#checks/index.ts';
 import { networkOf } from '#kernel/network.ts';
 import { NodeId } from '#protocol/shapes.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
-import { type Access, judgeCaller } from '../access.ts';
+import { type Access, accessOf } from '../access.ts';
 import type { CheckRun } from '../check-run.ts';
 import type { Allowance, Charge, Limits } from '../limits.ts';
 import type { NodeStatus } from '../ports.ts';
@@ -95,7 +95,7 @@ type Admitted = Extract<Access, { ok: true }>;
 
 function admit(request: FastifyRequest, { access: rules }: ServiceOptions): Admitted {
   const { ip, headers, socket } = request;
-  const access = judgeCaller({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
+  const access = accessOf({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
   if (access.ok) return access;
   const challenge = { 'www-authenticate': 'Bearer realm="checks"' };
   throw new ApiFailure(access.error, access.message, access.error === 'unauthorized' ? { headers: challenge } : {});

@@ -7,11 +7,11 @@ import { shapesOf } from '#cli/commands.ts';
 import { exitCodes } from '#cli/exit-codes.ts';
 import { createProgram } from '#cli/program.ts';
 import { command, commandHere } from '../../support/command.ts';
-import { silentWorld } from '../../support/silent-world.ts';
+import { silentContext } from '../../support/silent-context.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
 
 const page = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8');
-const shapes = shapesOf(createProgram(silentWorld(), () => {}));
+const shapes = shapesOf(createProgram(silentContext(), () => {}));
 let folder = '';
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf } from '#checks/index.ts';
-import { explain, judge } from '#config/explain.ts';
+import { explain, validate } from '#config/explain.ts';
 import { targetOf } from '#config/target.ts';
 import { readYaml } from '#config/yaml.ts';
 
@@ -38,7 +38,7 @@ test.each([
   ['headers: { Authorization: 5 }', '1:27: headers.Authorization: expected a text: put it in quotes'],
 ])('%s is explained', (text, line) => {
   const { root } = readYaml({ file: 'x', text }, 0, {});
-  const lines = judge(Options, root.value)
+  const lines = validate(Options, root.value)
     .issues.flatMap((issue) => explain(issue, root))
     .map(({ place, path, message }) => {
       const name = path.map((part, index) =>

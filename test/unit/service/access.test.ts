@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type AccessRules, type Caller, isLocal, judgeCaller } from '#service/access.ts';
+import { type AccessRules, type Caller, isLocal, accessOf } from '#service/access.ts';
 
 const hash = (token: string) => createHash('sha256').update(token).digest();
 const rules: AccessRules = { open: false, allowPrivate: 'loopback', tokens: [] };
@@ -112,7 +112,7 @@ test.each<{ name: string; caller: Caller; rules: AccessRules; expected: object }
     expected: { ok: true, policy: 'private' },
   },
 ])('$name', ({ caller: one, rules: some, expected }) => {
-  expect(judgeCaller(one, some)).toMatchObject(expected);
+  expect(accessOf(one, some)).toMatchObject(expected);
 });
 
 const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
@@ -152,6 +152,6 @@ test.each<{ name: string; headers: Caller['headers']; ok: boolean }>([
   { name: 'an old browser that hides the site', headers: { origin: 'null' }, ok: false },
   { name: 'no browser', headers: {}, ok: true },
 ])('$name may start a check: $ok', ({ headers, ok }) => {
-  const access = judgeCaller(caller('127.0.0.1', headers), { ...rules, open: true });
+  const access = accessOf(caller('127.0.0.1', headers), { ...rules, open: true });
   expect(access).toMatchObject(ok ? { ok } : { ok, error: 'cross_site' });
 });

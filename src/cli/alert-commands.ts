@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** The commands about messages: trying out how people are told, and looking after what could not be delivered. */
 export function addAlertCommands(
   program: Command,
   configOption: Option,
-  world: World,
+  context: CommandContext,
   finish: (code: number) => void,
 ): void {
   const deliveries = program.command('deliveries').description('look after the messages of the running daemon');
@@ -18,7 +18,7 @@ export function addAlertCommands(
     .option('--json', 'print JSON')
     .action(async (options) => {
       const { listDeliveries } = await import('./deliveries.ts');
-      finish(await listDeliveries(options, world));
+      finish(await listDeliveries(options, context));
     });
   deliveries
     .command('retry')
@@ -28,7 +28,7 @@ export function addAlertCommands(
     .option('--all', 'every dead one')
     .action(async (ids, options) => {
       const { retryDeliveries } = await import('./deliveries.ts');
-      finish(await retryDeliveries(ids, options, world));
+      finish(await retryDeliveries(ids, options, context));
     });
 
   program
@@ -40,7 +40,7 @@ export function addAlertCommands(
     .addOption(configOption)
     .option('--kind <kind>', 'one kind only, such as opened')
     .action(async (name, options) => {
-      const { testAlert } = await import('./alert.ts');
-      finish(await testAlert(name, options, world));
+      const { testAlert } = await import('./test-alert.ts');
+      finish(await testAlert(name, options, context));
     });
 }

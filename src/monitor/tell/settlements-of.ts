@@ -6,7 +6,7 @@ import type { MessageParts } from './next-message.ts';
 import type { SettledDelivery } from './settlements.ts';
 
 /** The settlements of a message that was accepted. What is open is to be reminded of. */
-export function sentEntries(
+export function settlementsOfSent(
   parts: MessageParts,
   { message, reference }: { readonly message: string; readonly reference: string | undefined },
   policy: DeliveryPolicy,
@@ -27,12 +27,12 @@ export function sentEntries(
         ...(reference === undefined ? {} : { reference }),
       },
     };
-    return [entry, ...mergedEntries(merged, message, at)];
+    return [entry, ...settlementsOfMerged(merged, message, at)];
   });
 }
 
 /** The settlements of deliveries that another message told, or that have nothing left to tell. */
-export function mergedEntries(
+export function settlementsOfMerged(
   deliveries: readonly Delivery[],
   message: string | null,
   at: number,
@@ -58,7 +58,7 @@ export interface Failed {
 }
 
 /** The settlements of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
-export function failedEntries(
+export function settlementsOfFailed(
   parts: MessageParts,
   { reason: error, askedMs, message }: Failure,
   random: Random,
@@ -79,7 +79,7 @@ export function failedEntries(
  * What follows where the other side will never take a message as it is. While an incident is open its news is tried again, ever
  * more slowly, and others who were told of it hear who was not; what is about an incident that is over is given up.
  */
-export function refusedEntries(
+export function settlementsOfRefused(
   parts: MessageParts,
   error: string,
   random: Random,
@@ -108,6 +108,10 @@ export function refusedEntries(
 }
 
 /** The settlements of deliveries that are given up. */
-export function deadEntries(deliveries: readonly Delivery[], error: string, at: number): readonly SettledDelivery[] {
+export function settlementsOfDead(
+  deliveries: readonly Delivery[],
+  error: string,
+  at: number,
+): readonly SettledDelivery[] {
   return deliveries.map((delivery) => ({ delivery, settlement: { id: delivery.id, state: 'dead', at, error } }));
 }

@@ -1,7 +1,7 @@
-import type { World } from '#cli/world.ts';
+import type { CommandContext } from '#cli/command-context.ts';
 
 /** What a command gets from outside in tests: no terminal, no environment, and nobody reads what it prints. */
-export function silentWorld(): World {
+export function silentContext(): CommandContext {
   return {
     env: {},
     cwd: new URL('../../', import.meta.url).pathname,

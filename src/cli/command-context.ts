@@ -1,5 +1,5 @@
 /** What a command gets from outside: everything that main.ts alone may touch. */
-export interface World {
+export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly version: string;

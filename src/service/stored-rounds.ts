@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
 
 /** What is to be done once rounds are stored. */
-export interface Settles {
+export interface StoredRounds {
   after(round: RoundKey, action: () => void): void;
   /** To be called when a round is stored, by its name. */
   stored(round: string): void;
@@ -23,7 +23,7 @@ export function countDown(count: number, action: (() => void) | null): (() => vo
       };
 }
 
-export function createSettles(clock: Clock): Settles {
+export function createStoredRounds(clock: Clock): StoredRounds {
   const waiting = new Map<string, { readonly since: number; readonly actions: (() => void)[] }>();
   return {
     after(round, action) {

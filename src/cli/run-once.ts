@@ -16,7 +16,7 @@ import { exitCodeOf } from './outcome.ts';
 import { type Paint, paintOf } from './paint.ts';
 import { createProgress } from './progress.ts';
 import { alignRows } from './table.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 export interface OnceOptions {
   readonly config: string;
@@ -38,27 +38,27 @@ interface Round {
  * One round of every target, or of the one that is named, as a table. Nothing is stored and nobody is told. Exit code 1
  * where a target is down by its first rule, else 3 where one is unknown, else 0.
  */
-export async function runOnce(options: OnceOptions, world: World): Promise<number> {
-  const config = await loadConfig({ path: options.config, env: world.env });
+export async function runOnce(options: OnceOptions, context: CommandContext): Promise<number> {
+  const config = await loadConfig({ path: options.config, env: context.env });
   const targets = chosen(config.targets, options.once);
   const environment = {
     clock: systemClock,
     random: systemRandom,
-    log: createLog({ level: options.logLevel, pretty: world.interactive, fd: 2 }),
-    version: world.version,
-    pid: world.pid,
+    log: createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 }),
+    version: context.version,
+    pid: context.pid,
   };
-  const progress = createProgress('targets', targets.length, world);
+  const progress = createProgress('targets', targets.length, context);
   const checking = await openChecking(config, environment, null);
   try {
     const rounds = await Promise.all(
       targets.map(async (target) => {
-        const round = await runRound(target, checking.runner, world.stop);
+        const round = await runRound(target, checking.runner, context.stop);
         progress.step();
         return round;
       }),
     );
-    world.print(options.json === true ? jsonOf(rounds) : `${tableOf(rounds, paintOf(world)).join('\n')}\n`);
+    context.print(options.json === true ? jsonOf(rounds) : `${tableOf(rounds, paintOf(context)).join('\n')}\n`);
     const statuses = rounds.map(({ verdict: { failing, status } }) => (failing === true ? 'down' : status));
     return exitCodeOf((['down', 'unknown'] as const).find((status) => statuses.some((one) => one === status)) ?? 'up');
   } finally {

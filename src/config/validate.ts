@@ -3,8 +3,8 @@ import { type AnyCheck, checkOf, CheckSpec } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { needsObjective, refusalOf, type Rule } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
-import type { JudgedTarget } from './config.ts';
-import { explain, type Issue, judge } from './explain.ts';
+import type { ValidatedTarget } from './config.ts';
+import { explain, type Issue, validate } from './explain.ts';
 import {
   asksForeignService,
   ForeignService,
@@ -20,11 +20,11 @@ import { ConfigFile } from './schema.ts';
 import { spellOut } from './spell-out.ts';
 import { specOf, TargetKeys } from './target.ts';
 
-export interface Judgement {
+export interface Validation {
   readonly problems: readonly Problem[];
   /** What is right about the file, or null where too little is. Of use only without problems. */
   readonly file: ConfigFile | null;
-  readonly targets: readonly JudgedTarget[];
+  readonly targets: readonly ValidatedTarget[];
   /** What was written, without its short forms. */
   readonly root: Located;
 }
@@ -33,9 +33,9 @@ export interface Judgement {
  * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
  * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines.
  */
-export function judgeConfig(written: Located, enrolled: readonly string[] = []): Judgement {
+export function validateConfig(written: Located, enrolled: readonly string[] = []): Validation {
   const { root, problems: short } = spellOut(written);
-  const { output, issues: all } = judge(ConfigFile, root.value);
+  const { output, issues: all } = validate(ConfigFile, root.value);
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...short,
@@ -46,11 +46,11 @@ export function judgeConfig(written: Located, enrolled: readonly string[] = []):
     ...nowhereToCheck(root),
   ];
   const sound = output === null ? without(root.value, issues) : root.value;
-  const file = output ?? judge(ConfigFile, sound).output;
+  const file = output ?? validate(ConfigFile, sound).output;
   if (file === null) return { problems: eachOnce(problems), file, targets: [], root };
 
   const everyMs = issues.some(({ path }) => path[0] === 'defaults') ? null : file.defaults.every;
-  const targets: JudgedTarget[] = [];
+  const targets: ValidatedTarget[] = [];
   for (const name of find(root, ['targets'])?.children.keys() ?? []) {
     if (!Object.hasOwn(file.targets ?? {}, name)) continue;
     const found = judgeTarget(name, root, everyMs);
@@ -67,7 +67,7 @@ export function judgeConfig(written: Located, enrolled: readonly string[] = []):
 }
 
 // Nobody could tell whose call it is.
-function sharedSecrets(targets: readonly JudgedTarget[], root: Located): readonly Problem[] {
+function sharedSecrets(targets: readonly ValidatedTarget[], root: Located): readonly Problem[] {
   const owners = new Map<string, string>();
   return targets.flatMap(({ name, spec }) => {
     const hash = checkOf(spec.type).heard?.(spec).secretHash ?? null;
@@ -94,7 +94,7 @@ function eachOnce(problems: readonly Problem[]): readonly Problem[] {
 function serviceIssues(root: Located): readonly Issue[] {
   const service = find(root, ['service']);
   if ((service?.value ?? undefined) === undefined) return [];
-  const { issues } = judge(asksForeignService(root) ? ForeignService : OwnService, service?.value);
+  const { issues } = validate(asksForeignService(root) ? ForeignService : OwnService, service?.value);
   return issues.map((issue) => ({ ...issue, path: ['service', ...issue.path] }));
 }
 
@@ -124,8 +124,8 @@ function judgeTarget(name: string, root: Located, defaultEveryMs: number | null)
   const path = ['targets', name];
   const raw = find(root, path)?.value;
   if (!isRecord(raw)) return { problems: [], target: null };
-  const keys = judge(TargetKeys, raw).output;
-  const spec = judge(CheckSpec, specOf(raw));
+  const keys = validate(TargetKeys, raw).output;
+  const spec = validate(CheckSpec, specOf(raw));
   if (keys === null || spec.output === null) {
     return { problems: spec.issues.flatMap((issue) => explain(issue, root, path)), target: null };
   }
@@ -133,7 +133,7 @@ function judgeTarget(name: string, root: Located, defaultEveryMs: number | null)
   const everyMs = keys.cron === undefined ? (keys.every ?? defaultEveryMs) : null;
   const check = checkOf(spec.output.type);
   const longestMs = check.deadlineMs(spec.output);
-  const target: JudgedTarget = { name, keys, spec: spec.output };
+  const target: ValidatedTarget = { name, keys, spec: spec.output };
   const scheme = foreignScheme(raw['host'], check);
   if (scheme !== null) return { problems: [problemAt(root, [...path, 'host'], scheme)], target };
   if (everyMs === null || longestMs <= everyMs) return { problems: [], target };
@@ -160,7 +160,7 @@ function quickerSpec(raw: Readonly<Record<string, unknown>>, everyMs: number): C
   let [least, most] = [leastTimeoutMs, Math.min(everyMs, 60_000)];
   while (least <= most) {
     const timeoutMs = Math.floor((least + most) / 2);
-    const spec = judge(CheckSpec, specOf({ ...raw, timeout: formatDuration(timeoutMs) })).output;
+    const spec = validate(CheckSpec, specOf({ ...raw, timeout: formatDuration(timeoutMs) })).output;
     const fits = spec !== null && checkOf(spec.type).deadlineMs(spec) <= everyMs;
     if (fits) [fitting, least] = [spec, timeoutMs + 1];
     else most = timeoutMs - 1;
@@ -169,7 +169,7 @@ function quickerSpec(raw: Readonly<Record<string, unknown>>, everyMs: number): C
 }
 
 // Rules that a check of this type cannot tell, and windows that hold too few of its results.
-function unfitRules({ name, keys, spec }: JudgedTarget, { rules, defaults }: ConfigFile, root: Located) {
+function unfitRules({ name, keys, spec }: ValidatedTarget, { rules, defaults }: ConfigFile, root: Located) {
   const place = keys.rules === undefined ? ['defaults', 'rules'] : ['targets', name, 'rules'];
   const everyMs = keys.cron === undefined ? (keys.every ?? defaults.every) : null;
   return (keys.rules ?? defaults.rules).flatMap((ruleName, index) => {

@@ -3,24 +3,24 @@ import type { DeliveryPolicy } from './delivery-policy.ts';
 import { isWithin, nextBeginning } from './hours.ts';
 
 /** Whether somebody may be told of an incident: now, later, or never, because they are only told of what still holds by then. */
-export type Turn =
+export type Timing =
   | { readonly kind: 'now' }
   | { readonly kind: 'never' }
   | { readonly kind: 'later'; readonly reason: 'escalation' | 'hours'; readonly until: number };
 
-const now: Turn = { kind: 'now' };
-const never: Turn = { kind: 'never' };
+const now: Timing = { kind: 'now' };
+const never: Timing = { kind: 'never' };
 
 /**
  * What a recipient's wishes make of the unsettled deliveries of one incident. Pure. A beginning waits until the incident has gone
  * on for `afterMs`, and until their hours; what is over or acknowledged by then was never theirs, and its end neither. What they
  * were told of ends for them too, within their hours. Whoever was tried before hears the rest.
  */
-export function turnOf(
+export function timingOf(
   rows: readonly [PendingDelivery, ...PendingDelivery[]],
   { afterMs = 0, hours }: DeliveryPolicy,
   at: number,
-): Turn {
+): Timing {
   if (afterMs === 0 && hours === undefined) return now;
   const [{ incident }] = rows;
   const opened = rows.find(({ delivery }) => delivery.kind === 'opened')?.delivery;

@@ -5,7 +5,7 @@ import { deadline, systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { sampleMessages } from '#monitor/tell/sample-messages.ts';
-import type { World } from './world.ts';
+import type { CommandContext } from './command-context.ts';
 
 const attemptMs = 60_000;
 
@@ -16,12 +16,12 @@ const attemptMs = 60_000;
 export async function testAlert(
   name: string | undefined,
   { config: path, kind }: { readonly config: string; readonly kind?: string },
-  world: World,
+  context: CommandContext,
 ): Promise<number> {
-  const config = await loadConfig({ path, env: world.env });
+  const config = await loadConfig({ path, env: context.env });
   const chosen = chosenOf(config, name);
   if (kind !== undefined) checkKind(kind);
-  const log = createLog({ level: 'warn', pretty: world.interactive, fd: 2 });
+  const log = createLog({ level: 'warn', pretty: context.interactive, fd: 2 });
   const channels = openChannels(config, () => config, { clock: systemClock, log });
   let failures = 0;
   try {
@@ -31,8 +31,8 @@ export async function testAlert(
         const samples = sampleMessages(policy.zone, systemClock.now(), recipient);
         const beginnings = new Map<string, string>();
         for (const message of samples.filter((one) => kind === undefined || one.kind === kind)) {
-          if (world.stop.aborted || channel === undefined) break;
-          using limit = deadline(systemClock, attemptMs, world.stop);
+          if (context.stop.aborted || channel === undefined) break;
+          using limit = deadline(systemClock, attemptMs, context.stop);
           const receipt = await channel.send({ ...message, beginnings }, recipient, limit.signal);
           const answer =
             receipt.kind === 'delivered'
@@ -41,14 +41,14 @@ export async function testAlert(
           if (receipt.kind !== 'delivered') failures += 1;
           else if (message.kind === 'opened' && receipt.reference !== undefined)
             for (const { id } of message.incidents) beginnings.set(id, receipt.reference);
-          world.print(`${notify}  ${channelName} ${recipient}  ${message.kind}  ${answer}\n`);
+          context.print(`${notify}  ${channelName} ${recipient}  ${message.kind}  ${answer}\n`);
         }
       }
     }
   } finally {
     await Promise.all(channels.map(async (channel) => channel.close()));
   }
-  return failures > 0 || world.stop.aborted ? 1 : 0;
+  return failures > 0 || context.stop.aborted ? 1 : 0;
 }
 
 const words = { retry: 'not accepted (it would be tried again)', rejected: 'refused for good' } as const;
