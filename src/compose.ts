@@ -5,6 +5,7 @@ import { healthOf } from '#compose/health.ts';
 import { summariesOf } from '#compose/history.ts';
 import { acknowledgingOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { openOutbox } from '#compose/outbox.ts';
+import { watchOurselves } from '#compose/ourselves.ts';
 import { createUpcoming } from '#compose/upcoming.ts';
 import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
@@ -64,14 +65,14 @@ export async function startDaemon(
   });
   const { acknowledgeAt } = acknowledging;
   const parts = { ...environment, ...foundation, upcoming };
-  const { outbox, channels } = openOutbox(config, { ...parts, acknowledgeAt }, started);
+  const { outbox, unstored, channels } = openOutbox(config, { ...parts, acknowledgeAt }, started);
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
   const served = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
   const regulars = startRegulars(config, {
     ...environment,
     summaries: summariesOf(history, store),
     identity,
-    store,
+    store: unstored,
     outbox,
     channels: channels.list,
     pulses: health.pulses,
@@ -89,12 +90,14 @@ export async function startDaemon(
     random,
     log,
     wakeOutbox: () => outbox.wake(),
+    unstored,
     stored: checking.stored,
     board: served.pages.board,
     changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'a change could not be stored')),
   });
   upcoming.put(watching);
   started.use(watching.reloader);
+  started.use(watchOurselves(config.data, { store, monitor: watching.monitor, clock }));
   void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();
   return handleOf({

@@ -5,7 +5,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
-import type { Absence } from '#monitor/doubt/own-incidents.ts';
+import type { Absence } from '#monitor/doubt/own-stories.ts';
 import { watchByAsking } from '#monitor/watch/by-asking.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';

@@ -11,6 +11,7 @@ import type { WatchedTarget } from '#metrics/target.ts';
 import { createControls } from '#monitor/controls.ts';
 import type { Addressee, Incident } from '#monitor/judge/incident.ts';
 import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
+import type { UnstoredDeliveries } from '#monitor/tell/unstored.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
@@ -37,6 +38,7 @@ export interface WatchingParts {
   readonly random: Random;
   readonly log: Log;
   readonly wakeOutbox: () => void;
+  readonly unstored: Pick<UnstoredDeliveries, 'tell'>;
   /** Told the name of each round that is stored, for nodes that wait to hear of it. */
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
@@ -61,13 +63,30 @@ export function startWatching({
   stored,
   board,
   changes,
+  unstored,
   ...parts
 }: WatchingParts): Watching {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
   }
-  const monitor = startMonitor(config, { ...parts, clock, log, events: eventsOf({ metrics, stored, board, changes }) });
+  const tellChanged = (incidents: readonly Incident[]) => {
+    if (incidents.length > 0) board.incidentsChanged(incidents);
+    for (const { target, rule, severity, endedAt, held } of incidents) {
+      const active = endedAt === null;
+      metrics.incidentChanged({ target, rule, severity, active, suppressed: active && held !== null });
+    }
+  };
+  const monitor = startMonitor(config, {
+    ...parts,
+    clock,
+    log,
+    events: eventsOf({ metrics, stored, board, changes, tellChanged }),
+    onUnstored(record) {
+      unstored.tell(record);
+      tellChanged(record.incidents);
+    },
+  });
   const reloader = createReloader({
     config,
     source,
@@ -129,9 +148,11 @@ export function acknowledgingOf(
   };
 }
 
-type Told = Pick<WatchingParts, 'metrics' | 'stored' | 'board' | 'changes'>;
+interface Told extends Pick<WatchingParts, 'metrics' | 'stored' | 'board' | 'changes'> {
+  readonly tellChanged: (incidents: readonly Incident[]) => void;
+}
 
-function eventsOf({ metrics, stored, board, changes }: Told): MonitorEvents {
+function eventsOf({ metrics, stored, board, changes, tellChanged }: Told): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
@@ -147,11 +168,7 @@ function eventsOf({ metrics, stored, board, changes }: Told): MonitorEvents {
     },
     recorded({ target, dueAt, incidents }) {
       stored(formatRunName({ target, dueAt }));
-      if (incidents.length > 0) board.incidentsChanged(incidents);
-      for (const { target, rule, severity, endedAt, held } of incidents) {
-        const active = endedAt === null;
-        metrics.incidentChanged({ target, rule, severity, active, suppressed: active && held !== null });
-      }
+      tellChanged(incidents);
     },
   };
 }

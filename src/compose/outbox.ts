@@ -5,6 +5,7 @@ import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
+import { createUnstored, type UnstoredDeliveries } from '#monitor/tell/unstored.ts';
 import { incidentHref } from '#web/pages/links.ts';
 
 export interface OutboxParts extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
@@ -12,22 +13,30 @@ export interface OutboxParts extends Environment, Pick<Foundation, 'store' | 'me
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
 }
 
+export interface OpenedOutbox {
+  readonly outbox: Outbox;
+  /** What is told without being stored. */
+  readonly unstored: UnstoredDeliveries;
+  readonly channels: ReloadableChannels;
+}
+
 /** Opens the channels, and the outbox that sends through them once it is started. */
 export function openOutbox(
   config: Config,
   { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log }: OutboxParts,
   started: AsyncDisposableStack,
-): { readonly outbox: Outbox; readonly channels: ReloadableChannels } {
+): OpenedOutbox {
   const channels = openReloadableChannels(config, upcoming.inForce, { clock, log });
   for (const channel of channels.list) started.defer(async () => channel.close());
+  const unstored = createUnstored({ store, log });
   const outbox = createOutbox({
-    store,
+    store: unstored,
     channels: channels.list,
     clock,
     random,
     log,
     policyOf: policiesOf(upcoming.inForce),
-    isSilenced: ({ target }) => silenceAt(store.silences(clock.now()), target, clock.now()) !== null,
+    isSilenced: ({ target }) => silenceAt(upcoming.watching?.monitor.silences() ?? [], target, clock.now()) !== null,
     linkTo({ id }) {
       const { publicUrl } = upcoming.inForce().http;
       return publicUrl === null ? null : `${publicUrl}${incidentHref(id)}`;
@@ -40,5 +49,5 @@ export function openOutbox(
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
   started.defer(async () => outbox.stop());
-  return { outbox, channels };
+  return { outbox, unstored, channels };
 }

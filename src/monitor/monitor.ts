@@ -4,7 +4,7 @@ import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Assessor, createAssessor } from './assessment.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
-import type { Absence } from './doubt/own-incidents.ts';
+import type { Absence, Trouble } from './doubt/own-stories.ts';
 import type { Silence } from './doubt/silence.ts';
 import type { Beat } from './hear/hear.ts';
 import { countBudgets } from './judge/budgets.ts';
@@ -38,8 +38,10 @@ export interface MonitorPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: MonitorEvents;
-  /** Called after deliveries were committed. */
+  /** Called after deliveries were committed, or have to be told without. */
   readonly wakeOutbox: () => void;
+  /** Told of what follows from a round and could not be stored for seconds: people hear of it nevertheless. */
+  readonly onUnstored: (record: RoundRecord) => void;
 }
 
 /** The running monitor: one loop for each target. */
@@ -53,6 +55,8 @@ export interface Monitor {
    * where it names its run.
    */
   hear(target: string, beat: Beat): Promise<boolean>;
+  /** Tells that something of our own does not work, or works again. */
+  troubled(trouble: Trouble): void;
   /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
   overdueMs(): number;
   /**
@@ -145,7 +149,8 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     const done = inForce.idle().then(async () => recorder.idle());
     if (!(await endsWithin(done, clock, ms))) {
       work.abort(new Error('the monitor is stopping'));
-      await done;
+      recorder.giveUp();
+      await inForce.idle();
     }
     resolve();
   }
@@ -157,6 +162,10 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
       for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
     },
     hear: async (target, beat) => listeners.hear(target, beat),
+    troubled(trouble) {
+      assessor.own.troubled(trouble, clock.now());
+      for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
+    },
     overdueMs: () => overdue.ms(),
     apply,
     targets: () => inForce.names(),

@@ -1,55 +1,110 @@
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import type { MonitorStore } from './store.ts';
 
 export interface RecorderPorts {
   readonly store: Pick<MonitorStore, 'record'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** Told of what was committed. */
   readonly onRecorded: (record: RoundRecord) => void;
-  /** Called after deliveries were committed. */
+  /** Told of what follows from a round and could not be stored for seconds, or not at all: people hear of it nevertheless. */
+  readonly onUnstored: (record: RoundRecord) => void;
+  /** Called after deliveries were committed, or are told without. */
   readonly wakeOutbox: () => void;
 }
 
 /** Stores what rounds leave behind, and says what became of incidents. */
 export interface Recorder {
-  /** Resolves once the record is committed or refused, to whether it is committed; never rejects. */
+  /**
+   * Resolves to whether the record is committed: once it is, or is refused, or people are told without; where somebody waits, within
+   * seconds. Never rejects.
+   */
   keep(record: RoundRecord): Promise<boolean>;
   /** Resolves when nothing is on its way any more. */
   idle(): Promise<void>;
+  /** Waits for the store no longer: what follows from rounds that are on their way is told as it is, and nobody waits for them. */
+  giveUp(): void;
 }
 
-export function createRecorder({ store, log, onRecorded, wakeOutbox }: RecorderPorts): Recorder {
-  const onTheWay = new Set<Promise<boolean>>();
+interface Kept {
+  /** Resolves when it is committed or refused, to whether it is. */
+  readonly writing: Promise<boolean>;
+  /** Has people told without the store. */
+  readonly tell: () => void;
+}
 
-  async function write(record: RoundRecord): Promise<boolean> {
-    const { target, dueAt, votes, verdict, states, incidents, deliveries, heard } = record;
-    const isEmpty = votes.length + states.length + incidents.length + deliveries.length === 0;
-    if (isEmpty && verdict === undefined && heard === undefined) return true;
+// Somebody may look into the database and lock it for a moment.
+const patienceMs = 5_000;
+
+export function createRecorder(ports: RecorderPorts): Recorder {
+  const { store, clock, log, onRecorded, onUnstored, wakeOutbox } = ports;
+  const onTheWay = new Set<Kept>();
+  let refusal = '';
+
+  async function write(record: RoundRecord, tell: () => void): Promise<boolean> {
+    const { target, dueAt, deliveries } = record;
     try {
       if ((await store.record(record)) === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
+      refusal = '';
       logIncidents(record, log);
       onRecorded(record);
       if (deliveries.length > 0) wakeOutbox();
       return true;
     } catch (error) {
-      log.error({ err: error, target, dueAt }, 'round could not be stored');
+      // While a disk is full this is so for every round of every target.
+      if (refusal !== messageOf(error)) log.error({ err: error, target, dueAt }, 'round could not be stored');
+      refusal = messageOf(error);
+      tell();
       return false;
     }
   }
 
+  function start(record: RoundRecord, resolve: (isStored: boolean) => void): Kept {
+    let isTold = record.incidents.length === 0;
+    const tell = () => {
+      resolve(false);
+      if (isTold) return;
+      isTold = true;
+      log.warn(
+        { target: record.target, dueAt: record.dueAt },
+        'what follows from a round is told without being stored',
+      );
+      onUnstored(record);
+      wakeOutbox();
+    };
+    return { writing: write(record, tell), tell };
+  }
+
   return {
     async keep(record) {
-      const writing = write(record);
-      onTheWay.add(writing);
-      const isKept = await writing;
-      onTheWay.delete(writing);
-      return isKept;
+      if (isEmpty(record)) return true;
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const kept = start(record, resolve);
+      onTheWay.add(kept);
+      const isAwaited = record.incidents.length > 0 || record.heard !== undefined;
+      const timer = isAwaited ? clock.after(patienceMs, kept.tell) : null;
+      void kept.writing.then((isStored) => {
+        timer?.[Symbol.dispose]();
+        onTheWay.delete(kept);
+        resolve(isStored);
+      });
+      return promise;
     },
     async idle() {
-      await Promise.all(onTheWay);
+      await Promise.all([...onTheWay].map(async ({ writing }) => writing));
+    },
+    giveUp() {
+      for (const { tell } of onTheWay) tell();
     },
   };
+}
+
+function isEmpty({ votes, verdict, heard, states, incidents, deliveries }: RoundRecord): boolean {
+  const count = votes.length + states.length + incidents.length + deliveries.length;
+  return count === 0 && verdict === undefined && heard === undefined;
 }
 
 function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): void {

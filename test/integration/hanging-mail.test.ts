@@ -70,6 +70,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
       log,
       events,
       wakeOutbox: () => outbox.wake(),
+      onUnstored: () => {},
     },
   );
   outbox.start();

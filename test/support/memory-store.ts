@@ -93,6 +93,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
       state: this.states.get(delivery.id) ?? 'pending',
       settledAt: null,
       message: this.messages.get(delivery.id) ?? null,
+      reference: this.references.get(delivery.id) ?? null,
     }));
   }
 

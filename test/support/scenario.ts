@@ -8,6 +8,7 @@ import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { type Monitor, type Plan, startMonitor } from '#monitor/monitor.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
+import { createUnstored } from '#monitor/tell/unstored.ts';
 import { watchByAsking } from '#monitor/watch/by-asking.ts';
 import type { RunRequest } from '#monitor/watch/runner.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -137,8 +138,9 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   function launch(): { monitor: Monitor; outbox: Outbox } {
     const asked = { nodes: () => nodes, run, ...(options.service === undefined ? {} : { url: options.service }) };
     const runner = watchByAsking(asked, clock, log.log);
+    const unstored = createUnstored({ store, log: log.log });
     const outbox = createOutbox({
-      store,
+      store: unstored,
       channels: [channel],
       clock,
       random: seededRandom(1),
@@ -150,7 +152,15 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
     name(plan.targets);
     const events = { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {} };
     const wakeOutbox = () => outbox.wake();
-    const monitor = startMonitor(plan, { runner, store, clock, log: log.log, events, wakeOutbox });
+    const monitor = startMonitor(plan, {
+      runner,
+      store,
+      clock,
+      log: log.log,
+      events,
+      wakeOutbox,
+      onUnstored: (record) => unstored.tell(record),
+    });
     outbox.start();
     return { monitor, outbox };
   }

@@ -1,10 +1,15 @@
-import type { NodeInfo } from '#checks/index.ts';
-import { singleLine } from '#kernel/text.ts';
 import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
 import { type Held, type Incident, ownAbsentNode, ownConnectivity, ownNode, ownService } from '../judge/incident.ts';
+import {
+  type Absence,
+  absenceIncident,
+  connectivityIncident,
+  nodeIncident,
+  serviceIncident,
+  type Trouble,
+  troubleIncident,
+} from './own-stories.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
-import { incidentIdOf } from '../judge/rule-state.ts';
-import type { Wording } from '../judge/rules/kind.ts';
 import type { Recipient } from '../judge/recipient.ts';
 import type { Vote } from '../judge/vote.ts';
 import type { ConnectivityChange } from './connectivity.ts';
@@ -13,13 +18,6 @@ import type { TrustChange } from './quarantine.ts';
 /** The node that an incident of ours is about, or null. */
 export function suspectedNodeOf({ target }: Incident): string | null {
   return target.startsWith(ownNode) ? target.slice(ownNode.length) : null;
-}
-
-/** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
-export interface Absence {
-  readonly node: NodeInfo;
-  readonly since: number;
-  readonly reason: string | null;
 }
 
 export interface OwnIncidents {
@@ -33,6 +31,7 @@ export interface OwnIncidents {
     now: number,
   ): void;
   connectivityChanged(change: ConnectivityChange, now: number): void;
+  troubled(trouble: Trouble, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
   acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
@@ -51,26 +50,6 @@ export interface OwnIncidentsOptions {
 
 // A node that cannot be believed for moments only is not worth a mail.
 const reportAfterMs = 60_000;
-
-const suspicion: Wording = {
-  word: 'SUSPECT',
-  noun: 'Suspected',
-  is: 'is suspected',
-  was: 'was suspected',
-  again: 'trusted again',
-  began: 'was suspected',
-  ended: 'was trusted again',
-};
-
-const loss: Wording = {
-  word: 'OFFLINE',
-  noun: 'Offline',
-  is: 'is lost',
-  was: 'was lost',
-  again: 'back',
-  began: 'was lost',
-  ended: 'came back',
-};
 
 export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOptions): OwnIncidents {
   const incidents = new Map(open.map((incident) => [incident.target, incident]));
@@ -115,6 +94,10 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       if (reason === null) end(ownService, now, now);
       else if (!incidents.has(ownService)) begin(serviceIncident(url, since, reason, now), now);
     },
+    troubled(trouble, now) {
+      if (trouble.reason === null) end(trouble.name, now, now);
+      else if (!incidents.has(trouble.name)) begin(troubleIncident(trouble, trouble.reason, now), now);
+    },
     connectivityChanged(change, now) {
       if (change.kind === 'lost') begin(connectivityIncident(change, now), now);
       else end(ownConnectivity, change.at, now);
@@ -150,92 +133,4 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       return [...incidents.values()];
     },
   };
-}
-
-function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownNode + node.name, 'suspected', now),
-    target: ownNode + node.name,
-    rule: 'suspected',
-    severity: 'warning',
-    wording: suspicion,
-    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
-    condition: 'sees its targets down while most other nodes see them up; its votes do not count until it agrees again',
-    startedAt: since,
-    openedAt: now,
-    cause: `it sees ${namesOf(targets)} down, other nodes see them up`,
-  };
-}
-
-function absenceIncident(node: NodeInfo, since: number, reason: string, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownAbsentNode + node.name, 'absent', now),
-    target: ownAbsentNode + node.name,
-    rule: 'absent',
-    severity: 'warning',
-    wording: loss,
-    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
-    condition: 'has not been heard of for long; its votes are unknown until it is back',
-    startedAt: since,
-    openedAt: now,
-    cause: singleLine(reason),
-  };
-}
-
-function serviceIncident(url: string, since: number, reason: string, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownService, 'away', now),
-    target: ownService,
-    rule: 'away',
-    severity: 'warning',
-    wording: loss,
-    subject: `the check service ${singleLine(url, 200)}`,
-    condition: 'no check could be run there for long; its targets are unknown until it is back',
-    startedAt: since,
-    openedAt: now,
-    cause: singleLine(reason),
-  };
-}
-
-function connectivityIncident(
-  { since, targets, sawDown }: Extract<ConnectivityChange, { kind: 'lost' }>,
-  now: number,
-): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownConnectivity, 'connectivity', now),
-    target: ownConnectivity,
-    rule: 'connectivity',
-    severity: 'critical',
-    wording: loss,
-    subject: 'what every node reaches from here',
-    condition: 'no node sees any target up; what is down by itself is told when others are seen up again',
-    startedAt: since,
-    openedAt: now,
-    cause: sawDown ? `every node sees everything down: ${namesOf(targets)}` : 'no node can check anything',
-  };
-}
-
-const common = {
-  endedAt: null,
-  closing: null,
-  votes: [],
-  closingVotes: null,
-  timeline: [],
-  labels: {},
-  held: null,
-  told: [],
-  toldLate: null,
-  acknowledged: null,
-} as const;
-
-const mostNamed = 5;
-
-function namesOf(targets: readonly string[]): string {
-  const named = targets.slice(0, mostNamed).join(', ');
-  const more = targets.length - mostNamed;
-  return singleLine(more > 0 ? `${named} and ${more} more` : named);
 }

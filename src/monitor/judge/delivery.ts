@@ -53,6 +53,8 @@ export interface ListedDelivery extends Delivery {
   readonly settledAt: number | null;
   /** The id of the message that told it, or may have. */
   readonly message: string | null;
+  /** What the other side calls that message, or null. */
+  readonly reference: string | null;
 }
 
 export interface PendingDelivery {

@@ -9,11 +9,13 @@ export const ownConnectivity = 'own connectivity';
 export const ownNode = 'node ';
 export const ownAbsentNode = 'absent node ';
 export const ownService = 'own check service';
+export const ownDatabase = 'own database';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
   return (
     target === ownService ||
+    target === ownDatabase ||
     target === ownConnectivity ||
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)

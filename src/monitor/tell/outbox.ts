@@ -1,5 +1,6 @@
 import type { BudgetLeft } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
@@ -98,6 +99,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let isStarted = false;
   let isRemembered = false;
   let lookedAt = 0;
+  let trouble = '';
 
   function pass(): void {
     if (!isStarted || stopping.signal.aborted) return;
@@ -109,22 +111,33 @@ export function createOutbox(options: OutboxOptions): Outbox {
       queues.fill(due.read());
       startSending();
       if (running.size === 0 && !settlements.hasUnstored) napMs = untilNext();
+      if (isRemembered) trouble = '';
     } catch (error) {
-      log.error({ err: error }, 'the outbox cannot read its deliveries, it will try again');
+      complain(error);
     }
     nap?.[Symbol.dispose]();
     nap = clock.after(napMs, pass);
     if (running.size === 0) idle.dispatchEvent(new Event('idle'));
   }
 
-  // What went out before a restart counts as well.
+  function complain(error: unknown): void {
+    if (trouble !== messageOf(error))
+      log.error({ err: error }, 'the outbox cannot read its deliveries, it will try again');
+    trouble = messageOf(error);
+  }
+
+  // What went out before a restart counts as well. Where that cannot be read, what is in memory goes out nevertheless.
   function remember(): void {
     if (isRemembered) return;
     const now = clock.now();
-    for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
-      queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
+    try {
+      for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
+        queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
+      }
+      isRemembered = true;
+    } catch (error) {
+      complain(error);
     }
-    isRemembered = true;
   }
 
   function untilNext(): number {

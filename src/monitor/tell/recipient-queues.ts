@@ -95,7 +95,11 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
       const key = keyOf(address);
       const now = clock.elapsed();
       const recent = (sent.get(key) ?? []).filter(({ at }) => at > now - memoryMs);
-      sent.set(key, [...recent, { ...message, at: now - Math.max(ageMs, 0) }]);
+      const all = [...recent, { ...message, at: now - Math.max(ageMs, 0) }];
+      sent.set(
+        key,
+        all.toSorted((a, b) => a.at - b.at),
+      );
     },
     nextAt() {
       const nexts = [...waiting].map(([key, queue]) => nextOf(key, queue));

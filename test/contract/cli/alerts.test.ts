@@ -102,6 +102,7 @@ describe('deliveries', () => {
       target: 'shop',
       settledAt: 0,
       message: null,
+      reference: null,
     };
     const store = {
       listDeliveries: ({ state }: { readonly state?: string }) =>

@@ -16,6 +16,7 @@ const dead: ListedDelivery = {
   state: 'dead',
   settledAt: Date.parse('2026-01-01T12:02:00Z'),
   message: 'm1',
+  reference: null,
 };
 
 async function start() {
@@ -87,6 +88,7 @@ describe('a program on this machine', () => {
             recipient: 'ops@example.com',
             attempts: 1,
             message: 'm1',
+            reference: null,
             last_error: '550 no such user',
             created_at: '2026-01-01T12:01:30.000Z',
             next_attempt_at: null,

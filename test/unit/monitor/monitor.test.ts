@@ -17,6 +17,7 @@ test('a monitor without targets goes on until it is stopped', async () => {
       log: memoryLog().log,
       events: { roundAwaited: () => {}, roundSkipped: () => {}, roundDone: () => {}, recorded: () => {} },
       wakeOutbox: () => {},
+      onUnstored: () => {},
     },
   );
   let over = false;

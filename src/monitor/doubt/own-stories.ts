@@ -1,0 +1,160 @@
+import type { NodeInfo } from '#checks/index.ts';
+import { singleLine } from '#kernel/text.ts';
+import { type Incident, ownAbsentNode, ownConnectivity, ownDatabase, ownNode, ownService } from '../judge/incident.ts';
+import { incidentIdOf } from '../judge/rule-state.ts';
+import type { Wording } from '../judge/rules/kind.ts';
+import type { ConnectivityChange } from './connectivity.ts';
+import type { TrustChange } from './quarantine.ts';
+
+// What is told of ourselves, in words.
+
+/** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
+export interface Absence {
+  readonly node: NodeInfo;
+  readonly since: number;
+  readonly reason: string | null;
+}
+
+/** Something of our own that has not worked since `since`, or works again: then there is no reason. */
+export interface Trouble {
+  readonly name: typeof ownDatabase;
+  /** Which one it is: the path of a file, a URL. */
+  readonly which: string;
+  readonly since: number;
+  readonly reason: string | null;
+}
+
+const suspicion: Wording = {
+  word: 'SUSPECT',
+  noun: 'Suspected',
+  is: 'is suspected',
+  was: 'was suspected',
+  again: 'trusted again',
+  began: 'was suspected',
+  ended: 'was trusted again',
+};
+
+const loss: Wording = {
+  word: 'OFFLINE',
+  noun: 'Offline',
+  is: 'is lost',
+  was: 'was lost',
+  again: 'back',
+  began: 'was lost',
+  ended: 'came back',
+};
+
+const unwritable: Wording = {
+  word: 'UNSTORED',
+  noun: 'Not written',
+  is: 'is not written',
+  was: 'was not written',
+  again: 'written again',
+  began: 'was not written any more',
+  ended: 'was written again',
+};
+
+export function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(ownNode + node.name, 'suspected', now),
+    target: ownNode + node.name,
+    rule: 'suspected',
+    severity: 'warning',
+    wording: suspicion,
+    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    condition: 'sees its targets down while most other nodes see them up; its votes do not count until it agrees again',
+    startedAt: since,
+    openedAt: now,
+    cause: `it sees ${namesOf(targets)} down, other nodes see them up`,
+  };
+}
+
+export function absenceIncident(node: NodeInfo, since: number, reason: string, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(ownAbsentNode + node.name, 'absent', now),
+    target: ownAbsentNode + node.name,
+    rule: 'absent',
+    severity: 'warning',
+    wording: loss,
+    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    condition: 'has not been heard of for long; its votes are unknown until it is back',
+    startedAt: since,
+    openedAt: now,
+    cause: singleLine(reason),
+  };
+}
+
+export function serviceIncident(url: string, since: number, reason: string, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(ownService, 'away', now),
+    target: ownService,
+    rule: 'away',
+    severity: 'warning',
+    wording: loss,
+    subject: `the check service ${singleLine(url, 200)}`,
+    condition: 'no check could be run there for long; its targets are unknown until it is back',
+    startedAt: since,
+    openedAt: now,
+    cause: singleLine(reason),
+  };
+}
+
+export function connectivityIncident(
+  { since, targets, sawDown }: Extract<ConnectivityChange, { kind: 'lost' }>,
+  now: number,
+): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(ownConnectivity, 'connectivity', now),
+    target: ownConnectivity,
+    rule: 'connectivity',
+    severity: 'critical',
+    wording: loss,
+    subject: 'what every node reaches from here',
+    condition: 'no node sees any target up; what is down by itself is told when others are seen up again',
+    startedAt: since,
+    openedAt: now,
+    cause: sawDown ? `every node sees everything down: ${namesOf(targets)}` : 'no node can check anything',
+  };
+}
+
+export function troubleIncident({ name, which, since }: Trouble, reason: string, now: number): Incident {
+  return {
+    ...common,
+    id: incidentIdOf(name, 'storage', now),
+    target: name,
+    rule: 'storage',
+    severity: 'critical',
+    wording: unwritable,
+    subject: `the database ${singleLine(which, 200)}`,
+    condition:
+      'nothing can be stored; people are told from memory, and what was not stored when the program ends is lost',
+    startedAt: since,
+    openedAt: now,
+    cause: singleLine(reason),
+  };
+}
+
+const common = {
+  endedAt: null,
+  closing: null,
+  votes: [],
+  closingVotes: null,
+  timeline: [],
+  labels: {},
+  held: null,
+  told: [],
+  toldLate: null,
+  acknowledged: null,
+} as const;
+
+const mostNamed = 5;
+
+function namesOf(targets: readonly string[]): string {
+  const named = targets.slice(0, mostNamed).join(', ');
+  const more = targets.length - mostNamed;
+  return singleLine(more > 0 ? `${named} and ${more} more` : named);
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Trouble } from './own-stories.ts';
+
+/** Something of our own that may not work. */
+export interface TroubleSource extends Pick<Trouble, 'name' | 'which'> {
+  /** Why it does not work at the moment, or null. */
+  readonly reason: () => string | null;
+  /** For how long it must not have worked, or have worked again, before anybody is told. */
+  readonly afterMs: number;
+  readonly overMs: number;
+}
+
+export interface TroublesOptions {
+  readonly sources: readonly TroubleSource[];
+  readonly clock: Clock;
+  /** Whether people were told before the start that something does not work. */
+  readonly wasTold: (name: Trouble['name']) => boolean;
+  readonly tell: (trouble: Trouble) => void;
+}
+
+const lookEveryMs = 5_000;
+
+/** Looks every few seconds at what is our own, and tells what has not worked for a while once, and once that it works again. */
+export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions): Disposable {
+  const watched = sources.map((source) => ({ source, watch: createLasting(source, clock, wasTold(source.name)) }));
+  let timer = clock.after(lookEveryMs, look);
+
+  function look(): void {
+    timer = clock.after(lookEveryMs, look);
+    for (const { source, watch } of watched) {
+      const change = watch(source.reason());
+      if (change !== null) tell({ name: source.name, which: source.which, ...change });
+    }
+  }
+
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+}
+
+function createLasting({ afterMs, overMs }: TroubleSource, clock: Clock, wasTold: boolean) {
+  let isTold = wasTold;
+  let changing: { readonly at: number; readonly began: number } | null = null;
+
+  return (reason: string | null): Pick<Trouble, 'since' | 'reason'> | null => {
+    if ((reason !== null) === isTold) {
+      changing = null;
+      return null;
+    }
+    changing ??= { at: clock.now(), began: clock.elapsed() };
+    if (clock.elapsed() - changing.began < (isTold ? overMs : afterMs)) return null;
+    const { at } = changing;
+    changing = null;
+    isTold = reason !== null;
+    return { since: at, reason };
+  };
+}

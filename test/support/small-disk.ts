@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A disk of its own, which only programs that are started on it see under its name. */
+export interface SmallDisk extends AsyncDisposable {
+  /** Its folder, for programs on it. */
+  readonly folder: string;
+  /** The same folder, for everybody else. */
+  readonly outside: string;
+  /** The words that start a command on it. */
+  on(command: readonly string[]): readonly [string, ...string[]];
+  /** Leaves no room on it. */
+  fill(): void;
+  /** Makes room again. */
+  free(): void;
+}
+
+/** Why such disks cannot be made here, or null where they can. */
+export function diskObstacle(): string | null {
+  if (process.getuid?.() !== 0) return 'disks of their own take root';
+  const { status } = spawnSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']);
+  return status === 0 ? null : 'needs "unshare --mount" and "mount"';
+}
+
+export async function createSmallDisk(size: string): Promise<SmallDisk> {
+  const folder = await mkdtemp(join(tmpdir(), 'watchpost-disk-'));
+  const script = 'mount -t tmpfs -o "size=$1" tmpfs "$0" && echo mounted && exec cat';
+  const keeper = spawn('unshare', ['--mount', 'sh', '-c', script, folder, size], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await mounted(keeper);
+  const outside = `/proc/${keeper.pid}/root${folder}`;
+  const filler = join(outside, 'filler');
+  return {
+    folder,
+    outside,
+    on: (command) => ['nsenter', '--mount', '--target', String(keeper.pid), ...command],
+    fill() {
+      const { bavail, bsize } = statfsSync(outside);
+      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+    },
+    free: () => rmSync(filler, { force: true }),
+    async [Symbol.asyncDispose]() {
+      const exit = once(keeper, 'exit');
+      keeper.stdin?.end();
+      await exit;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function mounted({ stdout }: ChildProcess): Promise<void> {
+  if (stdout === null) throw new Error('the disk says nothing');
+  for await (const line of createInterface({ input: stdout })) if (line === 'mounted') return;
+  throw new Error('the disk could not be mounted');
+}
