@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { startSwitched } from '../crash/switched.ts';
-import { eventually, query } from '../support/program.ts';
+import { eventually } from '../support/program.ts';
 import { createSmallDisk, diskObstacle, type SmallDisk } from '../support/small-disk.ts';
 import { startSmtp } from '../support/smtp.ts';
 
@@ -42,46 +42,49 @@ function startOn(disk: SmallDisk, config: string): Started {
 }
 
 describe.skipIf(obstacle !== null)(`a disk that is full${obstacle === null ? '' : ` (${obstacle})`}`, () => {
-  test('people are told of what happens meanwhile, once, and the program can be stopped', async () => {
-    await using disk = await createSmallDisk('2m');
-    await using sink = await startSmtp();
-    await using shop = await startSwitched();
-    await using started = startOn(disk, configOf(disk, sink.port, shop.port));
-    const database = join(disk.outside, 'watchpost.db');
-    const subjects = () => sink.received.map(({ mail }) => mail.subject ?? '').toSorted();
-    const rows = () =>
-      query(
-        database,
-        `SELECT kind, state, message FROM deliveries WHERE incident_id LIKE 'shop/%' ORDER BY deliveries.id`,
+  test(
+    'people are told of what happens meanwhile, once, and the program can be stopped',
+    { timeout: 300_000 },
+    async () => {
+      await using disk = await createSmallDisk('2m');
+      await using sink = await startSmtp();
+      await using shop = await startSwitched();
+      await using started = startOn(disk, configOf(disk, sink.port, shop.port));
+      const subjects = () => sink.received.map(({ mail }) => mail.subject ?? '').toSorted();
+      const rows = () =>
+        disk.query(
+          'watchpost.db',
+          `SELECT kind, state, message FROM deliveries WHERE incident_id LIKE 'shop/%' ORDER BY deliveries.id`,
+        );
+      await eventually(30_000, () => expect(disk.query('watchpost.db', 'SELECT 1 FROM results')).not.toEqual([]));
+
+      disk.fill();
+      await shop.turn(false);
+      await eventually(60_000, () => expect(subjects()).toContainEqual(expect.stringMatching(/^\[DOWN\] shop/)));
+      await shop.turn(true);
+      await eventually(60_000, () => expect(subjects()).toContainEqual(expect.stringMatching(/^\[RESOLVED\] shop/)));
+      const full = expect.stringMatching(/^\[UNSTORED\] own database: database or disk is full/);
+      await eventually(60_000, () => expect(subjects()).toContainEqual(full));
+      expect(rows()).toEqual([]);
+
+      disk.free();
+      const sent = sink.received.flatMap(({ mail }) => (mail.subject?.includes('shop') === true ? [idOf(mail)] : []));
+      await eventually(60_000, () =>
+        expect(rows()).toEqual([
+          { kind: 'opened', state: 'sent', message: sent[0] },
+          { kind: 'resolved', state: 'sent', message: sent[1] },
+        ]),
       );
-    await eventually(30_000, () => expect(query(database, 'SELECT 1 FROM results')).not.toEqual([]));
+      expect(subjects()).toHaveLength(3);
 
-    disk.fill();
-    await shop.turn(false);
-    await eventually(60_000, () => expect(subjects()).toContainEqual(expect.stringMatching(/^\[DOWN\] shop/)));
-    await shop.turn(true);
-    await eventually(60_000, () => expect(subjects()).toContainEqual(expect.stringMatching(/^\[RESOLVED\] shop/)));
-    const full = expect.stringMatching(/^\[UNSTORED\] own database: database or disk is full/);
-    await eventually(60_000, () => expect(subjects()).toContainEqual(full));
-    expect(rows()).toEqual([]);
-
-    disk.free();
-    const sent = sink.received.flatMap(({ mail }) => (mail.subject?.includes('shop') === true ? [idOf(mail)] : []));
-    await eventually(60_000, () =>
-      expect(rows()).toEqual([
-        { kind: 'opened', state: 'sent', message: sent[0] },
-        { kind: 'resolved', state: 'sent', message: sent[1] },
-      ]),
-    );
-    expect(subjects()).toHaveLength(3);
-
-    disk.fill();
-    await shop.turn(false);
-    await eventually(60_000, () => expect(sink.received.length).toBeGreaterThan(3));
-    expect(await started.stop()).toMatchObject({ code: 1 });
-    disk.free();
-    expect(query(database, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  });
+      disk.fill();
+      await shop.turn(false);
+      await eventually(60_000, () => expect(sink.received.length).toBeGreaterThan(3));
+      expect(await started.stop()).toMatchObject({ code: 1 });
+      disk.free();
+      expect(disk.query('watchpost.db', 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    },
+  );
 });
 
 const idOf = ({ messageId = '' }: { readonly messageId?: string | undefined }) => /^<([^@>]*)@/.exec(messageId)?.[1];

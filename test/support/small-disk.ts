@@ -1,19 +1,25 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+
+const require = createRequire(import.meta.url);
+const ask = `const [, library, file, sql] = process.argv;
+const database = new (require(library))(file, { readonly: true });
+process.stdout.write(JSON.stringify(database.prepare(sql).all()));`;
 
 /** A disk of its own, which only programs that are started on it see under its name. */
 export interface SmallDisk extends AsyncDisposable {
   /** Its folder, for programs on it. */
   readonly folder: string;
-  /** The same folder, for everybody else. */
-  readonly outside: string;
   /** The words that start a command on it. */
   on(command: readonly string[]): readonly [string, ...string[]];
+  /** Rows of a query on a database in its folder. */
+  query(file: string, sql: string): readonly Record<string, unknown>[];
   /** Leaves no room on it. */
   fill(): void;
   /** Makes room again. */
@@ -36,10 +42,25 @@ export async function createSmallDisk(size: string): Promise<SmallDisk> {
   await mounted(keeper);
   const outside = `/proc/${keeper.pid}/root${folder}`;
   const filler = join(outside, 'filler');
+  const words = ['--mount', '--target', String(keeper.pid)];
   return {
     folder,
-    outside,
-    on: (command) => ['nsenter', '--mount', '--target', String(keeper.pid), ...command],
+    on: (command) => ['nsenter', ...words, ...command],
+    // SQLite follows links by their text, so it has to be on the disk itself.
+    query(file, sql) {
+      const args = [
+        ...words,
+        process.execPath,
+        '--eval',
+        ask,
+        require.resolve('better-sqlite3'),
+        join(folder, file),
+        sql,
+      ];
+      return JSON.parse(
+        execFileSync('nsenter', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }),
+      ) as readonly Record<string, unknown>[];
+    },
     fill() {
       const { bavail, bsize } = statfsSync(outside);
       writeFileSync(filler, Buffer.alloc(bavail * bsize));
