@@ -88,7 +88,6 @@ describe('a program on this machine', () => {
             recipient: 'ops@example.com',
             attempts: 1,
             message: 'm1',
-            reference: null,
             last_error: '550 no such user',
             created_at: '2026-01-01T12:01:30.000Z',
             next_attempt_at: null,
