@@ -1,6 +1,13 @@
 import type { NodeInfo } from '#checks/index.ts';
 import { singleLine } from '#kernel/text.ts';
-import { type Incident, ownAbsentNode, ownConnectivity, ownDatabase, ownNode, ownService } from '../judge/incident.ts';
+import {
+  type Incident,
+  ownAbsentNode,
+  ownConnectivity,
+  type ownDatabase,
+  ownNode,
+  ownService,
+} from '../judge/incident.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
 import type { Wording } from '../judge/rules/kind.ts';
 import type { ConnectivityChange } from './connectivity.ts';

@@ -9,7 +9,7 @@ import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
 import { sortOf } from './next-message.ts';
-import { type Address, createRecipientQueues } from './recipient-queues.ts';
+import { type Address, createRecipientQueues, type RecipientQueues } from './recipient-queues.ts';
 import { createRefusals } from './refusals.ts';
 import { createSender } from './sender.ts';
 import { createSettlements, type Settled } from './settlements.ts';
@@ -93,13 +93,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     refusals,
     signal: stopping.signal,
   });
+  const complaint = createComplaint(log);
   const running = new Set<Promise<void>>();
   const idle = new EventTarget();
   let nap: Disposable | null = null;
   let isStarted = false;
   let isRemembered = false;
   let lookedAt = 0;
-  let trouble = '';
 
   function pass(): void {
     if (!isStarted || stopping.signal.aborted) return;
@@ -111,32 +111,23 @@ export function createOutbox(options: OutboxOptions): Outbox {
       queues.fill(due.read());
       startSending();
       if (running.size === 0 && !settlements.hasUnstored) napMs = untilNext();
-      if (isRemembered) trouble = '';
+      if (isRemembered) complaint.over();
     } catch (error) {
-      complain(error);
+      complaint.tell(error);
     }
     nap?.[Symbol.dispose]();
     nap = clock.after(napMs, pass);
     if (running.size === 0) idle.dispatchEvent(new Event('idle'));
   }
 
-  function complain(error: unknown): void {
-    if (trouble !== messageOf(error))
-      log.error({ err: error }, 'the outbox cannot read its deliveries, it will try again');
-    trouble = messageOf(error);
-  }
-
   // What went out before a restart counts as well. Where that cannot be read, what is in memory goes out nevertheless.
   function remember(): void {
     if (isRemembered) return;
-    const now = clock.now();
     try {
-      for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
-        queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
-      }
+      rememberSent(options, queues);
       isRemembered = true;
     } catch (error) {
-      complain(error);
+      complaint.tell(error);
     }
   }
 
@@ -186,6 +177,28 @@ export function createOutbox(options: OutboxOptions): Outbox {
       nap?.[Symbol.dispose]();
       await Promise.all(running);
       idle.dispatchEvent(new Event('idle'));
+    },
+  };
+}
+
+function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQueues, 'remember'>): void {
+  const now = clock.now();
+  for (const { kind, severity, at, ...address } of store.sentMessages(now - memoryMs)) {
+    queues.remember(address, { sort: sortOf(kind, severity), severity }, now - at);
+  }
+}
+
+// It is looked at every few seconds, and a database that cannot be read stays so for long.
+function createComplaint(log: Log) {
+  let last = '';
+  return {
+    tell(error: unknown): void {
+      if (last !== messageOf(error))
+        log.error({ err: error }, 'the outbox cannot read its deliveries, it will try again');
+      last = messageOf(error);
+    },
+    over(): void {
+      last = '';
     },
   };
 }

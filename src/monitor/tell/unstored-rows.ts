@@ -1,0 +1,142 @@
+import type { Delivery, DeliverySettlement, PendingDelivery, ToldIncident } from '../judge/delivery.ts';
+import type { Incident } from '../judge/incident.ts';
+import type { RoundRecord } from '../judge/round-record.ts';
+
+/** A delivery that is in memory only. */
+export interface UnstoredRow {
+  /** As it is by now; its id is negative. */
+  readonly delivery: Delivery;
+  /** The message that tells it or may have, or null. */
+  readonly message: string | null;
+  /** How its last attempt ended, or null. */
+  readonly last: DeliverySettlement | null;
+}
+
+/** Deliveries that could not be stored so far, as the database would keep them. */
+export interface UnstoredRows {
+  readonly isEmpty: boolean;
+  add(record: Pick<RoundRecord, 'incidents' | 'deliveries'>): void;
+  /** The row of the same name as a delivery. */
+  find(delivery: Delivery): UnstoredRow | undefined;
+  byId(id: number): UnstoredRow | undefined;
+  /** To be called once it is stored. */
+  remove(row: UnstoredRow): void;
+  claim(id: number, message: string): void;
+  settle(settlement: DeliverySettlement): void;
+  /** The incident as the newest of what could not be stored says, where that says anything. */
+  incident(id: string): Incident | undefined;
+  pending(): readonly UnstoredRow[];
+  /** What is known of the others who hear of the incident of a delivery. */
+  othersOf(delivery: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
+  toldAndOpen(channel: string): readonly ToldIncident[];
+}
+
+export function createUnstoredRows(): UnstoredRows {
+  const rows = new Map<string, UnstoredRow>();
+  const keys = new Map<number, string>();
+  const incidents = new Map<string, Incident>();
+  const counts = new Map<string, number>();
+  let lastId = 0;
+
+  function add(delivery: Delivery): void {
+    const key = keyOf(delivery);
+    if (rows.has(key)) return;
+    lastId -= 1;
+    rows.set(key, { delivery: { ...delivery, id: lastId }, message: null, last: null });
+    keys.set(lastId, key);
+    counts.set(delivery.incidentId, (counts.get(delivery.incidentId) ?? 0) + 1);
+  }
+
+  function byId(id: number): UnstoredRow | undefined {
+    return rows.get(keys.get(id) ?? '');
+  }
+
+  function put(row: UnstoredRow): void {
+    rows.set(keyOf(row.delivery), row);
+  }
+
+  function remind(delivery: Delivery, at: number): void {
+    const number = delivery.kind === 'reminder' ? delivery.number + 1 : 1;
+    const times = { createdAt: at, nextAttemptAt: at, attempts: 0, lastError: null };
+    add({ ...delivery, ...times, kind: 'reminder', number });
+  }
+
+  return {
+    get isEmpty() {
+      return rows.size === 0;
+    },
+    add({ incidents: changed, deliveries }) {
+      deliveries.forEach(add);
+      for (const incident of changed) if (counts.has(incident.id)) incidents.set(incident.id, incident);
+    },
+    find: (delivery) => rows.get(keyOf(delivery)),
+    byId,
+    remove({ delivery }) {
+      rows.delete(keyOf(delivery));
+      keys.delete(delivery.id);
+      const left = (counts.get(delivery.incidentId) ?? 1) - 1;
+      if (left > 0) return void counts.set(delivery.incidentId, left);
+      // What the database says of it is not older any more.
+      counts.delete(delivery.incidentId);
+      incidents.delete(delivery.incidentId);
+    },
+    claim(id, message) {
+      const row = byId(id);
+      if (row !== undefined) put({ ...row, message });
+    },
+    settle(settlement) {
+      const row = byId(settlement.id);
+      if (row === undefined) return;
+      put(settled(row, settlement));
+      const { delivery } = row;
+      const isOpen = incidents.get(delivery.incidentId)?.endedAt === null;
+      if (settlement.state === 'sent' && settlement.remindAt !== null && isOpen) remind(delivery, settlement.remindAt);
+    },
+    incident: (id) => incidents.get(id),
+    pending: () => [...rows.values()].filter(isPending),
+    othersOf(delivery) {
+      const others = [...rows.values()].filter(
+        ({ delivery: one }) =>
+          one.kind === 'opened' && one.incidentId === delivery.incidentId && laneOf(one) !== laneOf(delivery),
+      );
+      return {
+        unreached: others.flatMap(({ delivery: { channel, recipient, lastError: reason }, last }) =>
+          reason === null || last?.state === 'sent' ? [] : [{ channel, recipient, reason }],
+        ),
+        isKnownToOthers: others.some(({ last }) => last?.state === 'sent'),
+      };
+    },
+    toldAndOpen: (channel) =>
+      [...rows.values()].flatMap(({ delivery, last }) => {
+        const incident = incidents.get(delivery.incidentId);
+        const isTold = delivery.channel === channel && delivery.kind === 'opened' && last?.state === 'sent';
+        return isTold && incident?.endedAt === null ? [{ recipient: delivery.recipient, incident }] : [];
+      }),
+  };
+}
+
+function settled(row: UnstoredRow, settlement: DeliverySettlement): UnstoredRow {
+  const { delivery, last } = row;
+  if (settlement.state === 'dead')
+    return { ...row, last: settlement, delivery: { ...delivery, lastError: settlement.error } };
+  if (settlement.state !== 'pending') return { ...row, last: settlement, message: settlement.message };
+  const { nextAttemptAt, error: lastError, message } = settlement;
+  const tellOthersAt = (last?.state === 'pending' ? last.tellOthersAt : null) ?? settlement.tellOthersAt ?? null;
+  return {
+    delivery: { ...delivery, attempts: delivery.attempts + 1, nextAttemptAt, lastError },
+    message,
+    last: { ...settlement, tellOthersAt },
+  };
+}
+
+export function isPending({ last }: UnstoredRow): boolean {
+  return last === null || last.state === 'pending';
+}
+
+function keyOf({ incidentId, kind, number, channel, recipient }: Delivery): string {
+  return JSON.stringify([incidentId, kind, number, channel, recipient]);
+}
+
+export function laneOf({ channel, recipient }: Pick<Delivery, 'channel' | 'recipient'>): string {
+  return JSON.stringify([channel, recipient]);
+}
