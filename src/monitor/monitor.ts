@@ -142,6 +142,11 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     return startWatch(target, { ...ports, events: { ...events, roundAwaited: awaited }, take }, work.signal);
   }
 
+  function tellOfUs(change: (own: Assessor['own']) => void): void {
+    change(assessor.own);
+    for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
+  }
+
   async function stop(ms: number): Promise<void> {
     extraRounds[Symbol.dispose]();
     listeners[Symbol.dispose]();
@@ -157,15 +162,9 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
 
   return {
     ended,
-    nodeAbsent(absence) {
-      assessor.own.nodeAbsent(absence, clock.now());
-      for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
-    },
+    nodeAbsent: (absence) => tellOfUs((own) => own.nodeAbsent(absence, clock.now())),
     hear: async (target, beat) => listeners.hear(target, beat),
-    troubled(trouble) {
-      assessor.own.troubled(trouble, clock.now());
-      for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
-    },
+    troubled: (trouble) => tellOfUs((own) => own.troubled(trouble, clock.now())),
     overdueMs: () => overdue.ms(),
     apply,
     targets: () => inForce.names(),
@@ -188,10 +187,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     },
     budgets: (target) => assessor.budgets.left(clock.now(), target),
     countBudgets: () => countBudgets(assessor.budgets, store, watched, clock.now()),
-    openIncidents: () => [
-      ...assessor.own.open,
-      ...[...memories.values()].flatMap(({ openIncidents }) => [...openIncidents.values()]),
-    ],
+    openIncidents: () => [...assessor.own.open, ...openIn(memories)],
     async stop(ms) {
       stopped ??= stop(ms);
       return stopped;
@@ -236,6 +232,10 @@ function refill(
 
 function ownOf(stored: readonly StoredTarget[]): readonly Incident[] {
   return stored.filter(({ target }) => isAboutUs(target)).flatMap(({ openIncidents }) => openIncidents);
+}
+
+function openIn(memories: ReadonlyMap<string, Memory>): readonly Incident[] {
+  return [...memories.values()].flatMap(({ openIncidents }) => [...openIncidents.values()]);
 }
 
 function memoriesOf(stored: readonly StoredTarget[]): Map<string, Memory> {

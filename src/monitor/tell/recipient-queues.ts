@@ -24,7 +24,8 @@ export interface RecipientQueuesOptions {
 
 /**
  * Who is next: one message at a time for each recipient of a channel, `concurrency` at a time for the channel, and the
- * recipient who waited longest first. So nobody who hangs holds up another, and everybody gets things in order.
+ * recipient who waited longest first. Whoever takes longer than a few seconds, or did so the last time, has rooms of their own.
+ * So nobody who hangs holds up another, and everybody gets things in order.
  */
 export interface RecipientQueues {
   /** Replaces what waits, except for recipients to whom a message is on its way. */
@@ -38,22 +39,39 @@ export interface RecipientQueues {
   nextAt(): number;
 }
 
+interface Begun {
+  readonly channel: string;
+  /** On the monotonic clock. */
+  readonly at: number;
+  /** Whether the recipient took long the last time. */
+  readonly isSlow: boolean;
+}
+
 interface Waiting extends Address {
   readonly rows: readonly PendingDelivery[];
 }
 
+// From then on an attempt takes none of the rooms of those who answer.
+const lingersAfterMs = 5_000;
+// Each may be a connection to one server: more would be unkind to it.
+const roomsForLingering = 16;
 // Longer than any interval or storm that can be configured.
 const memoryMs = 2 * 86_400_000;
 
 export function createRecipientQueues({ clock, concurrency, policyOf }: RecipientQueuesOptions): RecipientQueues {
   const waiting = new Map<string, Waiting>();
-  const onTheWay = new Map<string, Address>();
+  const onTheWay = new Map<string, Begun>();
+  const slow = new Set<string>();
   const lastServed = new Map<string, number>();
   const sent = new Map<string, SentBefore[]>();
   let served = 0;
 
-  function hasRoom(channel: string): boolean {
-    return [...onTheWay.values()].filter((other) => other.channel === channel).length < concurrency;
+  function hasRoom(key: string, channel: string): boolean {
+    const now = clock.elapsed();
+    const others = [...onTheWay.values()].filter((other) => other.channel === channel);
+    const lingering = others.filter(({ isSlow, at }) => isSlow || now - at >= lingersAfterMs).length;
+    if (slow.has(key)) return lingering < roomsForLingering;
+    return others.length - Math.min(lingering, roomsForLingering) < concurrency;
   }
 
   function nextOf(key: string, { rows, ...address }: Waiting): NextMessage {
@@ -76,20 +94,24 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
     take() {
       const longestFirst = [...waiting].sort(([a], [b]) => (lastServed.get(a) ?? 0) - (lastServed.get(b) ?? 0));
       for (const [key, queue] of longestFirst) {
-        if (!hasRoom(queue.channel)) continue;
+        if (!hasRoom(key, queue.channel)) continue;
         const { channel, recipient } = queue;
         const next = nextOf(key, queue);
         if (next.kind === 'wait') continue;
         served += 1;
         lastServed.set(key, served);
         waiting.delete(key);
-        onTheWay.set(key, { channel, recipient });
+        onTheWay.set(key, { channel, at: clock.elapsed(), isSlow: slow.has(key) });
         return { channel, recipient, policy: policyOf(queue), next };
       }
       return null;
     },
     release(address) {
-      onTheWay.delete(keyOf(address));
+      const key = keyOf(address);
+      const begun = onTheWay.get(key);
+      if (begun !== undefined && clock.elapsed() - begun.at >= lingersAfterMs) slow.add(key);
+      else slow.delete(key);
+      onTheWay.delete(key);
     },
     remember(address, message, ageMs) {
       const key = keyOf(address);

@@ -322,15 +322,20 @@ describe('a channel that hangs', () => {
     expect(email.recipients).toEqual(['hanging@example.com', ...Array<string>(3).fill('fine@example.com')]);
   });
 
-  test('for as many recipients as may be on their way holds up another one for one attempt only', async () => {
+  test('for as many recipients as may be on their way holds up another one for seconds, and then not at all', async () => {
     email.answer = (attempt) => (attempt.recipient === 'fine@example.com' ? accepted : hang(attempt));
     for (const [index, name] of ['a', 'b', 'c', 'd'].entries()) addIncidents(10, `${name}@example.com`, index * 10 + 1);
     addIncidents(1, 'fine@example.com', 100);
     outbox.start();
     await clock.advance(0);
     expect(email.recipients).toEqual(['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com']);
-    await clock.advance(minute);
+    await clock.advance(5 * second);
     expect(store.states.get(100)).toBe('sent');
+    await clock.advance(20 * minute);
+    addIncidents(1, 'fine@example.com', 101);
+    outbox.wake();
+    await clock.advance(0);
+    expect(store.states.get(101)).toBe('sent');
   });
 
   test('leaves a delivery that falls due meanwhile on time', async () => {
