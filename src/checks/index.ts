@@ -4,6 +4,7 @@ import type { Capability, HeardOf, NodeEnvironment, ProbeContext, RowForm } from
 import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
 import { heartbeat } from './heartbeat/index.ts';
+import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
@@ -12,6 +13,7 @@ import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
+import { websocket } from './websocket/index.ts';
 
 export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
 export { probeFindings } from './as-probe.ts';
@@ -25,7 +27,7 @@ export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp, tls, heartbeat] as const;
+export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, heartbeat] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.

@@ -219,7 +219,10 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits(slow)).toEqual(checkTypeNames);
   expect(fits(lossy)).toEqual(checkTypeNames.filter((name) => checkOf(name).facts.includes('loss')));
   expect(fits(lossy)).toEqual(['ping']);
-  expect(fits(expiring)).toEqual(['http', 'tcp', 'tls']);
+  expect(fits(expiring)).toEqual(
+    checkTypeNames.filter((name) => checkOf(name).facts.includes('certificate_expires_at')),
+  );
+  expect(fits(expiring)).toEqual(['http', 'tcp', 'tls', 'grpc', 'websocket']);
   expect(fits(changed)).toEqual(['dns']);
 });
 

@@ -1,0 +1,23 @@
+import { defineCheck, startPlain } from '../check.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
+import { Detail } from './detail.ts';
+import { lines } from './lines.ts';
+import { probe } from './probe.ts';
+import { Spec } from './spec.ts';
+import { table } from './table.ts';
+
+export const grpc = defineCheck({
+  type: 'grpc',
+  summary: 'Asks a gRPC server for its health.',
+  Spec,
+  Detail,
+  phases: ['resolve', 'connect', 'tls', 'first_byte'],
+  facts: ['certificate_expires_at'],
+  deadlineMs: (spec) => spec.timeout,
+  port: ({ host }) => String(portOf(endpointOf(host))),
+  start: startPlain(probe),
+  certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  lines,
+  table,
+  row: null,
+});

@@ -1,0 +1,8 @@
+import type { OutcomeTable } from '../table.ts';
+import type { Detail } from './detail.ts';
+
+export const table: OutcomeTable<Detail> = {
+  did: 'was asked for its health',
+  columns: ['Health'],
+  cells: ({ detail }) => [detail?.health ?? ''],
+};

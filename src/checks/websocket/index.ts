@@ -1,0 +1,24 @@
+import { defineCheck, startPlain } from '../check.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
+import { Detail } from './detail.ts';
+import { lines } from './lines.ts';
+import { probe } from './probe.ts';
+import { Spec } from './spec.ts';
+import { table } from './table.ts';
+
+export const websocket = defineCheck({
+  type: 'websocket',
+  summary: 'Opens a WebSocket, and where asked for sends a message and expects one.',
+  Spec,
+  Detail,
+  schemes: ['ws', 'wss', 'http', 'https'],
+  phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
+  facts: ['certificate_expires_at'],
+  deadlineMs: (spec) => spec.timeout,
+  port: ({ host }) => String(portOf(endpointOf(host))),
+  start: startPlain(probe),
+  certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  lines,
+  table,
+  row: null,
+});

@@ -1,0 +1,15 @@
+import type { Outcome } from '../outcome.ts';
+import { certificateLines } from '../tls-connection.ts';
+import type { Detail } from './detail.ts';
+
+/** The subprotocol, the TLS connection and its certificate, and the beginning of the message. */
+export function lines({ detail }: Outcome<Detail>): readonly string[] {
+  if (detail === null) return [];
+  const { protocol, tls, answer } = detail;
+  return [
+    ...(protocol === null ? [] : [`protocol     ${protocol}`]),
+    ...(tls === null ? [] : [`${tls.protocol}, ${tls.cipher}`]),
+    ...(tls === null || tls.certificate === null ? [] : certificateLines(tls.certificate)),
+    ...(answer === null ? [] : [`message      ${answer}`]),
+  ];
+}
