@@ -35,6 +35,8 @@ export interface PagesOver {
   readonly controls: () => Controls;
   readonly store: NoteStore & Pick<ChangeStore, 'changesOf'>;
   readonly silences: () => readonly Silence[];
+  /** The share of a node's answers within the last hour that contradicted most others; null where none could be compared. */
+  readonly disagreementOf: (node: string) => number | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -93,7 +95,7 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
       ...status,
       awayMs: null,
       targets: hasMonitor ? votes.filter((name) => name === status.info.name).length : null,
-      disagreement: null,
+      disagreement: hasMonitor ? over.disagreementOf(status.info.name) : null,
     }));
   };
   const access = accessOf(config, over, sessions);
@@ -141,14 +143,22 @@ function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, se
 }
 
 function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
-  const watched = ({ name, spec, labels, rules, schedule }: Config['targets'][number]) => ({
-    name,
-    check: spec.type,
-    host: spec.host,
-    labels,
-    rules: rules.map(({ name: rule, rule: one }) => ({ name: rule, words: describeRule(one), severity: one.severity })),
-    holdsMs: 3 * (longestInterval(schedule, name, clock.now()) ?? 86_400_000) + 60_000,
-  });
+  const watched = ({ name, spec, labels, rules, schedule }: Config['targets'][number]) => {
+    const everyMs = longestInterval(schedule, name, clock.now());
+    return {
+      everyMs,
+      holdsMs: 3 * (everyMs ?? 86_400_000) + 60_000,
+      name,
+      check: spec.type,
+      host: spec.host,
+      labels,
+      rules: rules.map(({ name: rule, rule: one }) => ({
+        name: rule,
+        words: describeRule(one),
+        severity: one.severity,
+      })),
+    };
+  };
   // Configured targets change by a reload only, and then they are other objects.
   let known: { readonly of: Config['targets']; readonly all: ReturnType<typeof watched>[] } | null = null;
   return createBoard({
@@ -163,7 +173,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
 }
 
 function monitorPages(
-  { assets, history, checking, controls, clock }: PagesOver,
+  { assets, history, checking, controls, clock, store }: PagesOver,
   {
     site,
     board,
@@ -179,6 +189,7 @@ function monitorPages(
     reader: history,
     board,
     past,
+    changesOf: (target) => store.changesOf(target),
     nodes: () => checking.statuses(),
     actions: {
       acknowledge: async (incident, why) => controls().acknowledge(incident, why),

@@ -51,6 +51,7 @@ export async function openWeb(
     controls: () => controls,
     store,
     silences: () => upcoming.watching?.monitor.silences() ?? [],
+    disagreementOf: (node) => metrics.disagreementOf(node),
     clock,
     random,
     log,

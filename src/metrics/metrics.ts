@@ -70,6 +70,8 @@ export interface Metrics extends Disposable {
   upkeepDone(seconds: number): void;
   requestAnswered(answered: RequestAnswered): void;
   configReloaded(successful: boolean, at: number): void;
+  /** The share of a node's answers within the last hour that contradicted most of the others'; null where none could be compared. */
+  disagreementOf(node: string): number | null;
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
@@ -132,6 +134,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     upkeepDone: (seconds) => store.upkeepDone(seconds),
     requestAnswered,
     configReloaded,
+    disagreementOf: (node) => disagreement.ratioOf(node),
     [Symbol.dispose]: () => ownProcess[Symbol.dispose](),
   };
 }

@@ -55,7 +55,7 @@ test('a target that goes down and comes back is seen without a reload, and its i
   await page.getByRole('link', { name: 'shop', exact: true }).click();
   await heading(tab, /shop is up from 2 of 2 nodes/);
   await page.getByRole('link', { name: '10m' }).click();
-  await page.getByRole('img', { name: /Latency over time of de1, us1/ }).waitFor();
+  await page.getByRole('application', { name: /Latency over time of de1, us1/ }).waitFor();
   await expectGood(tab);
   await page.goto('/incidents');
   await heading(tab, /No incident is open\.|incidents? (?:is|are) open/);
@@ -90,6 +90,59 @@ test('every page about targets is good on phone, desktop and wall, in light and 
     ['/', '/?group=team', '/?view=wall', '/targets/shop?span=10m', '/incidents', '/nodes'],
     [/targets/, /targets/, /targets/, /shop is/, /incident/, /2 nodes are watching\./],
   );
+});
+
+test('the chart zooms by mouse, wheel and keys, keeps its span in the address, and draws what the server drew without scripts', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(config(target.url));
+  await using tab = await openTab(browser, url);
+  const { page } = tab;
+  await page.goto('/targets/shop?span=10m');
+  const chart = page.getByRole('application', { name: /Latency over time of de1, us1/ });
+  await chart.waitFor();
+  const lengthOf = () => {
+    const query = new URL(page.url()).searchParams;
+    return (Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? '')) / 1_000;
+  };
+  await page.goto('/targets/shop');
+  await chart.waitFor();
+  const asked = page.waitForResponse((response) => response.url().includes('/series?from='));
+  const plot = page.locator('.u-over');
+  const box = await plot.boundingBox();
+  if (box === null) throw new Error('the plot is not seen');
+  const middle = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width / 2, middle);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width, middle, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/from=.*to=/);
+  expect(Math.round(lengthOf() / 600)).toBe(18);
+  const series = (await (await asked).json()) as { step: number; lines: { name: string; p50: unknown[] }[] };
+  expect(series).toMatchObject({ step: 60, lines: [{ name: 'de1' }, { name: 'us1' }] });
+
+  await chart.focus();
+  await page.keyboard.press('+');
+  expect(Math.round(lengthOf() / 60)).toBe(90);
+  for (let presses = 0; presses < 6; presses += 1) await page.keyboard.press('+');
+  expect(Math.round(lengthOf())).toBe(600);
+  await page.mouse.move(box.x + box.width / 2, middle);
+  await page.mouse.wheel(0, 100);
+  await expect.poll(() => Math.round(lengthOf())).toBeGreaterThan(600);
+  for (let presses = 0; presses < 20; presses += 1) await page.keyboard.press('-');
+  expect(Math.round(lengthOf() / 86_400)).toBe(730);
+  await page.locator('.u-axis').first().waitFor();
+  await expectGood(tab);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => new URL(page.url()).search).toBe('');
+
+  await using plain = await openTab(browser, url, { javaScriptEnabled: false });
+  await plain.page.goto('/targets/shop?from=2026-01-01T00:00:00Z&to=2026-01-01T06:00:00Z');
+  await plain.page.getByText('No times were measured in this span.').waitFor();
+  await plain.page.goto('/targets/shop?span=10m');
+  await plain.page.getByRole('img', { name: /Latency over time of de1, us1/ }).waitFor();
+  expect([tab.complaints, plain.complaints]).toEqual([[], []]);
 });
 
 test('filters are kept in the address and work by keyboard without scripts', async (context) => {

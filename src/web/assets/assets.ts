@@ -43,8 +43,8 @@ export async function loadAssets(): Promise<Assets> {
   ]);
   const urls = new Map<string, string>();
   const files = new Map<string, Asset>();
-  for (const [name, text] of texts) {
-    const body = Buffer.from(text);
+  for (const [name, text] of inOrder(texts)) {
+    const body = Buffer.from(withUrls(text, urls));
     const hash = createHash('sha256').update(body).digest('hex').slice(0, 12);
     const file = name.replace('.', `.${hash}.`);
     const type = types[name.slice(name.indexOf('.') + 1)] ?? 'application/octet-stream';
@@ -61,6 +61,24 @@ export async function loadAssets(): Promise<Assets> {
     },
   };
 }
+
+const imported = /(?<=\bfrom )'\.\/([\w-]+)\.[jt]s'/g;
+
+/** Each script after those that it imports. */
+function inOrder(texts: ReadonlyMap<string, string>): readonly (readonly [string, string])[] {
+  const done = new Map<string, string>();
+  const add = (name: string) => {
+    const text = texts.get(name);
+    if (text === undefined || done.has(name)) return;
+    for (const [, other] of text.matchAll(imported)) add(`${other}.js`);
+    done.set(name, text);
+  };
+  for (const name of texts.keys()) add(name);
+  return [...done];
+}
+
+const withUrls = (text: string, urls: ReadonlyMap<string, string>): string =>
+  text.replaceAll(imported, (whole, name: string) => `'${urls.get(`${name}.js`) ?? whole}'`);
 
 /** `/assets/`: everything may be kept for ever, because its name changes with its content. */
 export function assetRoutes(assets: Assets): FastifyPluginAsync {

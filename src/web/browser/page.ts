@@ -108,6 +108,8 @@ function begin(): void {
 }
 
 begin();
+// Another span of the same page is looked at.
+document.addEventListener('moved', refreshSoon);
 const named = document.querySelector('#zone');
 if (named !== null) named.textContent = zone;
 const { live } = document.body.dataset;

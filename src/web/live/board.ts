@@ -3,6 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { TargetNow } from '#history/reader.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
+import { type Spread, SpreadRing, spreadOf } from './spread.ts';
 
 export type ShownStatus = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance';
 
@@ -14,6 +15,8 @@ export interface WatchedTarget {
   readonly labels: Readonly<Record<string, string>>;
   /** The rules in words, by name. */
   readonly rules: readonly { readonly name: string; readonly words: string; readonly severity: string }[];
+  /** The longest time between two rounds; null where none is known. */
+  readonly everyMs: number | null;
   /** What a round saw holds no longer than this. */
   readonly holdsMs: number;
 }
@@ -29,6 +32,8 @@ export interface LiveTarget extends WatchedTarget {
   /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
   readonly recent: readonly (number | null)[];
   readonly incidents: readonly Incident[];
+  /** By node, the spread of the echoes of the last rounds; empty where the check sends none. */
+  readonly spreads: ReadonlyMap<string, readonly Spread[]>;
 }
 
 /** What happened last, for whoever looks. It costs a few steps for each round, and nothing more while nobody looks. */
@@ -62,6 +67,7 @@ interface Entry {
   dueAt: number | null;
   votes: readonly Vote[];
   recent: (number | null)[];
+  spreads: Map<string, SpreadRing>;
   version: number;
 }
 
@@ -87,25 +93,21 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
     return version;
   }
 
-  function entryOf(name: string): Entry {
-    const entry = entries.get(name) ?? {
-      status: 'unknown',
-      since: null,
-      dueAt: null,
-      votes: [],
-      recent: [],
-      version: 0,
-    };
-    entries.set(name, entry);
-    return entry;
-  }
-
   function liveOf(target: WatchedTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
     const entry = entries.get(target.name);
     const incidents = open.get(target.name) ?? [];
     if (entry === undefined)
-      return { ...target, status: 'unknown', since: null, dueAt: null, votes: [], recent: [], incidents };
-    const { status, since, dueAt, votes, recent } = entry;
+      return {
+        ...target,
+        status: 'unknown',
+        since: null,
+        dueAt: null,
+        votes: [],
+        recent: [],
+        incidents,
+        spreads: noSpreads,
+      };
+    const { status, since, dueAt, votes, recent, spreads } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
     return {
@@ -114,6 +116,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       votes,
       recent,
       dueAt,
+      spreads: spreads.size === 0 ? noSpreads : listed(spreads, votes),
       status: isStale ? 'unknown' : status,
       since: isStale ? heldUntil : since,
     };
@@ -123,7 +126,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
 
   return {
     roundDone(target, { dueAt, votes, verdict, inMaintenance }) {
-      const entry = entryOf(target);
+      const entry = entryOf(entries, target);
       const status = inMaintenance ? 'maintenance' : verdict.status;
       if (status !== entry.status || entry.since === null) entry.since = dueAt;
       entry.status = status;
@@ -131,6 +134,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       entry.votes = votes;
       entry.recent.push(middle(votes));
       if (entry.recent.length > roundsKept) entry.recent.shift();
+      keepSpreads(entry, dueAt, votes);
       entry.version = changed();
     },
     incidentsChanged(incidents) {
@@ -144,7 +148,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
     seed(targets) {
       for (const { name, status, inMaintenance, since, round } of targets) {
         const shown = inMaintenance ? 'maintenance' : status;
-        const entry = entryOf(name);
+        const entry = entryOf(entries, name);
         if (entry.dueAt === null) Object.assign(entry, { status: shown, since, dueAt: round?.dueAt ?? null });
         else if (entry.status === shown && since !== null) entry.since = since;
       }
@@ -170,6 +174,37 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
+}
+
+function entryOf(entries: Map<string, Entry>, name: string): Entry {
+  const entry = entries.get(name) ?? {
+    status: 'unknown',
+    since: null,
+    dueAt: null,
+    votes: [],
+    recent: [],
+    spreads: new Map(),
+    version: 0,
+  };
+  entries.set(name, entry);
+  return entry;
+}
+
+const noSpreads: LiveTarget['spreads'] = new Map();
+
+function keepSpreads({ spreads }: Entry, dueAt: number, votes: readonly Vote[]): void {
+  for (const { node, outcome } of votes) {
+    const spread = spreadOf(outcome, dueAt);
+    if (spread === null) continue;
+    let ring = spreads.get(node.name);
+    if (ring === undefined) spreads.set(node.name, (ring = new SpreadRing(roundsKept)));
+    ring.add(spread);
+  }
+}
+
+// A node that does not watch the target any more is left out.
+function listed(spreads: ReadonlyMap<string, SpreadRing>, votes: readonly Vote[]): LiveTarget['spreads'] {
+  return new Map(votes.flatMap(({ node: { name } }) => [[name, spreads.get(name)?.list() ?? []] as const]));
 }
 
 function middle(votes: readonly Vote[]): number | null {

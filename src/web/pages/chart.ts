@@ -1,5 +1,6 @@
+import type { ChangeKind } from '#history/changes.ts';
 import { formatSeconds } from '#kernel/units.ts';
-import { html, type Markup } from './markup.ts';
+import { foreign, html, type Markup, moment } from './markup.ts';
 import { texts } from './texts.ts';
 
 /** Figures of a step; null where there is nothing to go by. */
@@ -8,7 +9,6 @@ export interface ChartPoint {
   readonly p50: number | null;
   readonly p95: number | null;
   readonly min: number | null;
-  readonly max: number | null;
 }
 
 export interface ChartLine {
@@ -19,13 +19,16 @@ export interface ChartLine {
 export interface ChartEvent {
   readonly from: number;
   readonly to: number;
-  readonly kind: 'down' | 'maintenance' | 'unknown' | 'partial';
+  /** How the target was for a while, or what happened at a moment. */
+  readonly kind: 'down' | 'maintenance' | 'unknown' | 'partial' | 'incident' | 'late' | ChangeKind;
   readonly words: string;
+  readonly href?: string;
 }
 
 export interface ChartValue {
   readonly from: number;
   readonly to: number;
+  readonly stepMs: number;
   readonly lines: readonly ChartLine[];
   readonly events: readonly ChartEvent[];
 }
@@ -44,6 +47,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
       html`<path class="grid" d="M${left} ${y(top * share).toFixed(1)}H${width - 8}"/><text x="${left - 8}" y="${(y(top * share) + 4).toFixed(1)}" text-anchor="end">${share === 0 ? '0' : formatSeconds(top * share)}</text>`,
   );
   const shades = events.map((event) => {
+    if (!isShade(event)) return markOf(event, x(event.from));
     const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
     return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 1.5).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
   });
@@ -67,8 +71,28 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
     (at, index) =>
       html`<text x="${x(at).toFixed(1)}" y="${height - 6}" text-anchor="${index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}">${shortTime(at, to - from)}</text>`,
   );
-  return html`<figure class="chart" data-chart><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${texts.target.latencyLabel(lines.map(({ name }) => name))}">${shades}${grid}${times}${drawn}</svg>
+  return html`<figure class="chart"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${texts.target.latencyLabel(lines.map(({ name }) => name))}">${shades}${grid}${times}${drawn}</svg>
 <p class="legend">${lines.map(({ name }, index) => html`<span><i class="line-${index % 6}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
+}
+
+const isShade = ({ kind }: ChartEvent): boolean =>
+  kind === 'down' || kind === 'partial' || kind === 'unknown' || kind === 'maintenance';
+
+function markOf({ kind, words }: ChartEvent, x: number): Markup {
+  const shape = kind === 'incident' ? `M${(x - 5).toFixed(1)} 8h10l-5 9z` : `M${(x - 3).toFixed(1)} 9h6v6h-6z`;
+  const colour = kind === 'incident' ? 'down' : kind === 'late' ? 'maintenance' : 'mark';
+  return html`<g><title>${words}</title><path class="mark-line" d="M${x.toFixed(1)} 8V${height - bottom}"/><path class="f-${colour}" d="${shape}"/></g>`;
+}
+
+/** What happened in the span, in words: the newest first. */
+export function eventList({ events }: ChartValue): Markup {
+  const marks = events.filter((event) => !isShade(event)).toSorted((a, b) => b.from - a.from);
+  if (marks.length === 0) return html`<p class="small soft">${texts.target.noEvents}</p>`;
+  const items = marks.map(
+    ({ from, kind, words, href }) =>
+      html`<li>${moment(from)} <span class="event e-${kind}">${href === undefined ? foreign(words) : html`<a href="${href}">${foreign(words)}</a>`}</span></li>`,
+  );
+  return html`<details><summary>${texts.target.events(marks.length)}</summary><ol class="times small">${items}</ol></details>`;
 }
 
 type Known = ChartPoint & { readonly p50: number; readonly p95: number };

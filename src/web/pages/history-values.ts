@@ -1,9 +1,15 @@
+import type { Change } from '#history/changes.ts';
+import type { PastIncident } from '#history/incidents.ts';
 import type { Figures, HistoryReader, Series } from '#history/reader.ts';
+import type { Span } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
+import type { WatchedTarget } from '../live/board.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
 import type { Stretch } from './drawings.ts';
+import { incidentHref } from './links.ts';
 import type { Past } from './overview.ts';
 import type { SpanName } from './target.ts';
+import { texts } from './texts.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -19,22 +25,61 @@ const lengths: Readonly<Record<SpanName, number>> = {
   '2y': 730 * day,
 };
 
-const points = 120;
+/** What a chart shows: a name for a span that ends now, or one that was chosen. */
+export interface ChartSpan extends Span {
+  readonly name: SpanName | null;
+}
 
-/** What the chart of a target shows: a line for each node, and when it was not up. */
-export async function chartOf(reader: HistoryReader, target: string, span: SpanName, now: number): Promise<ChartValue> {
-  const [from, to] = [now - lengths[span], now];
-  const of = { target };
-  const all = await reader.series({ of, from, to, points });
+export const namedSpan = (name: SpanName, now: number): ChartSpan => ({ name, from: now - lengths[name], to: now });
+
+const [shortestMs, longestMs] = [600_000, 730 * day];
+
+/** A span that somebody chose, as far as there can be one: from ten minutes to two years, and not after now. */
+export function chosenSpan({ from, to }: Span, now: number): ChartSpan {
+  const end = Math.min(to, now);
+  const length = Math.min(Math.max(end - from, shortestMs), longestMs);
+  return { name: null, from: end - length, to: end };
+}
+
+const minute = 60_000;
+const fineSteps = [1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1_000);
+
+// A step holds a round at least: shorter ones would show gaps where there are none.
+function stepMsOf({ from, to }: Span, points: number, everyMs: number | null): number | undefined {
+  const least = Math.max((to - from) / points, everyMs ?? minute);
+  return fineSteps.find((step) => step >= least);
+}
+
+export interface ChartSources {
+  readonly reader: HistoryReader;
+  readonly changesOf: (target: string) => readonly Change[];
+}
+
+/** What the chart of a target shows: a line for each node, and what happened. */
+export async function chartOf(
+  { reader, changesOf }: ChartSources,
+  { name, everyMs }: Pick<WatchedTarget, 'name' | 'everyMs'>,
+  span: ChartSpan,
+  points = 120,
+): Promise<ChartValue> {
+  const { from, to } = span;
+  const of = { target: name };
+  const stepMs = stepMsOf(span, points, everyMs);
+  const all = await reader.series({ of, from, to, points, stepMs });
   const nodes = await reader.byNode({ of, from, to });
   const lines = await Promise.all(
     nodes.map(async ({ node }) => ({
       name: node,
-      points: pointsOf(await reader.series({ of, node, from, to, points })),
+      points: pointsOf(await reader.series({ of, node, from, to, points, stepMs: all.stepMs })),
     })),
   );
-  return { from, to, lines, events: eventsOf(all) };
+  const { incidents } = await reader.incidents({ target: name, from, to, limit: mostMarks });
+  const changes = changesOf(name).filter(({ at }) => at >= from && at < to);
+  const marks = [...incidents.map(incidentMark), ...changes.map(changeMark), ...lateMarks(all)];
+  return { from, to, stepMs: all.stepMs, lines, events: [...shadesOf(all), ...marks.slice(0, mostMarks)] };
 }
+
+const mostMarks = 100;
 
 const pointsOf = ({ parts }: Series): readonly ChartPoint[] =>
   parts.map(({ from, to, latency }) => ({
@@ -42,29 +87,80 @@ const pointsOf = ({ parts }: Series): readonly ChartPoint[] =>
     p50: latency?.p50 ?? null,
     p95: latency?.p95 ?? null,
     min: latency?.min ?? null,
-    max: latency?.max ?? null,
   }));
 
 const shown = ['down', 'maintenance', 'unknown', 'partial'] as const;
 
-function eventsOf({ parts }: Series): readonly ChartEvent[] {
-  return parts.flatMap(({ from, to, time }) => {
+/** Neighbours of a kind are one. */
+function shadesOf({ parts }: Series): readonly ChartEvent[] {
+  const shades: { from: number; to: number; kind: (typeof shown)[number] }[] = [];
+  for (const { from, to, time } of parts) {
     const kind = shown.find((one) => (time?.[one] ?? 0) > 0);
-    return kind === undefined ? [] : [{ from, to, kind, words: `${kind} ${new Date(from).toISOString()}` }];
+    const last = shades.at(-1);
+    if (kind === undefined) continue;
+    if (last?.kind === kind && last.to === from) last.to = to;
+    else shades.push({ from, to, kind });
+  }
+  return shades.map((shade) => ({ ...shade, words: texts.states[shade.kind] }));
+}
+
+const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent => ({
+  from: startedAt,
+  to: startedAt,
+  kind: 'incident',
+  words: `${word}: ${cause}`,
+  href: incidentHref(id),
+});
+
+const changeMark = ({ kind, at, node }: Change): ChartEvent => ({
+  from: at,
+  to: at,
+  kind,
+  words: `${texts.target.changed[kind]}${node === null ? '' : ` (${node})`}`,
+});
+
+function lateMarks({ parts }: Series): readonly ChartEvent[] {
+  return parts.flatMap(({ from, to, answers: { late } }) => {
+    const at = (from + to) / 2;
+    return late === 0 ? [] : [{ from: at, to: at, kind: 'late' as const, words: texts.target.cameLate(late) }];
   });
 }
 
+/** The chart for scripts: times in seconds since the epoch, and of every line the rows that uPlot draws. */
+export function seriesJson({ from, to, stepMs, lines, events }: ChartValue) {
+  const [first] = lines;
+  const seconds = (at: number) => Math.round(at) / 1_000;
+  const row = (points: readonly ChartPoint[], key: 'p50' | 'p95' | 'min') =>
+    points.map((point) => (point[key] === null ? null : Number(point[key].toPrecision(4))));
+  return {
+    from: seconds(from),
+    to: seconds(to),
+    step: stepMs / 1_000,
+    label: texts.target.latencyLabel(lines.map(({ name }) => name)),
+    at: (first?.points ?? []).map(({ at }) => seconds(at)),
+    lines: lines.map(({ name, points }) => ({
+      name,
+      p50: row(points, 'p50'),
+      p95: row(points, 'p95'),
+      min: row(points, 'min'),
+    })),
+    events: events.map((event) => ({ ...event, from: seconds(event.from), to: seconds(event.to) })),
+  };
+}
+
 /** The figures of the spans that a target's page tells. */
-export async function figuresTable(reader: HistoryReader, target: string, span: SpanName, now: number) {
+export async function figuresTable(reader: HistoryReader, target: string, span: ChartSpan, now: number) {
+  const { name, from, to } = span;
   const asked = [
-    ...(span === '24h' || span === '30d' || span === '90d' ? [] : [{ name: span, ms: lengths[span] }]),
-    { name: '24 hours', ms: day },
-    { name: '30 days', ms: 30 * day },
-    { name: '90 days', ms: 90 * day },
+    ...(name === '24h' || name === '30d' || name === '90d'
+      ? []
+      : [{ name: name ?? texts.target.chosen, span: { from, to } }]),
+    { name: '24 hours', span: { from: now - day, to: now } },
+    { name: '30 days', span: { from: now - 30 * day, to: now } },
+    { name: '90 days', span: { from: now - 90 * day, to: now } },
   ];
   const all: { name: string; figures: Figures }[] = [];
-  for (const { name, ms } of asked)
-    all.push({ name, figures: await reader.figures({ of: { target }, from: now - ms, to: now }) });
+  for (const one of asked) all.push({ name: one.name, figures: await reader.figures({ of: { target }, ...one.span }) });
   return all;
 }
 

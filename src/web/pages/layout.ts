@@ -17,8 +17,9 @@ export interface Frame {
   readonly live?: string | null;
   /** The target whose events count; all where it is not said. */
   readonly liveOf?: string;
-  /** Names of further assets: scripts, run in order. */
+  /** Names of further assets: scripts, run in order, and modules after them. */
   readonly scripts?: readonly string[];
+  readonly modules?: readonly string[];
   readonly styles?: readonly string[];
   readonly head?: Markup;
   readonly user?: string | null;
@@ -36,6 +37,7 @@ export function document(frame: Frame, assets: Assets): string {
     refresh = null,
     live = null,
     scripts = [],
+    modules = [],
     styles = [],
     head = nothing,
   } = frame;
@@ -55,7 +57,7 @@ ${styles.map((name) => html`<link rel="stylesheet" href="${assets.url(name)}" />
 <meta name="color-scheme" content="light dark">
 ${refresh === null ? nothing : html`<noscript><meta http-equiv="refresh" content="${refresh}" /></noscript> `}${scripts.map(
       (name) => html`<script defer src="${assets.url(name)}"></script> `,
-    )}<script type="module" src="${assets.url('page.js')}"></script>
+    )}${['page.js', ...modules].map((name) => html`<script type="module" src="${assets.url(name)}"></script> `)}
 ${head}</head>
 <body${live === null ? nothing : html` data-live="${live}"${frame.liveOf === undefined ? nothing : html` data-of="${frame.liveOf}"`}`}>
 <a class="skip" href="#main">${texts.skip}</a>

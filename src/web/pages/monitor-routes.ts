@@ -1,13 +1,22 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { NodeInfo } from '#checks/index.ts';
+import type { Change } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Access } from '../access/access.ts';
 import type { Board } from '../live/board.ts';
 import type { Stream } from '../live/streams.ts';
 import { type Actions, addActions } from './actions.ts';
-import { chartOf, figuresTable, type PastKeeper } from './history-values.ts';
+import {
+  chartOf,
+  type ChartSpan,
+  chosenSpan,
+  figuresTable,
+  namedSpan,
+  type PastKeeper,
+  seriesJson,
+} from './history-values.ts';
 import { incidentContent, incidentSentence } from './incident.ts';
 import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
@@ -23,6 +32,8 @@ export interface MonitorPages {
   readonly reader: HistoryReader;
   readonly board: Board;
   readonly past: PastKeeper;
+  /** What changed about a target, the newest first. */
+  readonly changesOf: (target: string) => readonly Change[];
   readonly nodes: () => readonly { readonly info: NodeInfo; readonly online: boolean }[];
   readonly actions: Actions;
   readonly access: Access;
@@ -34,9 +45,20 @@ export interface MonitorPages {
 
 const Text = z.string().max(200).catch('');
 const OverviewQuery = z.object({ state: Text, label: Text, q: Text, group: Text, view: Text });
-const TargetQuery = z.object({ span: z.enum(spans).catch('6h') });
+const Moment = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Date.parse(text))
+  .optional()
+  .catch(undefined);
+const TargetQuery = z.object({ span: z.enum(spans).catch('6h'), from: Moment, to: Moment });
+
+function spanOf(query: unknown, now: number): ChartSpan {
+  const { span, from, to } = TargetQuery.parse(query);
+  return from === undefined || to === undefined ? namedSpan(span, now) : chosenSpan({ from, to }, now);
+}
 
 const roundsShown = 60;
+const scriptPoints = 300;
 // How long the first page after a start waits for what was.
 const patienceMs = 150;
 
@@ -89,15 +111,16 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
   app.get<{ Params: { name: string } }>('/targets/:name', async (request, reply) => {
     const target = board.target(request.params.name);
     if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
-    const { span } = TargetQuery.parse(request.query);
     const now = clock.now();
+    const span = spanOf(request.query, now);
     const { name } = target;
     const { incidents } = await reader.incidents({ target: name, limit: 20 });
     const value = {
       now,
       target,
       span,
-      chart: await chartOf(reader, name, span, now),
+      chart: await chartOf(pages, target, span),
+      changes: pages.changesOf(name),
       figures: await figuresTable(reader, name, span, now),
       rounds: await reader.rounds(name, { limit: roundsShown }),
       incidents,
@@ -113,8 +136,18 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
         live: '/api/v1/events',
         liveOf: name,
         refresh: 30,
+        scripts: ['uplot.js'],
+        modules: ['chart.js'],
+        styles: ['uplot.css'],
       }),
     );
+  });
+
+  app.get<{ Params: { name: string } }>('/targets/:name/series', async (request, reply) => {
+    const target = board.target(request.params.name);
+    if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
+    const span = spanOf(request.query, clock.now());
+    return reply.send(seriesJson(await chartOf(pages, target, span, scriptPoints)));
   });
 }
 

@@ -76,11 +76,7 @@ function columnsOf(nodes: readonly NodeValue[]): readonly Column[] {
     nodes.every((node) => read(node) === null) ? [] : [{ name, kind: 'num', cell: (node) => read(node) ?? '' }];
   return [
     { name: words.place, kind: '', cell: ({ info }) => placeOf(info) },
-    {
-      name: words.network,
-      kind: 'small',
-      cell: ({ info }) => [info.asn, info.ip].filter((part) => part !== '').join(' '),
-    },
+    ...figure(words.network, ({ info }) => [info.asn, info.ip].filter((part) => part !== '').join(' ') || null),
     { name: words.capabilities, kind: '', cell: capabilitiesOf },
     ...figure(words.targets, ({ targets }) => (targets === null ? null : String(targets))),
     { name: words.load, kind: 'num', cell: ({ running, queued }) => words.queued(running, queued) },

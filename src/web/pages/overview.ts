@@ -45,7 +45,7 @@ export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets'
   if (targets.length === 0) return words.none;
   if (first !== undefined) {
     const ago = first.since === null ? null : describeDuration(now - first.since);
-    return words.down({ down: down.length, all: targets.length, first: first.name, ago });
+    return words.down({ down: down.length, up: of('up').length, all: targets.length, first: first.name, ago });
   }
   const others = {
     partial: of('partial').length,

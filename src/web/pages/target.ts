@@ -1,12 +1,16 @@
 import { checkOf } from '#checks/index.ts';
+import type { Change } from '#history/changes.ts';
 import type { Figures, PastRound } from '#history/reader.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../live/board.ts';
-import { type ChartValue, latencyChart } from './chart.ts';
+import { answers, certificates } from './changes.ts';
+import { type ChartValue, eventList, latencyChart } from './chart.ts';
+import type { ChartSpan } from './history-values.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
 import { percent } from './overview.ts';
+import { smoke } from './smoke.ts';
 import { texts } from './texts.ts';
 import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
 
@@ -16,7 +20,8 @@ export type SpanName = (typeof spans)[number];
 export interface TargetValue {
   readonly now: number;
   readonly target: LiveTarget;
-  readonly span: SpanName;
+  readonly span: ChartSpan;
+  readonly changes: readonly Change[];
   readonly chart: ChartValue;
   /** Of the shown span, and of 24 hours, 30 and 90 days. */
   readonly figures: readonly { readonly name: string; readonly figures: Figures }[];
@@ -56,11 +61,14 @@ ${
     : nothing
 }
 <h2>${words.latency}</h2>
-<nav class="row small" aria-label="${words.span}">${spans.map((one) => html`<a href="${targetHref(target.name)}?span=${one}"${one === value.span ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
-<div class="paper" data-part="chart">${latencyChart(value.chart)}</div>
+<nav class="row small" aria-label="${words.span}">${spans.map((one) => html`<a href="${targetHref(target.name)}?span=${one}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
+<div class="paper plot" data-series="${targetHref(target.name)}/series" data-hint="${words.hint}"><div data-part="chart">${latencyChart(value.chart)}</div></div>
+<div data-part="events">${eventList(value.chart)}</div>
 <div data-part="figures">${figuresTable(value)}</div>
 <h2>${words.rounds}</h2><div data-part="rounds">${roundsGrid(value)}</div>
+${smoke(target)}
 <h2>${words.last}</h2><div data-part="last">${lastRound(value)}</div>
+${certificates(value.changes, value.now)}${answers(value.changes)}
 <h2>${words.rules}</h2><ul>${target.rules.map(({ name, words: rule, severity }) => html`<li><strong>${name}</strong> (${severity}): ${rule}</li>`)}</ul>
 <h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>`;
 }

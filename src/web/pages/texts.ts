@@ -30,9 +30,15 @@ export const texts = {
   },
   overview: {
     none: 'Nothing is watched yet.',
-    down: ({ down, all, first, ago }: { down: number; all: number; first: string; ago: string | null }) =>
+    down: ({
+      down,
+      up,
+      all,
+      first,
+      ago,
+    }: Record<'down' | 'up' | 'all', number> & { first: string; ago: string | null }) =>
       down === 1
-        ? `${all - 1} of ${count(all, 'target')} are not down. ${first} is down${ago === null ? '' : `, for ${ago}`}.`
+        ? `${up} of ${count(all, 'target')} ${all === 1 || up === 1 ? 'is' : 'are'} up. ${first} ${ago === null ? 'is down' : `has been down for ${ago}`}.`
         : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `for ${ago}`}.`,
     up({
       up,
@@ -194,6 +200,7 @@ export const texts = {
     queued: (running: number, queued: number) => (queued === 0 ? String(running) : `${running} (${queued} wait)`),
     explained:
       'Clock offset: how far the clock of the node is ahead of this one. Lateness: by how much its own event loop was held up at the worst in the last second. ' +
+      'Disagreement: the share of its answers within the last hour that contradicted most of the others. ' +
       'Unsent results: what the node has measured and could not hand in yet.',
   },
   problems: {
