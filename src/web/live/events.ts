@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { incidentsPart, overviewHead, type Past, targetRow } from '../pages/overview.ts';
+import { incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
 import type { Board } from './board.ts';
 import type { StreamEvent } from './streams.ts';
 
@@ -11,7 +11,12 @@ export function overviewEvents(board: Board, past: { of(target: string): Past | 
     const targets = board.targets();
     const now = clock.now();
     const rows = targets.filter(({ name }) => changed.has(name));
-    const parts = Object.fromEntries(rows.map((one) => [`t-${one.name}`, String(targetRow(one, past.of(one.name)))]));
+    const parts = Object.fromEntries(
+      rows.flatMap((one) => [
+        [`t-${one.name}`, String(targetRow(one, past.of(one.name)))],
+        [`w-${one.name}`, String(wallTile(one))],
+      ]),
+    );
     const head = String(overviewHead({ targets, now }));
     const incidents = String(incidentsPart({ incidents: board.openIncidents(), now }));
     return [{ event: 'patch', data: { head, incidents, ...parts } }];

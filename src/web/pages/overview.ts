@@ -142,8 +142,9 @@ function wall(targets: readonly LiveTarget[]): Markup {
   return html`<div class="wall">${targets.map((target) => wallTile(target))}</div>`;
 }
 
-const wallTile = ({ name, status }: LiveTarget): Markup =>
-  html`<a class="tile ${status}" data-part="t-${name}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
+/** A target on the wall. */
+export const wallTile = ({ name, status }: Pick<LiveTarget, 'name' | 'status'>): Markup =>
+  html`<a class="tile ${status}" data-part="w-${name}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
 
 function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const { group } = value.filter;

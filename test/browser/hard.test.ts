@@ -1,0 +1,133 @@
+import { truncateSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { command } from '../support/command.ts';
+import { devices, expectGood, openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { startHttpTarget } from '../support/http-target.ts';
+import { createProgram } from '../support/program.ts';
+import { closedPort } from '../support/tcp-servers.ts';
+
+const heading = ({ page }: Tab, name: RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor({ timeout: 60_000 });
+
+const hostile = '<script>alert(1)</script>"\'\u202eesrever';
+
+const looks = [
+  { ...devices.desktop, colorScheme: 'light' },
+  { ...devices.phone, colorScheme: 'dark' },
+] as const;
+
+test('with a thousand targets of which nothing is known yet the pages are good, and one screen shows all', async (context) => {
+  await using browser = await openBrowser(context);
+  await using program = await createProgram();
+  const names = Array.from({ length: 1_000 }, (_, index) => `target-${index}`);
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+targets:
+${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", every: 1h, labels: { team: team${index % 7} } }`).join('\n')}
+`);
+  const paths = ['/', '/?group=team&label=team:team3', '/?view=wall', '/targets/target-7', '/incidents'];
+  for (const device of looks) {
+    await using tab = await openTab(browser, url, device);
+    for (const path of paths) {
+      await tab.page.goto(path);
+      await heading(tab, /./);
+      // What axe-core says of one row it says of a thousand, in minutes.
+      if (path !== '/') await expectGood(tab);
+    }
+  }
+  await using wall = await openTab(browser, url, devices.wall);
+  await wall.page.goto('/?view=wall');
+  expect(await wall.page.locator('.tile').count()).toBe(1_000);
+  expect(await wall.page.locator('.tile').last().boundingBox()).toMatchObject({ height: expect.any(Number) });
+  const last = await wall.page.locator('.tile').last().boundingBox();
+  expect((last?.y ?? Number.NaN) + (last?.height ?? 0)).toBeLessThan(devices.wall.viewport.height);
+});
+
+test('names and words of others stay words, whatever is in them', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const port = await closedPort();
+  const long = 'x'.repeat(100);
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: "127.0.0.1:${port}" }
+nodes: { de1234: { location: [de, "<i>Germany</i>", ${JSON.stringify(hostile)}] } }
+defaults: { every: 1s }
+targets:
+  t${'a'.repeat(60)}: { check: http, host: "${target.url}/%3Cscript%3E${'y'.repeat(200)}", timeout: 900ms, labels: { team: ${JSON.stringify(hostile)} } }
+pages:
+  status: { title: ${JSON.stringify(hostile)}, targets: { t${'a'.repeat(60)}: ${long} } }
+`);
+  const posted = await command(
+    `status|post|${hostile} ${'z'.repeat(200)}|--config|${program.folder}/watchpost.yaml`.split('|'),
+  );
+  expect(posted).toMatchObject({ code: 0, err: '' });
+  const paths = ['/', '/?group=team', '/?view=wall', `/targets/t${'a'.repeat(60)}`, '/nodes', '/status', '/status/<b>'];
+  for (const device of looks) {
+    await using tab = await openTab(browser, url, device);
+    for (const path of paths) {
+      await tab.page.goto(path);
+      await heading(tab, /./);
+      if (path.includes('<')) tab.complaints.length = 0;
+      await expectGood(tab);
+    }
+    expect(await tab.page.locator('main script, main i:not([class])').count()).toBe(0);
+  }
+});
+
+test('while the program is away a page stays, and it goes on when the program is back', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const config = `
+data: watchpost.db
+http: { listen: "127.0.0.1:${await closedPort()}" }
+defaults: { every: 1s }
+targets: { shop: { check: http, host: "${target.url}", timeout: 900ms } }
+`;
+  const first = await program.start(config);
+  await using tab = await openTab(browser, first.url);
+  await tab.page.goto('/?view=wall');
+  await heading(tab, /The target is up\./);
+  await tab.page.locator('.wall > .tile.up').waitFor();
+  await tab.page.evaluate('window.mark = 1');
+  await first.end('SIGTERM');
+  await target.stop();
+  await heading(tab, /The target is up\./);
+  await program.start(config);
+  await heading(tab, /0 of 1 target is up\. shop/);
+  await tab.page.locator('.wall > .tile.down').waitFor();
+  expect(await tab.page.evaluate('window.mark')).toBe(1);
+  // A browser notes each request that nobody answered; of the page itself there is nothing.
+  expect(tab.complaints.filter((one) => !/ERR_|Failed to load/.test(one))).toEqual([]);
+});
+
+test('while the database is damaged the status page says how things are, and what was said on it', async (context) => {
+  await using browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: "127.0.0.1:${await closedPort()}" }
+defaults: { every: 1s }
+targets: { shop: { check: http, host: "${target.url}", timeout: 900ms } }
+pages: { status: { targets: { shop: Web shop } } }
+`);
+  await command(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);
+  await using tab = await openTab(browser, url);
+  await tab.page.goto('/status');
+  await tab.page.getByText('We move.').waitFor();
+  for (const file of ['', '-wal']) truncateSync(`${program.database}${file}`, 0);
+  await target.stop();
+  await expect
+    .poll(async () => (await fetch(`${url}/status.json`)).json(), { timeout: 60_000 })
+    .toMatchObject({ status: 'down', notes: [{ words: 'We move.' }] });
+  await tab.page.goto(`${url}/status?`);
+  await tab.page.getByText('We move.').waitFor();
+  await expectGood(tab);
+  await tab.page.goto('/');
+  await heading(tab, /shop/);
+  await expectGood(tab);
+});
