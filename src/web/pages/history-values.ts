@@ -4,43 +4,14 @@ import type { Figures, HistoryReader, Series } from '#history/reader.ts';
 import type { Span } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { WatchedTarget } from '../live/board.ts';
+import type { ChartSpan } from './chart-span.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
 import type { Stretch } from './drawings.ts';
 import { incidentHref } from './links.ts';
 import type { Past } from './overview.ts';
-import type { SpanName } from './target.ts';
 import { texts } from './texts.ts';
 
-const hour = 3_600_000;
-const day = 24 * hour;
-const lengths: Readonly<Record<SpanName, number>> = {
-  '10m': 600_000,
-  '1h': hour,
-  '6h': 6 * hour,
-  '24h': day,
-  '7d': 7 * day,
-  '30d': 30 * day,
-  '90d': 90 * day,
-  '1y': 365 * day,
-  '2y': 730 * day,
-};
-
-/** What a chart shows: a name for a span that ends now, or one that was chosen. */
-export interface ChartSpan extends Span {
-  readonly name: SpanName | null;
-}
-
-export const namedSpan = (name: SpanName, now: number): ChartSpan => ({ name, from: now - lengths[name], to: now });
-
-const [shortestMs, longestMs] = [600_000, 730 * day];
-
-/** A span that somebody chose, as far as there can be one: from ten minutes to two years, and not after now. */
-export function chosenSpan({ from, to }: Span, now: number): ChartSpan {
-  const end = Math.min(to, now);
-  const length = Math.min(Math.max(end - from, shortestMs), longestMs);
-  return { name: null, from: end - length, to: end };
-}
-
+const day = 86_400_000;
 const minute = 60_000;
 const fineSteps = [1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1_000);
 

@@ -8,22 +8,15 @@ import type { Access } from '../access/access.ts';
 import type { Board } from '../live/board.ts';
 import type { Stream } from '../live/streams.ts';
 import { type Actions, addActions } from './actions.ts';
-import {
-  chartOf,
-  type ChartSpan,
-  chosenSpan,
-  figuresTable,
-  namedSpan,
-  type PastKeeper,
-  seriesJson,
-} from './history-values.ts';
+import { type ChartSpan, chosenSpan, namedSpan, spans } from './chart-span.ts';
+import { chartOf, figuresTable, type PastKeeper, seriesJson } from './history-values.ts';
 import { incidentContent, incidentSentence } from './incident.ts';
 import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { Site } from './site.ts';
-import { incidentList, spans, targetContent, targetSentence } from './target.ts';
+import { incidentList, targetContent, targetSentence } from './target.ts';
 import { texts } from './texts.ts';
 
 export interface MonitorPages {

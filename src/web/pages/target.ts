@@ -5,17 +5,14 @@ import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../live/board.ts';
 import { answers, certificates } from './changes.ts';
+import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
-import type { ChartSpan } from './history-values.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
 import { percent } from './overview.ts';
 import { smoke } from './smoke.ts';
 import { texts } from './texts.ts';
 import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
-
-export const spans = ['10m', '1h', '6h', '24h', '7d', '30d', '90d', '1y', '2y'] as const;
-export type SpanName = (typeof spans)[number];
 
 export interface TargetValue {
   readonly now: number;

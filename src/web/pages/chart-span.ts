@@ -1,0 +1,35 @@
+import type { Span } from '#history/span.ts';
+
+/** The spans that a page about a target offers; all of them end now. */
+export const spans = ['10m', '1h', '6h', '24h', '7d', '30d', '90d', '1y', '2y'] as const;
+export type SpanName = (typeof spans)[number];
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const lengths: Readonly<Record<SpanName, number>> = {
+  '10m': 600_000,
+  '1h': hour,
+  '6h': 6 * hour,
+  '24h': day,
+  '7d': 7 * day,
+  '30d': 30 * day,
+  '90d': 90 * day,
+  '1y': 365 * day,
+  '2y': 730 * day,
+};
+
+/** What a chart shows: a name for a span that ends now, or one that was chosen. */
+export interface ChartSpan extends Span {
+  readonly name: SpanName | null;
+}
+
+export const namedSpan = (name: SpanName, now: number): ChartSpan => ({ name, from: now - lengths[name], to: now });
+
+const [shortestMs, longestMs] = [600_000, 730 * day];
+
+/** A span that somebody chose, as far as there can be one: from ten minutes to two years, and not after now. */
+export function chosenSpan({ from, to }: Span, now: number): ChartSpan {
+  const end = Math.min(to, now);
+  const length = Math.min(Math.max(end - from, shortestMs), longestMs);
+  return { name: null, from: end - length, to: end };
+}
