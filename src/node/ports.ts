@@ -87,5 +87,8 @@ export interface Spool {
   remove(id: string): void;
   /** The ids of the newest results, newest first. */
   newest(limit: number): readonly string[];
+  /** What the node was told to watch, as it was last kept; null where nothing was. */
+  assignment(): string | null;
+  keepAssignment(payload: string): void;
   close(): void;
 }

@@ -65,6 +65,8 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
       expire();
       return statements.newest.all(limit).map(({ id }) => id);
     },
+    assignment: () => statements.assignment.get()?.payload ?? null,
+    keepAssignment: (payload) => void statements.keepAssignment.run(payload),
     close: () => database.close(),
   };
 }
@@ -83,6 +85,9 @@ function open(path: string): Database.Database {
       'CREATE TABLE IF NOT EXISTS spool (' +
         'number INTEGER PRIMARY KEY, ticket TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, payload TEXT NOT NULL) STRICT',
     );
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS assignment (number INTEGER PRIMARY KEY CHECK (number = 1), payload TEXT NOT NULL) STRICT',
+    );
     return database;
   } catch (error) {
     const reason = `${path}: results cannot be kept here: ${messageOf(error)}; name a writable file, or delete a broken one`;
@@ -93,6 +98,8 @@ function open(path: string): Database.Database {
 // One table in a file of its own, and no Drizzle: a node loads no more than it runs.
 function prepare(database: Database.Database) {
   return {
+    assignment: database.prepare<[], { payload: string }>('SELECT payload FROM assignment'),
+    keepAssignment: database.prepare<[string]>('INSERT OR REPLACE INTO assignment (number, payload) VALUES (1, ?)'),
     count: database.prepare<[], { count: number }>('SELECT count(*) AS count FROM spool'),
     insert: database.prepare<[string, number, string]>(
       'INSERT OR IGNORE INTO spool (ticket, at, payload) VALUES (?, ?, ?)',

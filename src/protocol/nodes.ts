@@ -10,15 +10,16 @@ import {
   type FailureCode,
   type Outcome,
 } from '#checks/index.ts';
+import { Process, Range, WatchingState } from './watching.ts';
 
 // What hub and nodes say to each other, as JSON. Keys that a message has besides are of no account, so that a later version
 // can add some; what changes the meaning of a message raises the version.
 
 /**
  * The versions of the protocol that this program speaks. What is new in 2: a report tells the capacity of the process, a
- * command for whom it is, a result when its check began.
+ * command for whom it is, a result when its check began. In 3: nodes watch by themselves what they are assigned, and send batches.
  */
-export const protocolRange: ProtocolRange = [1, 2];
+export const protocolRange: ProtocolRange = [1, 3];
 export type ProtocolRange = readonly [oldest: number, newest: number];
 
 /** No message is larger, in bytes. */
@@ -68,11 +69,9 @@ export const everything = `${root}.>`;
 /** The node whose message this is, by the subject that the server let it use. */
 export const nodeOfSubject = (subject: string) => subject.slice(subject.lastIndexOf('.') + 1);
 
-const Range = z.tuple([z.int(), z.int()]);
 const Sentence = z.string().max(500).nullable();
 // The id of a command; its key is `ticket` on the wire since version 1.
 const CommandId = z.string().min(1).max(1_000);
-const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
 const Count = z.int().min(0);
 
 const AnyCapability = z.discriminatedUnion('able', [
@@ -108,6 +107,10 @@ export const Report = z.object({
   /** How far its clock is ahead of the hub's, and how long a question to the hub takes; null until measured. */
   clockOffsetMs: z.number().nullable(),
   roundTripMs: z.number().nullable(),
+  /** What it watches by itself; null for nothing, absent where it cannot. */
+  watching: WatchingState.nullable().optional(),
+  /** What waits for the hub and was not sent on this connection yet. */
+  unsent: Count.optional(),
   /** `joining` before it takes commands, `leaving` for the last report of a process that ends. */
   phase: z.enum(['joining', 'serving', 'leaving']),
 });

@@ -11,6 +11,82 @@ export const DueBy = z.discriminatedUnion('kind', [
 ]);
 export type DueBy = z.output<typeof DueBy>;
 
+/** The versions of the protocol that somebody speaks. */
+export const Range = z.tuple([z.int(), z.int()]);
+/** A name that a process of a node made up when it started. */
+export const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
+
+/** Since this version of the protocol nodes watch by themselves. */
+export const watchingSince = 3;
+
+const Name = z.string().min(1).max(500);
+const Revision = z.string().max(100);
+const Epoch = z.string().max(64);
+const Moment = z.number();
+
+/** A target as it is sent. */
+export const WireTarget = z.object({
+  name: Name,
+  revision: Revision,
+  spec: z.unknown(),
+  schedule: DueBy,
+  policy: z.enum(['public', 'private']),
+  deadlineMs: z.int().min(1).max(600_000),
+});
+
+/** A part of an assignment, hub to process, answered like a command. The last part brings the whole into force. */
+export const Assign = z.object({
+  protocol: Range,
+  /** Names the run of the hub: each numbers its assignments by itself. */
+  epoch: Epoch,
+  number: z.int().min(0),
+  part: z.object({ index: z.int().min(0), of: z.int().min(1).max(100_000) }),
+  targets: z.array(z.unknown()),
+});
+export type Assign = z.output<typeof Assign>;
+
+/** What a process of a node watches; in its reports. */
+export const WatchingState = z.object({
+  epoch: Epoch,
+  number: z.int().min(0),
+  targets: z.int().min(0),
+  /** Every due time after it is kept or passed over: by the hub's clock. */
+  since: Moment,
+});
+
+/** An assignment as a node keeps it on disk. */
+export const Kept = z.object({
+  epoch: Epoch,
+  number: z.int().min(0),
+  /** How far the clock of the node was ahead of the hub's. */
+  aheadMs: z.number(),
+  targets: z.array(z.unknown()),
+});
+export type Kept = z.output<typeof Kept>;
+
+/** What a node saw of what it watches, answered by a receipt once it is stored. A batch may come again until that was heard. */
+export const Batch = z.object({
+  kind: z.literal('batch'),
+  protocol: Range,
+  ticket: z.string().min(1).max(1_000),
+  process: Process,
+  sightings: z.array(
+    z.object({
+      target: Name,
+      revision: Revision,
+      /** The type of the check. */
+      type: z.string().max(100),
+      dueAt: z.int(),
+      startedAt: Moment,
+      outcome: z.unknown(),
+    }),
+  ),
+});
+export type Batch = z.output<typeof Batch>;
+
+/** What the JSON of every batch begins with. Batches come where results of commands do: nodes may write nowhere else. */
+export const batchBeginning = '{"kind":"batch"';
+
 /** A target as a node watches it. */
 export interface AssignedTarget {
   readonly name: string;
@@ -22,6 +98,8 @@ export interface AssignedTarget {
   readonly policy: Policy;
   /** When the node gives up on a check, in milliseconds from its beginning. */
   readonly deadlineMs: number;
+  /** Why a node cannot read what is to be checked, where it cannot. */
+  readonly unreadable?: string;
 }
 
 /** All that a node is to watch, in place of what it watched before. */

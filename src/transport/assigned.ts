@@ -107,7 +107,7 @@ function createAssigned(suspects: Suspects): Assigned {
       const local = [...targets.values()].map((target): LocalTarget => {
         const refusal = suspects.refusal(target);
         if (refusal !== null) refusals.set(target.name, refusal);
-        return { ...target, place: placeOf.get(target.name) ?? places, refusal };
+        return { ...target, place: placeOf.get(target.name) ?? places, refusal: refusal ?? target.unreadable ?? null };
       });
       return { number, targets: local };
     },

@@ -5,7 +5,7 @@ import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
-import { createThreadTransport } from '#transport/thread.ts';
+import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
 import { quiet, startHub, startNode } from '../support/remote-nodes.ts';
@@ -20,7 +20,7 @@ interface Opened extends AsyncDisposable {
   readonly transport: Transport;
 }
 
-function openThread(): Transport {
+function openThread(): ThreadTransport {
   const options = { ...agentOptions, running: inFlight, queued };
   const nodes = [{ info: nodeInfo('de1'), options }];
   return createThreadTransport({ nodes, module: realModule, clock: systemClock, log: quiet });

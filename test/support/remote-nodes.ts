@@ -5,7 +5,8 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
 import { openSpool } from '#node/spool.ts';
-import type { NodeCommand, Transport } from '#service/ports.ts';
+import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { NodeCommand, NodeListener, Transport } from '#service/ports.ts';
 import type { ConnectionTimes } from '#transport/nats/connection.ts';
 import { createNatsTransport, type NatsTransport, type NatsTransportOptions } from '#transport/nats/hub.ts';
 import { type RemoteNode, type RemoteNodeOptions, startRemoteNode } from '#transport/nats/node.ts';
@@ -40,6 +41,13 @@ export const measured: Outcome = {
 export interface ScriptedNode extends Transport {
   readonly commands: NodeCommand[];
   readonly aborted: number;
+  /** What it was told to watch. */
+  readonly assignments: Assignment[];
+  /** How far it takes its clock to be ahead. */
+  readonly aheadMs: number;
+  retime(aheadMs: number): void;
+  /** Has seen something of what it watches. */
+  see(sightings: readonly Sighting[]): void;
   /** Ends the checks that hang, with an outcome. */
   finish(): void;
 }
@@ -48,6 +56,9 @@ export function scriptedNode(name: string): ScriptedNode {
   const commands: NodeCommand[] = [];
   let hanging: (() => void)[] = [];
   let aborted = 0;
+  const assignments: Assignment[] = [];
+  let listener: NodeListener | null = null;
+  let ahead = 0;
   return {
     commands,
     get aborted() {
@@ -82,8 +93,21 @@ export function scriptedNode(name: string): ScriptedNode {
         });
       });
     },
-    assign: () => {},
-    listen: () => {},
+    assign(_, assignment) {
+      assignments.push(assignment);
+      listener?.watching(name, assignment.number, systemClock.now());
+    },
+    listen(next) {
+      listener = next;
+    },
+    retime(aheadMs) {
+      ahead = aheadMs;
+    },
+    see: (sightings) => listener?.seen(name, sightings, null),
+    assignments,
+    get aheadMs() {
+      return ahead;
+    },
     close: async () => {},
   };
 }
@@ -97,7 +121,11 @@ export interface Hub extends AsyncDisposable {
 }
 
 /** Ends with its test at the latest: one that a test left behind would take the commands and results of the next. */
-export async function startHub(server: NatsServer, options: Partial<NatsTransportOptions> = {}): Promise<Hub> {
+export async function startHub(
+  server: NatsServer,
+  options: Partial<NatsTransportOptions> = {},
+  listener: NodeListener | null = null,
+): Promise<Hub> {
   const late: LateResult[] = [];
   const absences: Absence[] = [];
   let listed: readonly string[] | null = [...server.nodes.keys()];
@@ -118,6 +146,7 @@ export async function startHub(server: NatsServer, options: Partial<NatsTranspor
     ...options,
   });
   onTestFinished(() => transport.close());
+  if (listener !== null) transport.listen(listener);
   await eventually(30_000, () => expect(transport.connected).toBe(true));
   return {
     transport,

@@ -22,12 +22,15 @@ export interface Delivery {
   pause(): void;
   /** There is a hub: what waits is sent, newest first. */
   resume(): void;
+  /** What waits in the spool and is not under way. */
+  readonly unsent: number;
   close(): void;
 }
 
 // A receipt comes once the whole round is stored, which takes as long as its slowest check.
 const receiptMs = 90_000;
-const window = 128;
+// What a hub gathers first, for it was away, it stores only then.
+const window = 1_024;
 const lookEveryMs = 1_000;
 
 export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Delivery {
@@ -79,6 +82,9 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
       if (open) return;
       open = true;
       replay();
+    },
+    get unsent() {
+      return Math.max(0, spool.size - underWay.size);
     },
     close() {
       open = false;

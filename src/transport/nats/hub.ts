@@ -9,6 +9,7 @@ import { createCommandIds } from './command-ids.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
 import { createDispatch } from './dispatch.ts';
 import { listenToNodes } from './listen.ts';
+import { createHubWatching } from './hub-watching.ts';
 import { createOpenRuns } from './open-runs.ts';
 import { createResults, type LateResult } from './results.ts';
 import { createRoster, type RosterOptions } from './roster.ts';
@@ -48,7 +49,10 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   const roster = createRoster({
     ...options,
     arrivalMs: times.arrivalMs,
-    onLost: (name, process, reason) => dispatch.lost(name, process, reason),
+    onLost(name, process, reason) {
+      dispatch.lost(name, process, reason);
+      watching.lost(name, process);
+    },
     onListed: () => connection.current?.publish(sharedSubjects.hub),
   });
   const results = createResults({
@@ -60,18 +64,24 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     heard: (name, process) => roster.find(name)?.heard(process),
     onLate: async (late) => options.onLate(late),
   });
+  const isEnrolled = (name: string) => roster.has(name);
+  const heard = (name: string, process: string) => roster.find(name)?.heard(process);
+  const watching = createHubWatching({ ...options, connection: () => connection.current, times, isEnrolled, heard });
   let serving: NatsConnection | null = null;
 
   function hearReport(name: string, message: Msg): void {
     const report = readMessage(Report, message.string());
     if (report === null) return log.warn({ node: name }, 'node sent a report that cannot be read');
-    message.respond(JSON.stringify(roster.hear(name, report)));
+    const welcome = roster.hear(name, report);
+    message.respond(JSON.stringify(welcome));
+    if (welcome.state === 'welcome') watching.heardReport(name, report);
   }
 
   function openOn(connection: NatsConnection): void {
     roster.connected();
     listenToNodes(connection, sharedSubjects.reports, hearReport, log);
-    listenToNodes(connection, sharedSubjects.results, (name, message) => results.take(name, message), log);
+    const take = (name: string, message: Msg) => watching.take(name, message) || results.take(name, message);
+    listenToNodes(connection, sharedSubjects.results, take, log);
     serveStatus(connection, () => roster.summaries, log);
     connection.publish(sharedSubjects.hub);
     void connection.flush().then(
@@ -87,7 +97,10 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     random,
     log,
     onUp: (up) => void roster.listed.then(() => up.isClosed() || openOn(up)),
-    onDown: (reason) => roster.disconnected(reason),
+    onDown(reason) {
+      for (const { info } of roster.statuses) watching.lost(info.name, null);
+      roster.disconnected(reason);
+    },
     onRefused: () => {},
   });
 
@@ -112,9 +125,8 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       if (connection.current === null) return gone(`the node cannot be reached: ${connection.reason}`);
       return dispatch.run(connection.current, name, command, signal, onStarted);
     },
-    // These nodes are asked for each check.
-    assign: () => {},
-    listen: () => {},
+    assign: (name, assignment) => watching.assign(name, assignment),
+    listen: (listener) => watching.listen(listener),
     stored: (run) => openRuns.stored(run),
     async close() {
       await roster.close();

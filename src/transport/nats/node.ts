@@ -12,21 +12,24 @@ import {
   protocolRange,
   readMessage,
   Receipt,
+  type Report,
   sharedSubjects,
   subjectsOf,
 } from '#protocol/nodes.ts';
+import { Assign, watchingSince } from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
 import { createDelivery } from './delivery.ts';
 import { listen } from './listen.ts';
+import { isBatch, type RemoteWatching, watchRemotely } from './remote-watching.ts';
 import { createRegistration, type Registration } from './registration.ts';
 
 export interface RemoteNodeOptions {
   readonly name: string;
   readonly account: Account;
   /** What runs the checks: the node of this name in this process. */
-  readonly local: Transport;
+  readonly local: Transport & { retime(aheadMs: number): void };
   readonly spool: Spool;
   /** How many commands may be under way. */
   readonly limit: number;
@@ -65,15 +68,18 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     if (forMs >= refusedMs) revoke(reason);
   };
 
+  let version3 = false;
   const delivery = createDelivery({
     spool,
     send(payload) {
+      if (!version3 && isBatch(payload)) return false;
       connection.current?.publish(subjects.result, payload, { reply: receipts });
       return connection.current !== null;
     },
     clock,
     log,
   });
+  const watching = watchRemotely({ ...options, process, delivery, onChange: () => registration.reportIn(0) });
   const clockOffsetMs = () => registration.clockOffsetMs;
   const commands = createCommands({ name, process, local, clockOffsetMs, delivery, limit, clock, log });
   const registration = createRegistration({
@@ -83,13 +89,15 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     answerMs: times.answerMs,
     connection: () => connection.current,
     state() {
-      const [status] = local.nodes();
-      const { capabilities = {}, running = 0, queued = 0, lagSeconds = 0 } = status ?? {};
-      return { process, version, capabilities, running, queued, lagSeconds, spooled: spool.size, capacity: limit };
+      const waiting = { spooled: spool.size, unsent: delivery.unsent };
+      return { process, version, ...healthOf(local), ...waiting, capacity: limit, watching: watching.state };
     },
-    onWelcome(up) {
+    onWelcome(up, agreed) {
+      version3 = agreed >= watchingSince;
+      if (!version3) watching.giveUp();
+      watching.measured(registration.clockOffsetMs ?? 0);
       incoming.open(up, subjects.command(process), (message) => {
-        message.respond(JSON.stringify(replyTo(readMessage(Command, message.string()), process, commands)));
+        message.respond(JSON.stringify(replyTo(message.string(), process, commands, watching)));
       });
       delivery.resume();
     },
@@ -123,6 +131,8 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     onRefused: (forMs) => onRefused('the NATS server refuses its key', forMs),
   });
 
+  watching.resume();
+
   function hearReceipt(message: Msg): void {
     // The server's own answer: nobody listens for results.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
@@ -133,6 +143,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   async function end(graceMs: number): Promise<void> {
     registration.stop();
     incoming.close();
+    watching.stop();
     await commands.drain(graceMs);
     await sayGoodbye(registration, options);
     delivery.close();
@@ -162,7 +173,16 @@ async function sayGoodbye(registration: Registration, { clock, log }: RemoteNode
   }
 }
 
-function replyTo(command: Command | null, process: string, commands: Commands): CommandReply {
+function healthOf(local: Transport): Pick<Report, 'capabilities' | 'running' | 'queued' | 'lagSeconds'> {
+  const [status] = local.nodes();
+  const { capabilities = {}, running = 0, queued = 0, lagSeconds = 0 } = status ?? {};
+  return { capabilities, running, queued, lagSeconds };
+}
+
+function replyTo(text: string, process: string, commands: Commands, watching: RemoteWatching): CommandReply {
+  const command = readMessage(Command, text);
+  const part = command === null ? readMessage(Assign, text) : null;
+  if (part !== null) return watching.take(part);
   const no = (reason: string): CommandReply => {
     return { protocol: [...protocolRange], process, state: 'unsupported', reason };
   };

@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import { agree, protocolRange, type Report, reportEveryMs, reportsMissed, type StatusList } from '#protocol/nodes.ts';
+import { watchingSince } from '#protocol/watching.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import type { Recipient } from './windows.ts';
 
@@ -50,13 +51,14 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   let info = enrolled;
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
+  let keepsTime = false;
 
   const reports = () => [...processes.values()].map(({ report }) => report);
   const speaking = () => [...processes.values()].some(({ isMute }) => !isMute);
 
   return {
     get status() {
-      return statusOf(info, reason, reports());
+      return { ...statusOf(info, reason, reports()), keepsTime };
     },
     get summary() {
       return summaryOf(info, reason, reports());
@@ -82,6 +84,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       unheard = false;
       processes.delete(report.process);
       if (report.phase === 'serving') {
+        keepsTime = report.protocol[1] >= watchingSince;
         processes.set(report.process, { report, heardAt: clock.elapsed(), looks: 0, isMute: false });
       }
       if (processes.size === 0) reason = 'it was stopped';

@@ -12,8 +12,8 @@ export interface RegistrationOptions {
   /** How the node is now. */
   readonly state: () => Omit<Report, 'protocol' | 'phase' | 'clockOffsetMs' | 'roundTripMs'>;
   readonly connection: () => NatsConnection | null;
-  /** Called with each report after which the hub takes the node. */
-  readonly onWelcome: (connection: NatsConnection) => void;
+  /** Called with each report after which the hub takes the node, and with the version that both speak. */
+  readonly onWelcome: (connection: NatsConnection, version: number) => void;
   /** Called when no hub takes results. */
   readonly onUnwelcome: () => void;
   /** Called when the hub does not take the node at all. */
@@ -91,7 +91,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
       strangerSince = null;
       if (isStopping || up !== options.connection()) return false;
       isServing = true;
-      options.onWelcome(up);
+      options.onWelcome(up, agreed.version);
       return true;
     }
     isServing = false;

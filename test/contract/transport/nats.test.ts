@@ -255,8 +255,8 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       reason: /^watchpost 1\.2\.3 on it is too old: it speaks protocol 0 to 0.*; update it$/,
     },
     {
-      protocol: [3, 4] as [number, number],
-      reason: /^watchpost 1\.2\.3 on it is too new: it speaks protocol 3 to 4.*; update this side$/,
+      protocol: [4, 5] as [number, number],
+      reason: /^watchpost 1\.2\.3 on it is too new: it speaks protocol 4 to 5.*; update this side$/,
     },
   ])('a node that speaks protocol $protocol is listed with the reason and not used', async ({ protocol, reason }) => {
     await using hub = await startHub(server);
@@ -285,7 +285,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       );
       return message.json();
     };
-    expect(await ask({ protocol: [3, 3] })).toMatchObject({
+    expect(await ask({ protocol: [4, 4] })).toMatchObject({
       state: 'unsupported',
       reason: expect.stringMatching(/^the hub is too new/),
     });

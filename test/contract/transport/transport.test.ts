@@ -5,7 +5,8 @@ import { CheckSpec, type Policy } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { Transport } from '#service/ports.ts';
 import { joinTransports } from '#service/runs.ts';
-import { createThreadTransport } from '#transport/thread.ts';
+import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { quiet, startHub, startNode } from '../../support/remote-nodes.ts';
@@ -38,7 +39,7 @@ interface Implementation {
   readonly scripted: () => Promise<Scripted>;
 }
 
-function realThread(policy: Policy): Transport {
+function realThread(policy: Policy): ThreadTransport {
   const options = { ...agentOptions, policy };
   return createThreadTransport({
     nodes: [{ info: nodeInfo('de1'), options }],
@@ -187,6 +188,37 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
     stop.abort(new Error('enough'));
     await rejected;
     await eventually(30_000, () => expect(aborted()).toBe(1));
+  });
+
+  test.skipIf(obstacle !== null)('a node watches what it is assigned by itself, and tells since when', async () => {
+    await using opened = await real('private');
+    const { transport } = opened;
+    const since: number[] = [];
+    const sightings: Sighting[] = [];
+    const settled: number[] = [];
+    transport.listen({
+      watching: (_, __, moment) => void since.push(moment),
+      seen(node, seen, settle) {
+        if (node === 'de1') sightings.push(...seen);
+        settle?.();
+        settled.push(seen.length);
+      },
+    });
+    const target: AssignedTarget = {
+      name: 'shop',
+      revision: 'one',
+      schedule: { kind: 'every', everyMs: 1_000 },
+      spec: CheckSpec.parse({ type: 'tcp', host: '127.0.0.1:1' }),
+      policy: 'private',
+      deadlineMs: 5_000,
+    };
+    transport.assign('de1', { number: 1, targets: [target] });
+    await eventually(30_000, () => expect(sightings.length).toBeGreaterThanOrEqual(2));
+    expect(transport.nodes().find(({ info }) => info.name === 'de1')?.keepsTime).toBe(true);
+    expect(sightings[0]).toMatchObject({ target: 'shop', revision: 'one', outcome: { status: 'down' } });
+    expect(sightings[1]!.dueAt - sightings[0]!.dueAt).toBe(1_000);
+    await eventually(30_000, () => expect(since.length).toBeGreaterThan(0));
+    expect(sightings[0]!.dueAt).toBeGreaterThan(since[0]!);
   });
 
   test.skipIf(obstacle !== null)('a caller that has given up before asks nothing', async () => {

@@ -1,0 +1,120 @@
+import type { Log } from '#kernel/log.ts';
+import { encodeSpec, messageLimit, protocolRange, type Report } from '#protocol/nodes.ts';
+import { type Assign, type Assignment, type AssignedTarget, watchingSince } from '#protocol/watching.ts';
+import type { NodeListener } from '#service/ports.ts';
+
+export interface AssigningOptions {
+  /** Names this run of the hub: assignments of another one are numbered by themselves. */
+  readonly epoch: string;
+  /** Sends a message to a process; false where it did not take it. */
+  readonly send: (node: string, process: string, message: Assign) => Promise<boolean>;
+  readonly listener: () => NodeListener;
+  readonly log: Log;
+}
+
+/** Keeps the processes of nodes informed of what they are to watch. */
+export interface Assigning {
+  assign(node: string, assignment: Assignment): void;
+  /** What a process said of itself: it is assigned anew where it does not watch what it should. */
+  heard(node: string, report: Report): void;
+  /** A process is gone, or (null) all of the node. */
+  lost(node: string, process: string | null): void;
+}
+
+interface Node {
+  wanted: Assignment;
+  /** Processes that watch by themselves, in the order in which they came; the first one does, for its node. */
+  readonly processes: Map<string, Report['watching']>;
+  readonly sending: Set<string>;
+}
+
+const nothing: Assignment = { number: 0, targets: [] };
+// What stands around the targets of a part.
+const partRoom = 4_096;
+
+export function createAssigning({ epoch, send, listener, log }: AssigningOptions): Assigning {
+  const nodes = new Map<string, Node>();
+
+  function nodeOf(name: string): Node {
+    const known = nodes.get(name) ?? { wanted: nothing, processes: new Map(), sending: new Set() };
+    nodes.set(name, known);
+    return known;
+  }
+
+  // Of several processes one watches, and the others watch nothing.
+  function look(name: string, node: Node): void {
+    const [holder] = node.processes.keys();
+    for (const [process, watching] of node.processes) {
+      const { number, targets } = process === holder ? node.wanted : { number: node.wanted.number, targets: [] };
+      const isRight = watching?.epoch === epoch && watching.number === number && watching.targets === targets.length;
+      if (isRight && process === holder) listener().watching(name, number, watching.since);
+      else if (!isRight && number > 0) void hand(name, node, process, { number, targets });
+    }
+  }
+
+  async function hand(name: string, node: Node, process: string, assignment: Assignment): Promise<void> {
+    if (node.sending.has(process)) return;
+    node.sending.add(process);
+    try {
+      const parts = partsOf(assignment.targets);
+      for (const [index, targets] of parts.entries()) {
+        const part = { index, of: parts.length };
+        const message: Assign = {
+          protocol: [...protocolRange],
+          epoch,
+          number: assignment.number,
+          part,
+          targets: [...targets],
+        };
+        if (!(await send(name, process, message))) return;
+      }
+    } catch (error) {
+      log.warn({ err: error, node: name, process }, 'a node could not be told what to watch; it will be tried again');
+    } finally {
+      node.sending.delete(process);
+    }
+  }
+
+  return {
+    assign(name, assignment) {
+      const node = nodeOf(name);
+      node.wanted = assignment;
+      look(name, node);
+    },
+    heard(name, { process, phase, watching, protocol }) {
+      const node = nodeOf(name);
+      if (protocol[1] < watchingSince || phase === 'joining') return;
+      const holder = [...node.processes.keys()][0];
+      if (phase === 'leaving') node.processes.delete(process);
+      else node.processes.set(process, watching ?? null);
+      if (process === holder && phase === 'leaving') listener().watching(name, 0, Number.POSITIVE_INFINITY);
+      look(name, node);
+    },
+    lost(name, process) {
+      const node = nodeOf(name);
+      const [holder] = node.processes.keys();
+      if (process === null) node.processes.clear();
+      else node.processes.delete(process);
+      if (holder === undefined || node.processes.has(holder)) return;
+      listener().watching(name, 0, Number.POSITIVE_INFINITY);
+      look(name, node);
+    },
+  };
+}
+
+/** As many targets together as a message holds; one empty part where there are none. */
+function partsOf(targets: readonly AssignedTarget[]): readonly (readonly unknown[])[] {
+  const parts: unknown[][] = [[]];
+  let bytes = 0;
+  for (const { spec, ...target } of targets) {
+    const encoded = { ...target, spec: encodeSpec(spec) };
+    const size = Buffer.byteLength(JSON.stringify(encoded)) + 1;
+    if (bytes + size > messageLimit - partRoom && bytes > 0) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(encoded);
+    bytes += size;
+  }
+  return parts;
+}

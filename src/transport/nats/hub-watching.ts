@@ -1,0 +1,57 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '#kernel/clock.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import { CommandReply, readMessage, type Report, subjectsOf } from '#protocol/nodes.ts';
+import type { Assignment } from '#protocol/watching.ts';
+import type { NodeListener } from '#service/ports.ts';
+import { createAssigning } from './assigning.ts';
+import type { ConnectionTimes } from './connection.ts';
+import { createBatches } from './batches.ts';
+
+export interface HubWatchingOptions {
+  readonly connection: () => NatsConnection | null;
+  readonly times: Pick<ConnectionTimes, 'answerMs'>;
+  readonly isEnrolled: (node: string) => boolean;
+  readonly heard: (node: string, process: string) => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** The hub's side of what nodes watch by themselves. */
+export interface HubWatching {
+  assign(node: string, assignment: Assignment): void;
+  listen(listener: NodeListener): void;
+  heardReport(node: string, report: Report): void;
+  lost(node: string, process: string | null): void;
+  /** Takes a batch in; false where the message is none. */
+  take(node: string, message: Msg): boolean;
+}
+
+export function createHubWatching(options: HubWatchingOptions): HubWatching {
+  const { connection, times, random } = options;
+  let current: NodeListener = { watching: () => {}, seen: () => {} };
+  const listener = () => current;
+  const assigning = createAssigning({
+    ...options,
+    epoch: random.id(12),
+    async send(node, process, message) {
+      const subject = subjectsOf(node).command(process);
+      const answer = await connection()?.request(subject, JSON.stringify(message), { timeout: times.answerMs });
+      return answer !== undefined && readMessage(CommandReply, answer.string())?.state === 'accepted';
+    },
+    listener,
+  });
+  const batches = createBatches({ ...options, listener });
+
+  return {
+    assign: (node, assignment) => assigning.assign(node, assignment),
+    heardReport: (node, report) => assigning.heard(node, report),
+    lost: (node, process) => assigning.lost(node, process),
+    take: (node, message) => batches.take(node, message),
+    listen(next) {
+      current = next;
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import type { Spool } from '#node/ports.ts';
+import {
+  type CommandReply,
+  decodeSpec,
+  messageLimit,
+  protocolRange,
+  readMessage,
+  type Report,
+} from '#protocol/nodes.ts';
+import { type Assign, type AssignedTarget, type Batch, batchBeginning, Kept, WireTarget } from '#protocol/watching.ts';
+import type { Transport } from '#service/ports.ts';
+import type { Delivery } from './delivery.ts';
+
+export interface RemoteWatchingOptions {
+  readonly name: string;
+  readonly process: string;
+  /** What runs the checks: the node of this name in this process. */
+  readonly local: Pick<Transport, 'assign' | 'listen'> & {
+    /** Tells it how far this clock is ahead of the hub's. */
+    retime(aheadMs: number): void;
+  };
+  readonly spool: Pick<Spool, 'assignment' | 'keepAssignment'>;
+  readonly delivery: Pick<Delivery, 'add'>;
+  /** What is watched is another: the hub is to be told. */
+  readonly onChange: () => void;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** What a process of a node watches by itself. */
+export interface RemoteWatching {
+  /** Goes on with what was kept on disk. */
+  resume(): void;
+  /** Takes a part of an assignment; the whole comes into force with the last one, and is kept on disk. */
+  take(part: Assign): CommandReply;
+  /** What it watches, as the hub is told; null for nothing. */
+  readonly state: Report['watching'];
+  /** How far this clock is ahead of the hub's now. */
+  measured(aheadMs: number): void;
+  /** The hub does not know of assignments, and asks for each check: nothing is watched any more. */
+  giveUp(): void;
+  /** Nothing is begun any more; what is watched is kept for the next start. */
+  stop(): void;
+}
+
+// A clock that drifts by less is right as it is.
+const driftMs = 10;
+// What stands around the sightings of a batch.
+const batchRoom = 2_048;
+// What a target that cannot be read is watched as: it is never checked.
+function neverChecked(): AssignedTarget['spec'] {
+  const spec = decodeSpec({ type: 'tcp', host: 'unread.invalid:1' });
+  if (typeof spec === 'string') throw new TypeError(spec);
+  return spec;
+}
+
+/**
+ * Watches what the hub assigned, goes on with it without the hub and over restarts, and hands what was seen to the delivery, which
+ * keeps it until the hub has.
+ */
+export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
+  const { name, process, local, spool, onChange, log } = options;
+  let parts: Assign[] = [];
+  let current: Kept | null = null;
+  const types = new Map<string, string>();
+  const hand = createBatcher(options);
+  let state: Report['watching'] = null;
+  let aheadMs = 0;
+
+  const reply = (outcome: CommandReply['state'], reason: string | null = null): CommandReply => {
+    return { protocol: [...protocolRange], process, state: outcome, reason };
+  };
+
+  local.listen({
+    watching(_, number, since) {
+      const isGone = current === null || since === Number.POSITIVE_INFINITY;
+      const { epoch = '', targets = [] } = current ?? {};
+      state = isGone ? null : { epoch, number, targets: targets.length, since };
+      onChange();
+    },
+    seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: types.get(one.target) ?? '' }))),
+  });
+
+  function begin(kept: Kept): void {
+    current = kept;
+    const targets = kept.targets.map((written) => {
+      const { spec: encoded, ...target } = WireTarget.parse(written);
+      const spec = decodeSpec(encoded);
+      if (typeof spec !== 'string') return { ...target, spec };
+      log.warn({ target: target.name, reason: spec }, 'a check is not understood: update this node');
+      return { ...target, spec: neverChecked(), unreadable: spec };
+    });
+    for (const target of targets) types.set(target.name, target.spec.type);
+    local.assign(name, { number: kept.number, targets });
+  }
+
+  function keep(): void {
+    if (current !== null) spool.keepAssignment(JSON.stringify({ ...current, aheadMs } satisfies Kept));
+  }
+
+  return {
+    resume() {
+      const stored = readMessage(Kept, spool.assignment() ?? '');
+      if (stored === null) return;
+      ({ aheadMs } = stored);
+      local.retime(aheadMs);
+      begin(stored);
+      log.info({ targets: stored.targets.length }, 'goes on with what it watched before');
+    },
+    take(part) {
+      const { epoch, number } = part;
+      parts = [
+        ...parts.filter((one) => one.epoch === epoch && one.number === number && one.part.index !== part.part.index),
+        part,
+      ];
+      if (parts.length < part.part.of) return reply('accepted');
+      const targets = parts.toSorted((a, b) => a.part.index - b.part.index).flatMap((one) => one.targets);
+      parts = [];
+      if (!targets.every((target) => WireTarget.safeParse(target).success))
+        return reply('unsupported', 'this node cannot read the assignment');
+      begin({ epoch, number, aheadMs, targets });
+      keep();
+      return reply('accepted');
+    },
+    get state() {
+      return state;
+    },
+    measured(ms) {
+      if (Math.abs(ms - aheadMs) < driftMs) return;
+      aheadMs = ms;
+      local.retime(aheadMs);
+      keep();
+    },
+    giveUp() {
+      if (current === null) return;
+      current = null;
+      state = null;
+      spool.keepAssignment('');
+      local.assign(name, { number: 0, targets: [] });
+    },
+    stop: () => local.assign(name, { number: 0, targets: [] }),
+  };
+}
+
+/** Hands sightings on in batches, as many together as a message holds. */
+function createBatcher({ process, delivery, random, log }: RemoteWatchingOptions) {
+  return (sightings: Batch['sightings']): void => {
+    let together: Batch['sightings'] = [];
+    let bytes = 0;
+    const post = () => {
+      if (together.length === 0) return;
+      const ticket = random.id(20);
+      const batch: Batch = { kind: 'batch', protocol: [...protocolRange], ticket, process, sightings: together };
+      delivery.add(ticket, JSON.stringify(batch));
+      together = [];
+      bytes = 0;
+    };
+    for (const sighting of sightings) {
+      const { target } = sighting;
+      const size = Buffer.byteLength(JSON.stringify(sighting)) + 1;
+      if (size > messageLimit - batchRoom) {
+        log.warn({ target }, `an outcome takes more than ${messageLimit} bytes: the hub does not get it`);
+        continue;
+      }
+      if (bytes + size > messageLimit - batchRoom) post();
+      together.push(sighting);
+      bytes += size;
+    }
+    post();
+  };
+}
+
+/** Whether a payload of the spool is a batch: only a hub of version 3 can read one. */
+export const isBatch = (payload: string) => payload.startsWith(batchBeginning);

@@ -1,0 +1,249 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { openSpool } from '#node/spool.ts';
+import { subjectsOf } from '#protocol/nodes.ts';
+import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
+import { eventually } from '../../support/program.ts';
+import { measured, memorySpool, quiet, startHub, startNode, type TestNode } from '../../support/remote-nodes.ts';
+import { report, signInAs } from '../../support/rogue-node.ts';
+
+const target = (name: string, changes: Partial<AssignedTarget> = {}): AssignedTarget => ({
+  name,
+  revision: 'one',
+  schedule: { kind: 'every', everyMs: 60_000 },
+  spec: CheckSpec.parse({ type: 'tcp', host: `${name}.example.com:443` }),
+  policy: 'private',
+  deadlineMs: 5_000,
+  ...changes,
+});
+
+const sighting = (name: string, dueAt: number): Sighting => ({
+  target: name,
+  revision: 'one',
+  dueAt,
+  outcome: measured,
+  startedAt: dueAt,
+});
+
+/** A hub, and what it hears; what it is told is settled at once, or when the test does so. */
+async function startListening(server: NatsServer, settles = true) {
+  const since: number[] = [];
+  const sightings: Sighting[] = [];
+  const settle: (() => void)[] = [];
+  const hub = await startHub(
+    server,
+    {},
+    {
+      watching: (_, __, moment) => void since.push(moment),
+      seen(_, seen, settled) {
+        sightings.push(...seen);
+        if (settles) settled?.();
+        else if (settled !== null) settle.push(settled);
+      },
+    },
+  );
+  return { hub, since, sightings, settle, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
+}
+
+const namesOf = ({ local }: TestNode) => local.assignments.at(-1)?.targets.map(({ name }) => name) ?? null;
+
+describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves', () => {
+  let server: NatsServer;
+  const opened: NatsConnection[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'watchpost-watching-'));
+  const signIn = async (name?: string) => {
+    const connection = await signInAs(server, name);
+    opened.push(connection);
+    return connection;
+  };
+  beforeAll(async () => {
+    server = await startNats({ nodes: ['us1', 'de1'] });
+  });
+  afterEach(async () => {
+    for (const connection of opened.splice(0)) await connection.close();
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  test('an assignment that takes many messages arrives whole, in order, as it was', async () => {
+    await using listening = await startListening(server);
+    const { hub, since } = listening;
+    await using node = startNode(server, 'us1');
+    const targets = Array.from({ length: 2_000 }, (_, index) => target(`t${index}`));
+    hub.transport.assign('us1', { number: 1, targets });
+    await eventually(30_000, () => expect(since).not.toEqual([]));
+    expect(node.local.assignments.at(-1)).toEqual({ number: 1, targets });
+  });
+
+  test('a node goes on without a hub, over its own restart, and hands in what it saw when a hub is back', async () => {
+    const openFile = () =>
+      openSpool({ path: join(folder, 'spool.db'), longestMs: 86_400_000, most: 1_000, clock: systemClock, log: quiet });
+    const seen = Array.from({ length: 300 }, (_, index) => sighting('shop', 1_000 * index));
+    {
+      await using listening = await startListening(server);
+      const { hub, since } = listening;
+      const spool = openFile();
+      const node = startNode(server, 'us1', { spool });
+      hub.transport.assign('us1', { number: 4, targets: [target('shop'), target('blog')] });
+      await eventually(30_000, () => expect(since).not.toEqual([]));
+      await hub.transport.close();
+      node.local.see(seen.slice(0, 100));
+      await node.node.stop(0);
+      spool.close();
+    }
+    const spool = openFile();
+    expect(spool.size).toBeGreaterThan(0);
+    await using node = startNode(server, 'us1', { spool });
+    expect(namesOf(node)).toEqual(['shop', 'blog']);
+    node.local.see(seen.slice(100));
+    await using listening = await startListening(server);
+    const { hub, sightings, since } = listening;
+    hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
+    await eventually(30_000, () => expect(sightings).toHaveLength(300));
+    expect(sightings.toSorted((a, b) => a.dueAt - b.dueAt)).toEqual(seen);
+    await eventually(30_000, () => expect(spool.size).toBe(0));
+    await eventually(30_000, () => expect(since).not.toEqual([]));
+    expect(namesOf(node)).toEqual(['shop']);
+    await node.node.stop(0);
+    spool.close();
+  });
+
+  test('a node keeps what the hub has not stored, and sends it again to the next one', async () => {
+    await using node = startNode(server, 'us1');
+    {
+      await using listening = await startListening(server, false);
+      const { hub, sightings } = listening;
+      hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
+      await eventually(30_000, () => expect(namesOf(node)).toEqual(['shop']));
+      node.local.see([sighting('shop', 1_000)]);
+      await eventually(30_000, () => expect(sightings).toHaveLength(1));
+      expect(node.spool.size).toBe(1);
+    }
+    await using listening = await startListening(server, false);
+    const { sightings, settle } = listening;
+    await eventually(30_000, () => expect(sightings.length).toBeGreaterThan(0));
+    expect(node.spool.size).toBe(1);
+    for (const done of settle) done();
+    await eventually(30_000, () => expect(node.spool.size).toBe(0));
+  });
+
+  test('of two processes of a node one watches; when it ends the other does', async () => {
+    await using listening = await startListening(server);
+    const { hub, since } = listening;
+    const first = startNode(server, 'us1');
+    hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
+    await eventually(30_000, () => expect(namesOf(first)).toEqual(['shop']));
+    await using second = startNode(server, 'us1');
+    await eventually(30_000, () => expect(second.local.assignments.at(-1)).toEqual({ number: 1, targets: [] }));
+    await first.node.stop(0);
+    await eventually(30_000, () => expect(namesOf(second)).toEqual(['shop']));
+    await eventually(30_000, () => expect(since.at(-1)).toBeLessThan(Number.POSITIVE_INFINITY));
+    expect(since).toContain(Number.POSITIVE_INFINITY);
+  });
+
+  test('a node whose clock is off is told by how much', async () => {
+    await using _hub = await startHub(server);
+    const clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
+    await using node = startNode(server, 'us1', { clock });
+    await eventually(30_000, () => expect(node.local.aheadMs).toBeGreaterThan(3_590_000));
+    expect(node.local.aheadMs).toBeLessThan(3_610_000);
+  });
+
+  test('a target whose check this node does not understand is never checked, and says why', async () => {
+    await using node = startNode(server, 'us1');
+    const hub = await signIn();
+    const process = await new Promise<string>((resolve) => {
+      hub.subscribe('wp.v1.report.us1', {
+        callback(_, message) {
+          const { process: name, phase } = message.json<{ process: string; phase: string }>();
+          message.respond(JSON.stringify({ protocol: [1, 3], state: 'welcome', reason: null, now: systemClock.now() }));
+          if (phase === 'serving') resolve(name);
+        },
+      });
+      hub.publish('wp.v1.hub');
+    });
+    const wire = { ...target('shop'), spec: { type: 'telepathy', host: 'shop.example.com' } };
+    const part = { protocol: [3, 3], epoch: 'a', number: 1, part: { index: 0, of: 1 }, targets: [wire] };
+    const answer = await hub.request(subjectsOf('us1').command(process), JSON.stringify(part), { timeout: 30_000 });
+    expect(answer.json()).toMatchObject({ state: 'accepted' });
+    expect(node.local.assignments.at(-1)?.targets[0]?.unreadable).toContain('this node does not understand the check');
+  });
+
+  test('a hub of the version before gets no batches, and what was watched ends; it asks for each check', async () => {
+    const spool = memorySpool();
+    const kept = { epoch: 'a', number: 1, aheadMs: 0, targets: [{ ...target('shop') }] };
+    spool.keepAssignment(JSON.stringify(kept));
+    const hub = await signIn();
+    const results: string[] = [];
+    hub.subscribe('wp.v1.result.us1', { callback: (_, message) => void results.push(message.string()) });
+    hub.subscribe('wp.v1.report.us1', {
+      callback: (_, message) =>
+        void message.respond(
+          JSON.stringify({ protocol: [1, 2], state: 'welcome', reason: null, now: systemClock.now() }),
+        ),
+    });
+    await using node = startNode(server, 'us1', { spool });
+    expect(namesOf(node)).toEqual(['shop']);
+    node.local.see([sighting('shop', 1_000)]);
+    await eventually(30_000, () => expect(namesOf(node)).toEqual([]));
+    expect(spool.size).toBe(1);
+    expect(results).toEqual([]);
+  });
+
+  test('a node of the version before is assigned nothing', async () => {
+    await using hub = await startHub(server);
+    const node = await signIn('us1');
+    const commands: string[] = [];
+    node.subscribe(subjectsOf('us1').command('rogue'), {
+      callback: (_, message) => void commands.push(message.string()),
+    });
+    hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
+    const old = JSON.stringify({ ...report(), protocol: [1, 2] });
+    for (let times = 0; times < 2; times += 1) await node.request(subjectsOf('us1').report, old, { timeout: 30_000 });
+    expect(hub.transport.nodes().find(({ info }) => info.name === 'us1')).toMatchObject({
+      online: true,
+      keepsTime: false,
+    });
+    await node.flush();
+    expect(commands).toEqual([]);
+  });
+
+  test('what is no outcome or not due yet is left out, and what no node may say is refused', async () => {
+    await using listening = await startListening(server);
+    const { sightings } = listening;
+    const node = await signIn('us1');
+    const batch = (ticket: string, ...seen: readonly object[]) =>
+      JSON.stringify({ kind: 'batch', protocol: [3, 3], ticket, process: 'rogue', sightings: seen });
+    const good = { ...sighting('shop', 1_000), type: 'tcp' };
+    const receipts: object[] = [];
+    const inbox = `${subjectsOf('us1').inbox}.rogue`;
+    node.subscribe(inbox, { callback: (_, message) => void receipts.push(message.json<object>()) });
+    const submit = (payload: string) => node.publish(subjectsOf('us1').result, payload, { reply: inbox });
+    submit(
+      batch(
+        'mixed',
+        { ...good, dueAt: systemClock.now() + 600_000 },
+        { ...good, type: 'telepathy' },
+        { ...good, outcome: 7 },
+        good,
+      ),
+    );
+    submit(batch('nothing', { ...good, outcome: null }));
+    submit('{"kind":"batch","ticket":7}');
+    await eventually(30_000, () => expect(receipts).toHaveLength(3));
+    expect(receipts).toEqual([
+      { ticket: 'mixed', state: 'stored', reason: null },
+      { ticket: 'nothing', state: 'stored', reason: null },
+      { ticket: '?', state: 'refused', reason: 'it cannot be read' },
+    ]);
+    expect(sightings).toEqual([sighting('shop', 1_000)]);
+  });
+});
