@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { PastDelivery } from '#history/incidents.ts';
 import type { Figures, HistoryReader, Selection } from '#history/reader.ts';
 import { dayMs, type Span } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import { errorBody } from '#protocol/errors.ts';
+import { historyDocument } from './history-document.ts';
 import { onlyLocal } from './local.ts';
 
 const Moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -41,7 +43,7 @@ export interface HistoryRoutesOptions {
   readonly clock: Clock;
 }
 
-/** What was, for programs on this machine: `/api/v1/targets`, their series, incidents and reports. Every answer has an ETag. */
+/** What was, for programs on this machine: `/api/v1/targets`, their series, incidents and reports, and the document of it all. Every answer has an ETag. */
 export function historyRoutes({ history, clock }: HistoryRoutesOptions): FastifyPluginAsync {
   return async (app) => {
     app.addHook('onRequest', onlyLocal());
@@ -57,6 +59,7 @@ export function historyRoutes({ history, clock }: HistoryRoutesOptions): Fastify
     };
     addTargets(app, history, spanOf);
     addRest(app, history, spanOf);
+    app.get('/api/v1/openapi.json', async (request, reply) => answer(request, reply, historyDocument()));
   };
 }
 
@@ -102,7 +105,8 @@ function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): 
   app.get<{ Params: { '*': string } }>('/api/v1/incidents/*', async (request, reply) => {
     const incident = await history.incident(request.params['*']);
     if (incident === null) return reply.code(404).send(errorBody('not_found', 'there is no such incident'));
-    return answer(request, reply, { ok: 1, incident: timesOf(incident) });
+    const shown = { ...incident, deliveries: incident.deliveries.map(deliveryOf) };
+    return answer(request, reply, { ok: 1, incident: timesOf(shown) });
   });
   app.get('/api/v1/report', async (request, reply) => {
     const { label: of, from, to, ...page } = ReportQuery.parse(request.query);
@@ -123,6 +127,12 @@ function pageOf<Row>(
   const shown = rest.slice(0, limit);
   const last = shown.at(-1);
   return { rows: shown, next: rest.length > limit && last !== undefined ? nameOf(last) : null };
+}
+
+// Without what only the outbox needs to know.
+function deliveryOf({ id, kind, number, channel, recipient, state, attempts, lastError, ...times }: PastDelivery) {
+  const { createdAt, settledAt } = times;
+  return { id, kind, number, channel, recipient, state, createdAt, settledAt, attempts, lastError };
 }
 
 const moments = new Set([
@@ -159,6 +169,6 @@ function answer(request: FastifyRequest, reply: FastifyReply, body: object): Fas
   const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   reply.headers({ etag: tag, 'cache-control': 'private, no-cache' });
   const known = (request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  if (known.includes(tag)) return reply.code(304).send();
+  if (known.includes(tag) || known.includes('*')) return reply.code(304).send();
   return reply.type('application/json; charset=utf-8').send(text);
 }

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
+import { Figures, Incident, IncidentDetail, Series, Target, TargetDetail, TargetFigures } from './history-shapes.ts';
+
+const shapes = { Figures, Incident, IncidentDetail, Series, Target, TargetDetail, TargetFigures, ErrorBody };
+
+type ShapeName = keyof typeof shapes;
+
+/** The OpenAPI 3.1 document of the history routes. */
+export function historyDocument() {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Watchpost history',
+      version: '1',
+      description: 'What is watched and how it was, for programs on the machine itself, without a proxy between.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths: {
+      '/api/v1/targets': {
+        get: read('getTargets', 'Every target as it is now', list('targets', 'Target'), [label, ...page]),
+      },
+      '/api/v1/targets/{name}': {
+        get: read('getTarget', 'One target with its figures', one('target', 'TargetDetail'), [name, ...span, node]),
+      },
+      '/api/v1/targets/{name}/series': {
+        get: read('getSeries', 'Figures in steps', one('series', 'Series'), [name, ...span, node, step, points]),
+      },
+      '/api/v1/incidents': {
+        get: read('getIncidents', 'Incidents, the newest first', list('incidents', 'Incident'), [
+          ...span,
+          ...page,
+          query('target', { type: 'string' }, 'Those of this target.'),
+          query('open', { type: 'boolean' }, 'Those that are open, or those that are over.'),
+        ]),
+      },
+      '/api/v1/incidents/{id}': {
+        get: read('getIncident', 'One incident with all that is known of it', one('incident', 'IncidentDetail'), [id]),
+      },
+      '/api/v1/report': {
+        get: read(
+          'getReport',
+          'The figures of every target',
+          list('targets', 'TargetFigures', { total: ref('Figures') }),
+          [label, ...span, ...page],
+        ),
+      },
+      '/api/v1/openapi.json': {
+        get: {
+          operationId: 'getHistoryDocument',
+          summary: 'This document',
+          responses: {
+            200: { description: 'OpenAPI 3.1.', headers: version, content: json({ type: 'object' }) },
+            304: unchanged,
+            ...failures('bad_request', 'forbidden', 'too_large'),
+          },
+        },
+      },
+    },
+    components: { schemas: Object.fromEntries(Object.entries(shapes).map(([key, shape]) => [key, schemaOf(shape)])) },
+  };
+}
+
+const ref = (shape: ShapeName) => ({ $ref: `#/components/schemas/${shape}` });
+const json = (schema: unknown) => ({ 'application/json': { schema } });
+
+function schemaOf(shape: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(shape, { target: 'draft-2020-12', io: 'output' });
+  return rest;
+}
+
+const bodyOf = (properties: Readonly<Record<string, unknown>>) => ({
+  type: 'object',
+  required: ['ok', ...Object.keys(properties)],
+  properties: { ok: { const: 1 }, ...properties },
+  additionalProperties: false,
+});
+const one = (key: string, shape: ShapeName) => bodyOf({ [key]: ref(shape) });
+const list = (key: string, shape: ShapeName, more: Readonly<Record<string, unknown>> = {}) =>
+  bodyOf({
+    [key]: { type: 'array', items: ref(shape) },
+    next: { type: ['string', 'null'], description: 'What `after` has to be for the rest; null at the end.' },
+    ...more,
+  });
+
+const query = (key: string, schema: object, description: string) => ({ name: key, in: 'query', schema, description });
+const inPath = (key: string, description: string) => ({
+  name: key,
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+  description,
+});
+const moment = { type: 'string', format: 'date-time' };
+const label = query('label', { type: 'string' }, 'Those that bear this label: `team:web`.');
+const node = query('node', { type: 'string' }, 'What this node saw alone.');
+const step = query('step', { type: 'string' }, 'The length of a step, such as `1h`; at most 5000 of them.');
+const points = query(
+  'points',
+  { type: 'integer', minimum: 2, maximum: 2_000 },
+  'How many steps at the most. Default: 300.',
+);
+const span = [
+  query('from', moment, 'Where the span begins. Default: a day ago; in a report 30 days; for incidents without end.'),
+  query('to', moment, 'Where it ends. Default: now.'),
+];
+const page = [
+  query('limit', { type: 'integer', minimum: 1, maximum: 500 }, 'How many rows. Default: 100.'),
+  query('after', { type: 'string', maxLength: 500 }, 'The `next` of the page before.'),
+];
+const name = inPath('name', 'The name of the target.');
+const id = inPath('id', 'The id of the incident, as lists have it; slashes may stand as they are.');
+
+const header = (description: string) => ({ description, schema: { type: 'string' } });
+const version = { etag: header('The version of the answer.'), 'cache-control': header('`private, no-cache`') };
+const unchanged = { description: 'The same as the version that the caller has.', headers: version };
+
+function read(operationId: string, summary: string, body: object, parameters: readonly { readonly in: string }[]) {
+  const isOne = parameters.some((parameter) => parameter.in === 'path');
+  const hasVersion = {
+    name: 'if-none-match',
+    in: 'header',
+    schema: { type: 'string' },
+    description: 'The `etag` of the answer that the caller has.',
+  };
+  return {
+    operationId,
+    summary,
+    parameters: [...parameters, hasVersion],
+    responses: {
+      200: { description: `${summary}.`, headers: version, content: json(body) },
+      304: unchanged,
+      ...failures('bad_request', 'forbidden', ...(isOne ? (['not_found'] as const) : []), 'too_large', 'internal'),
+    },
+  };
+}
+
+/** By status; what is too large in a request that has no body is its head. */
+function failures(...codes: readonly ApiErrorCode[]): Record<string, unknown> {
+  return Object.fromEntries(
+    codes.map((code) => [
+      String(code === 'too_large' ? 431 : apiErrors[code].status),
+      { description: `\`${code}\`: ${apiErrors[code].meaning}`, content: json(ref('ErrorBody')) },
+    ]),
+  );
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+
+// What the history routes answer, as JSON. The routes make it of the reader's values; the document and its test hold them to it.
+
+const Moment = z.iso.datetime().describe('An ISO time in UTC.');
+const Seconds = z.number();
+const Ratio = z.number();
+const Status = z.enum(['up', 'partial', 'down', 'unknown']);
+const OutcomeStatus = z.enum(['up', 'down', 'unknown']);
+
+const Time = z
+  .strictObject({
+    up: Seconds,
+    partial: Seconds,
+    down: Seconds,
+    unknown: Seconds,
+    maintenance: Seconds,
+    unwatched: Seconds,
+  })
+  .describe('How long it was so, in seconds, by verdicts.');
+
+const figures = {
+  from: Moment,
+  to: Moment,
+  uptime: Ratio.nullable().describe('Null where there is nothing to go by.'),
+  time: Time.nullable().describe('Null where a node is named, which gives no verdict.'),
+  answers: z.strictObject({ up: z.int(), down: z.int(), unknown: z.int(), late: z.int() }),
+  latency: z
+    .strictObject({
+      count: z.int(),
+      min: Seconds,
+      mean: Seconds,
+      p50: Seconds,
+      p95: Seconds,
+      p99: Seconds,
+      max: Seconds,
+    })
+    .nullable()
+    .describe('Of the answers that were up; null where there was none.'),
+};
+export const Figures = z.strictObject(figures).describe('How a span went.');
+
+const objective = { ratio: Ratio, over_seconds: Seconds };
+const Budget = z
+  .strictObject({
+    ...objective,
+    allowed_seconds: Seconds,
+    spent_seconds: Seconds,
+    left: Ratio.describe('Negative where more was spent than there is.'),
+    uptime: Ratio.nullable(),
+  })
+  .describe("What is left of the objective's budget.");
+export const TargetFigures = z.strictObject({ ...figures, target: z.string(), budget: Budget.nullable() });
+const NodeFigures = z.strictObject({ ...figures, node: z.string() });
+
+export const Incident = z
+  .strictObject({
+    id: z.string(),
+    target: z.string(),
+    rule: z.string(),
+    severity: z.enum(['critical', 'warning', 'info']),
+    word: z.string().describe('How it is called: `DOWN`, `SLOW`.'),
+    subject: z.string(),
+    condition: z.string(),
+    cause: z.string(),
+    started_at: Moment,
+    opened_at: Moment,
+    ended_at: Moment.nullable().describe('Null while it is open.'),
+    closing: z.enum(['recovered', 'unwatched']).nullable(),
+    held: z.string().nullable().describe('Why nobody was told of it for now.'),
+    acknowledged: z.strictObject({ at: Moment, why: z.string() }).nullable(),
+  })
+  .describe('An incident as a list shows it.');
+
+const Vote = z.strictObject({
+  node: z.string(),
+  place: z.string(),
+  status: OutcomeStatus,
+  seconds: Seconds.nullable(),
+  address: z.string().nullable(),
+  source: z.string().nullable().describe('Whose fault it was.'),
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+});
+const Delivery = z.strictObject({
+  id: z.int(),
+  kind: z.enum(['opened', 'reminder', 'resolved', 'closed']),
+  number: z.int(),
+  channel: z.string(),
+  recipient: z.string(),
+  state: z.enum(['pending', 'sent', 'merged', 'dead']),
+  created_at: Moment,
+  settled_at: Moment.nullable(),
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+});
+export const IncidentDetail = Incident.extend({
+  votes: z.array(Vote),
+  closing_votes: z.array(Vote).nullable(),
+  timeline: z.array(z.strictObject({ at: Moment, status: Status, up: z.int(), down: z.int(), unknown: z.int() })),
+  deliveries: z.array(Delivery),
+}).describe('An incident with its votes, its timeline and its deliveries.');
+
+const Round = z.strictObject({
+  due_at: Moment,
+  status: Status.nullable(),
+  votes: z.array(
+    z.strictObject({
+      node: z.string(),
+      status: OutcomeStatus,
+      seconds: Seconds.nullable(),
+      failure: z
+        .strictObject({ source: z.string(), code: z.string(), message: z.string(), address: z.string().nullable() })
+        .nullable(),
+      late_at: Moment.nullable(),
+    }),
+  ),
+});
+export const Target = z
+  .strictObject({
+    name: z.string(),
+    check: z.string(),
+    host: z.string(),
+    labels: z.record(z.string(), z.string()),
+    objective: z.strictObject(objective).nullable(),
+    status: Status,
+    in_maintenance: z.boolean(),
+    since: Moment.nullable(),
+    round: Round.nullable().describe('The last one that had results.'),
+    incidents: z.array(Incident),
+  })
+  .describe('A target as it is now.');
+export const TargetDetail = Target.extend({
+  figures: TargetFigures,
+  nodes: z.array(NodeFigures),
+  rounds: z.array(Round),
+}).describe('A target with its figures and its last rounds.');
+
+export const Series = z
+  .strictObject({ from: Moment, to: Moment, step_seconds: Seconds, parts: z.array(Figures) })
+  .describe('Figures in steps, those without any result too.');
