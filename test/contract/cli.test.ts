@@ -213,7 +213,7 @@ test('a plan tells checks for each node, disk and series', async () => {
     'results a month | 176,000',
     'disk a month | 766 kB',
     'disk after a year | 4.8 MB',
-    'Prometheus series | about 197',
+    'Prometheus series | about 208',
     '',
   ]);
 });
