@@ -17,8 +17,9 @@ const fineSteps = [1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1_000);
 
 // A step holds a round at least: shorter ones would show gaps where there are none.
 function stepMsOf({ from, to }: Span, points: number, everyMs: number | null): number | undefined {
-  const least = Math.max((to - from) / points, everyMs ?? minute);
-  return fineSteps.find((step) => step >= least);
+  const shortest = (to - from) / points;
+  const fine = fineSteps.find((step) => step >= Math.max(shortest, everyMs ?? minute));
+  return fine ?? (everyMs !== null && everyMs > shortest ? Math.ceil(everyMs / minute) * minute : undefined);
 }
 
 export interface ChartSources {

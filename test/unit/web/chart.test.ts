@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { Figures, HistoryReader, SeriesQuery } from '#history/reader.ts';
+import { noTime } from '#history/spells.ts';
+import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
+import { eventList } from '#web/pages/chart.ts';
+import { chartOf, seriesJson } from '#web/pages/history-values.ts';
+
+const now = Date.parse('2026-01-01T12:00:00Z');
+const minute = 60_000;
+
+function reading(parts: readonly Figures[] = []) {
+  const asked: (number | undefined)[] = [];
+  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents'> = {
+    async series({ stepMs, from, to }: SeriesQuery) {
+      asked.push(stepMs);
+      return { from, to, stepMs: stepMs ?? minute, parts };
+    },
+    byNode: async () => [],
+    incidents: async () => ({ incidents: [], next: null }),
+  };
+  const sources = { reader: reader as HistoryReader, changesOf: () => [] };
+  return { asked, sources };
+}
+
+const part = (from: number, down: number, late: number): Figures => ({
+  from,
+  to: from + minute,
+  uptime: null,
+  time: { ...noTime, down, up: minute - down },
+  answers: { up: 1, down: 0, unknown: 0, late },
+  latency: null,
+});
+
+test.for([
+  { span: '10m', everyMs: 1_000, stepMs: 2_000 },
+  { span: '10m', everyMs: 30_000, stepMs: 30_000 },
+  { span: '10m', everyMs: 45_000, stepMs: minute },
+  { span: '10m', everyMs: 5 * minute, stepMs: 5 * minute },
+  { span: '1h', everyMs: 5 * minute, stepMs: 5 * minute },
+  { span: '7d', everyMs: 5 * minute, stepMs: undefined },
+  { span: '2y', everyMs: 1_000, stepMs: undefined },
+] as const)('a step of $span with a round every $everyMs ms holds a round', async ({ span, everyMs, stepMs }) => {
+  const { asked, sources } = reading();
+  await chartOf(sources, { name: 'shop', everyMs }, namedSpan(span, now), 300);
+  expect(asked).toEqual([stepMs]);
+});
+
+test('a span that is chosen has from ten minutes to two years and ends now at the latest', () => {
+  expect(chosenSpan({ from: now - 1_000, to: now + minute }, now)).toEqual({
+    name: null,
+    from: now - 10 * minute,
+    to: now,
+  });
+  expect(chosenSpan({ from: 0, to: now }, now)).toMatchObject({ from: now - 730 * 86_400_000, to: now });
+});
+
+test('neighbours that are alike are one shade, and late answers and changes stand at their moment', async () => {
+  const { sources } = reading([
+    part(now - 3 * minute, 10, 0),
+    part(now - 2 * minute, minute, 2),
+    part(now - minute, 0, 0),
+  ]);
+  const change = { target: 'shop', kind: 'certificate', node: 'de1', at: now - minute, value: '' } as const;
+  const chart = await chartOf(
+    { ...sources, changesOf: () => [change, { ...change, at: 0 }] },
+    { name: 'shop', everyMs: minute },
+    namedSpan('10m', now),
+  );
+  expect(seriesJson(chart).events).toEqual([
+    { from: now / 1_000 - 180, to: now / 1_000 - 60, kind: 'down', words: 'down' },
+    { from: now / 1_000 - 60, to: now / 1_000 - 60, kind: 'certificate', words: 'another certificate (de1)' },
+    { from: now / 1_000 - 90, to: now / 1_000 - 90, kind: 'late', words: '2 answers came late' },
+  ]);
+  expect(String(eventList(chart))).toContain('2 events in this span');
+});
