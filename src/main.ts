@@ -24,6 +24,9 @@ const context: CommandContext = {
   pid: process.pid,
   stop: stop.signal,
   onHangup: (action) => void process.on('SIGHUP', action),
+  onSignals,
+  output: process.stdout,
+  errors: process.stderr,
   interactive: process.stdout.isTTY,
   hangUp: (pid) => void process.kill(pid, 'SIGHUP'),
   columns: process.stdout.columns || 80,
@@ -38,6 +41,19 @@ process.exitCode = await runProgram(process.argv.slice(2), context);
 
 // A log that nobody reads must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();
+
+function onSignals(signals: readonly NodeJS.Signals[], action: (signal: NodeJS.Signals) => void): Disposable {
+  for (const signal of signals) {
+    process.off(signal, onSignal);
+    process.on(signal, action);
+  }
+  return {
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, action);
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) if (signals.includes(signal)) process.on(signal, onSignal);
+    },
+  };
+}
 
 async function readLine(question: string): Promise<string> {
   const isTerminal = process.stdin.isTTY;

@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream';
+
 /** What a command gets from outside: everything that main.ts alone may touch. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -8,6 +10,13 @@ export interface CommandContext {
   readonly stop: AbortSignal;
   /** From now on SIGHUP calls `action` instead of ending the process. */
   readonly onHangup: (action: () => void) => void;
+  /**
+   * From now on these signals call `action` instead of ending the process or aborting `stop`, until it is disposed.
+   */
+  readonly onSignals: (signals: readonly NodeJS.Signals[], action: (signal: NodeJS.Signals) => void) => Disposable;
+  /** Where the output of commands that we run goes, and their errors. */
+  readonly output: Writable;
+  readonly errors: Writable;
   /** True where a person looks at the output. */
   readonly interactive: boolean;
   /** Sends SIGHUP to another process. Throws where there is none. */

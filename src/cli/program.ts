@@ -2,6 +2,7 @@ import { Argument, type Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
 import { addAlertCommands } from './alert-commands.ts';
+import { addBeatCommands } from './beat.ts';
 import { addCheckCommands } from './check.ts';
 import { shapesOf } from './commands.ts';
 import { completionOf, type Shell, shells } from './completion.ts';
@@ -103,6 +104,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
   addControlCommands(program, configOption, context, finish);
   addHistoryCommands(program, configOption, context, finish);
   addUserCommands(program, context);
+  addBeatCommands(program, context, finish);
 
   const config = program.command('config').description('look at a configuration without running it');
   config

@@ -46,7 +46,7 @@ test('thirty endpoints of Gatus are imported, accepted, and see what Gatus would
   const imported = await commandHere(['import', 'gatus', path, '--to', to], { env });
   expect(imported).toMatchObject({ code: 0, err: '' });
   const checked = await commandHere(['config', 'check', '--config', to], { env });
-  expect(checked.out).toMatch(/is good: 28 targets on 1 node\n$/);
+  expect(checked.out).toMatch(/is good: 29 targets on 1 node\n$/);
   const { router: _needsRights, ...seen } = await verdicts(to);
   expect(seen).toEqual({
     ...Object.fromEntries(Object.keys(seen).map((name) => [name, 'up'])),

@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import type { CommandContext } from '#cli/command-context.ts';
 
 /** What a command gets from outside in tests: no terminal, no environment, and nobody reads what it prints. */
@@ -9,6 +10,9 @@ export function silentContext(): CommandContext {
     pid: process.pid,
     stop: new AbortController().signal,
     onHangup: () => {},
+    onSignals: () => ({ [Symbol.dispose]: () => {} }),
+    output: new PassThrough().resume(),
+    errors: new PassThrough().resume(),
     interactive: false,
     hangUp: () => {},
     columns: 80,

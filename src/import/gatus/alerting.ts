@@ -177,7 +177,7 @@ interface Writing {
 }
 
 // What stands in the environment while it is imported goes into the file.
-function revealed(text: string, env: Environment): string | null {
+export function revealed(text: string, env: Environment): string | null {
   const [, name] = /^\$\{(\w+)\}$/.exec(text) ?? [];
   return name === undefined ? text : (env[name] ?? null);
 }

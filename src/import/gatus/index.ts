@@ -8,7 +8,8 @@ import { Draft, labelsOf } from '../draft.ts';
 import { joinDeep, mapTexts, placeAt, readForeign } from '../source.ts';
 import { readAlerting } from './alerting.ts';
 import { checkOfEndpoint, rulesBesides } from './endpoint.ts';
-import { Endpoint, ExternalEndpoint, Text, Window } from './schema.ts';
+import { addExternal } from './external.ts';
+import { Endpoint, Text, Window } from './schema.ts';
 
 /** A draft of what Gatus watches by these files, or by a folder of them with folders in it. */
 export async function importGatus(paths: readonly string[], env: Environment): Promise<Draft> {
@@ -19,7 +20,7 @@ export async function importGatus(paths: readonly string[], env: Environment): P
   for (const [index] of find(root, ['endpoints'])?.children ?? [])
     addEndpoint(root, ['endpoints', Number(index)], draft, told);
   for (const [index] of find(root, ['external-endpoints'])?.children ?? [])
-    leaveOutExternal(root, ['external-endpoints', Number(index)], draft);
+    addExternal(root, ['external-endpoints', Number(index)], { draft, told, env });
   for (const [index, suite] of find(root, ['suites'])?.children ?? []) {
     const name = Text.safeParse(find(suite, ['name'])?.value).data ?? index;
     draft.note(
@@ -101,12 +102,6 @@ function addEndpoint(root: Located, path: readonly (string | number)[], draft: D
   endpoint['maintenance-windows'].forEach((window, index) =>
     addWindow(window, [name], placeAt(root, [...path, 'maintenance-windows', index]), draft),
   );
-}
-
-function leaveOutExternal(root: Located, path: readonly (string | number)[], draft: Draft): void {
-  const read = ExternalEndpoint.safeParse(find(root, path)?.value);
-  const name = read.success ? read.data.name : 'an external endpoint';
-  draft.note('left out', placeAt(root, path), `${name}: its results are pushed, and nothing here takes them`);
 }
 
 const days: readonly string[] = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];

@@ -67,7 +67,9 @@ export const ExternalEndpoint = z.looseObject({
   name: Text,
   group: Text.default(''),
   alerts: z.array(Alert).default([]),
-  heartbeat: z.looseObject({ interval: Text.default('0s') }).optional(),
+  token: Text.default(''),
+  heartbeat: z.looseObject({ interval: Text.default('0s') }).prefault({}),
+  'extra-labels': Texts,
 });
 
 export const Provider = z.looseObject({

@@ -1,3 +1,4 @@
+import { sha256 } from '#kernel/hash.ts';
 import { statusRanges, timeoutFor } from '../convert.ts';
 import type { Plain, PlainMap } from '../draft.ts';
 import { jsonExpectation } from './json-query.ts';
@@ -30,7 +31,6 @@ export function checkOfMonitor(monitor: Monitor, proxies: ReadonlySet<string>, s
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  push: 'its results are pushed, and nothing here takes them',
   manual: 'its status is set by hand',
   docker: 'it asks a container engine, which no check can do',
 };
@@ -75,6 +75,7 @@ const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
     const tls = monitor.smtp_security === 'secure' ? true : undefined;
     return { ...tcp(monitor, 25), tls, expect: { regex: '^220' } };
   },
+  push,
   dns,
   ntp: (monitor) => ({ check: 'udp', host: hostAndPort(monitor.hostname, monitor.port, 123), send: 'ntp' }),
   rabbitmq(monitor, say) {
@@ -97,6 +98,13 @@ const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
   redis: (monitor, say) => onlyConnects('Redis', serverOf(monitor, 6379), say),
   sqlserver: (monitor, say) => onlyConnects('SQL Server', serverOf(monitor, 1433), say),
 };
+
+// What calls goes on with the secret that it has.
+function push({ push_token: token = '' }: Monitor, say: Say): Made {
+  if (token === '') return leftOut('it has no token');
+  say('differs', 'the job has to call /beat/<push token> here, and /beat/<push token>/fail instead of status=down');
+  return { check: 'heartbeat', secret_hash: sha256(token), grace: '1s' };
+}
 
 // A port that takes connections is worth watching, also where nobody signs in.
 function onlyConnects(what: string, host: string | null, say: Say): Made {

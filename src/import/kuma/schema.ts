@@ -55,6 +55,7 @@ export const Monitor = z.looseObject({
   basic_auth_user: text,
   basic_auth_pass: text,
   bearer_token: text,
+  push_token: text,
   tls_ca: text,
   tls_cert: text,
   tls_key: text,

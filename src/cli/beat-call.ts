@@ -1,0 +1,74 @@
+import got, { HTTPError } from 'got';
+import { type Clock, deadline, sleep } from '#kernel/clock.ts';
+import { messageOf } from '#kernel/errors.ts';
+
+/** What is told of a run. */
+export interface Call {
+  /** `start`, or the exit code. */
+  readonly what: string;
+  readonly body: string;
+}
+
+export interface CallOptions {
+  /** The address of the job, as good as a password. */
+  readonly url: string;
+  /** The name of the run. */
+  readonly run: string;
+  /** For how long it is tried, in milliseconds. */
+  readonly triesForMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const attemptMs = 10_000;
+const firstWaitMs = 500;
+const longestWaitMs = 15_000;
+
+/** Tells it, again and again while that can help. Resolves to null, or to why it could not be told; rejects never but by the signal. */
+export async function callUntilHeard({ what, body }: Call, options: CallOptions): Promise<string | null> {
+  const { url, run, triesForMs, clock, signal } = options;
+  const address = `${url.replace(/\/+$/, '')}/${what}?rid=${run}`;
+  const end = clock.elapsed() + triesForMs;
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    const tried = await callOnce(address, body, clock, signal);
+    if (tried === null) return null;
+    const pauseMs = Math.max(waitMs, tried.waitMs);
+    if (!tried.mayHelp || clock.elapsed() + pauseMs > end) return tried.why;
+    await sleep(clock, pauseMs, signal);
+  }
+}
+
+interface Refusal {
+  readonly why: string;
+  /** Whether the same call may be heard later. */
+  readonly mayHelp: boolean;
+  /** How long the other side wants us to wait. */
+  readonly waitMs: number;
+}
+
+async function callOnce(url: string, body: string, clock: Clock, outer: AbortSignal): Promise<Refusal | null> {
+  using limit = deadline(clock, attemptMs, outer);
+  try {
+    await got(url, {
+      method: 'POST',
+      body,
+      retry: { limit: 0 },
+      signal: limit.signal,
+      headers: { 'content-type': 'text/plain' },
+    });
+    return null;
+  } catch (error) {
+    outer.throwIfAborted();
+    if (limit.expired) return { why: `no answer within ${attemptMs / 1_000} s`, mayHelp: true, waitMs: 0 };
+    if (!(error instanceof HTTPError)) return { why: withoutAddress(error, url), mayHelp: true, waitMs: 0 };
+    const { statusCode, headers } = error.response;
+    const seconds = Number(headers['retry-after'] ?? 0);
+    return {
+      why: statusCode === 404 ? 'nobody knows this address (404)' : `it answered ${statusCode}`,
+      mayHelp: statusCode >= 500 || statusCode === 429 || statusCode === 408,
+      waitMs: Number.isFinite(seconds) ? Math.min(seconds * 1_000, 60_000) : 0,
+    };
+  }
+}
+
+const withoutAddress = (error: unknown, url: string) => messageOf(error).replaceAll(url, '[secret]');

@@ -1,0 +1,48 @@
+import type { Environment } from '#config/environment.ts';
+import { find, type Located } from '#config/located.ts';
+import { sha256 } from '#kernel/hash.ts';
+import { durationWithin, foreignDuration } from '../convert.ts';
+import { type Draft, labelsOf } from '../draft.ts';
+import { placeAt } from '../source.ts';
+import { type readAlerting, revealed } from './alerting.ts';
+import { ExternalEndpoint } from './schema.ts';
+
+interface Adding {
+  readonly draft: Draft;
+  readonly told: ReturnType<typeof readAlerting>;
+  readonly env: Environment;
+}
+
+const longestMs = 2_592_000_000;
+
+/** Adds an external endpoint as a job that calls, with the secret that it has. */
+export function addExternal(root: Located, path: readonly (string | number)[], { draft, told, env }: Adding): void {
+  const place = placeAt(root, path);
+  const read = ExternalEndpoint.safeParse(find(root, path)?.value);
+  if (!read.success) return draft.note('left out', place, 'an external endpoint that cannot be read');
+  const { name, group, enabled, alerts, heartbeat, token: written } = read.data;
+  const title = group === '' ? name : `${group}/${name}`;
+  if (!enabled) return draft.note('left out', place, `${title}: it is not enabled`);
+  const token = revealed(written, env);
+  if (token === null || token === '')
+    return draft.note('left out', place, `${title}: its token is not known now, and its hash has to be written down`);
+  draft.note('differs', place, `${title}: it has to call /beat/<token> here, and /beat/<token>/fail where it failed`);
+  const everyMs = foreignDuration(heartbeat.interval) ?? 0;
+  if (everyMs === 0)
+    draft.note('differs', place, `${title}: it has no interval, and is late when nothing was heard of it for 30 days`);
+  const { rule, notify } = told(alerts, { title, group, place });
+  draft.target({
+    place,
+    title,
+    origin: null,
+    keys: {
+      check: 'heartbeat',
+      secret_hash: sha256(token),
+      grace: '1s',
+      every: durationWithin(everyMs === 0 ? longestMs : everyMs, 1_000, longestMs),
+      rules: [rule],
+      notify,
+      labels: labelsOf([['group', group], ...Object.entries(read.data['extra-labels'])]),
+    },
+  });
+}

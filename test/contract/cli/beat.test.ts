@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { sha256 } from '#kernel/hash.ts';
+import { command, commandHere } from '../../support/command.ts';
+
+const root = new URL('../../../', import.meta.url).pathname;
+
+interface Heard {
+  readonly what: string;
+  readonly run: string | null;
+  readonly body: string;
+}
+
+/** A hub that answers as it is told, then 200. */
+async function hub(answers: (heard: Heard) => number = () => 200) {
+  const heard: Heard[] = [];
+  const server = createServer((request, reply) => {
+    void text(request).then((body) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://hub');
+      const call = { what: pathname.replace('/beat/secret', ''), run: searchParams.get('rid'), body };
+      heard.push(call);
+      reply.writeHead(answers(call)).end('OK\n');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    heard,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/beat/secret`,
+    whats: () => heard.map(({ what }) => what),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test('a command is told to begin and to end, with its exit code and the end of what it wrote', async () => {
+  await using there = await hub();
+  const script = 'echo one; echo two >&2; exit 3';
+  const ended = await command(['beat', there.url, '--', 'sh', '-c', script]);
+  expect(ended).toEqual({ code: 3, out: 'one\n', err: 'two\n' });
+  expect(there.whats()).toEqual(['/start', '/3']);
+  expect(there.heard[1]?.body.trim().split('\n').toSorted()).toEqual(['one', 'two']);
+  expect(there.heard[0]?.run).toMatch(/^[A-Za-z0-9]{16}$/);
+  expect(there.heard[1]?.run).toBe(there.heard[0]?.run);
+});
+
+test('options of the command are its own, and without -- too', async () => {
+  await using there = await hub();
+  expect(await command(['beat', there.url, 'printf', '%s', '--try-for'])).toEqual({
+    code: 0,
+    out: '--try-for',
+    err: '',
+  });
+});
+
+test('a command that a signal ends has the exit code that a shell gives it', async () => {
+  await using there = await hub();
+  const { code } = await command(['beat', there.url, '--', 'sh', '-c', 'echo working; kill -9 $$']);
+  expect(code).toBe(137);
+  expect(there.heard.at(-1)).toMatchObject({ what: '/137', body: 'working\n\nended by SIGKILL' });
+});
+
+test('a signal goes on to the command, whose end is told', async () => {
+  await using there = await hub();
+  const script = 'trap "echo cleaning; exit 5" TERM; echo ready; while :; do sleep 0.05; done';
+  const child = spawn(process.execPath, ['src/watchpost.js', 'beat', there.url, '--', 'sh', '-c', script], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const output = text(child.stdout);
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  expect(code).toBe(5);
+  expect(there.heard.at(-1)).toMatchObject({ what: '/5', body: 'ready\ncleaning\n' });
+  await output;
+});
+
+test('the exit code passes where nobody hears it', async () => {
+  const gone = await hub();
+  await gone[Symbol.asyncDispose]();
+  const { code, out, err } = await command([
+    'beat',
+    '--try-for',
+    '1s',
+    gone.url,
+    '--',
+    'sh',
+    '-c',
+    'echo done; exit 4',
+  ]);
+  expect({ code, out }).toEqual({ code: 4, out: 'done\n' });
+  expect(err).toMatch(/^watchpost: nobody was told that this run ended: .*ECONNREFUSED/);
+  expect(err).not.toContain('beat/secret');
+});
+
+test('the end is told again until it is heard, and an address that nobody knows is not tried again', async () => {
+  let refusals = 0;
+  await using busy = await hub(({ what }) => (what === '/0' && (refusals += 1) < 3 ? 503 : 200));
+  expect((await command(['beat', busy.url, '--', 'true'])).code).toBe(0);
+  expect(busy.whats()).toEqual(['/start', '/0', '/0', '/0']);
+  await using stranger = await hub(() => 404);
+  const { code, err } = await command(['beat', stranger.url, '--', 'true']);
+  expect({ code, err }).toEqual({
+    code: 0,
+    err: 'watchpost: nobody was told that this run ended: nobody knows this address (404)\n',
+  });
+  expect(stranger.whats()).toEqual(['/start', '/0']);
+});
+
+test('a command that is not there is a failing run', async () => {
+  await using there = await hub();
+  const { code, err } = await command(['beat', there.url, '--', 'no-such-command-anywhere']);
+  expect(code).toBe(127);
+  expect(err).toContain('cannot run no-such-command-anywhere');
+  expect(there.whats().at(-1)).toBe('/127');
+});
+
+test('a name stands for a file with the address', async () => {
+  await using there = await hub();
+  const folder = await mkdtemp(join(tmpdir(), 'watchpost-beats-'));
+  await writeFile(join(folder, 'backup'), `${there.url}\n`);
+  expect((await command(['beat', '--beats', folder, 'backup', '--', 'true'])).code).toBe(0);
+  expect(there.whats()).toEqual(['/start', '/0']);
+  const { code, err } = await command(['beat', '--beats', folder, 'other', '--', 'true']);
+  expect(code).toBe(2);
+  expect(err).toContain('no address for other: cannot read');
+});
+
+test('a new secret comes with its hash', async () => {
+  const { code, out } = await commandHere(['beat', 'new', 'backup', '--url', 'https://status.example.com/']);
+  expect(code).toBe(0);
+  const [, secret = ''] = /^https:\/\/status\.example\.com\/beat\/([A-Za-z0-9]{32})$/m.exec(out) ?? [];
+  expect(out).toContain(`backup: { check: heartbeat, every: 1d, grace: 1h, secret_hash: ${sha256(secret)} }`);
+});
