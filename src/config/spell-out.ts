@@ -29,11 +29,12 @@ export function spellOut(root: Located): SpeltOut {
       else problems.push(problemAt(root, ['targets', name], `makes a target "${one}", which is there already`));
     }
   }
-  const typed = new Map([...single].map(([name, target]) => [name, withTypeDefaults(target, root)]));
+  const sound = soundDefaults(root);
+  const typed = new Map([...single].map(([name, target]) => [name, withTypeDefaults(target, sound)]));
   const groups = groupsOf(root, typed, problems);
   const complete = [...single].map(([name, target]) => {
     const grouped = withGroups(name, target, groups, problems);
-    return [name, withExpanded(withTypeDefaults(grouped, root), expanded)] as const;
+    return [name, withExpanded(withTypeDefaults(grouped, sound), expanded)] as const;
   });
   sections.set('targets', withChildren(targets, new Map(complete)));
   const maintenance = maintenanceOf(sections.get('maintenance'), groups, expanded);
@@ -75,10 +76,17 @@ export const slugOf = (host: unknown) =>
     .replaceAll(/^-+|-+$/g, '');
 
 // Defaults that are wrong are told of where they stand, not at every target.
-function withTypeDefaults(target: Located, root: Located): Located {
-  const check = checkTypeNames.find((name) => name === target.children.get('check')?.value);
-  const defaults = check === undefined ? null : find(root, ['defaults', check]);
-  if (check === undefined || defaults === null || !isSound(check, defaults)) return target;
+function soundDefaults(root: Located): ReadonlyMap<unknown, Located> {
+  const sound = checkTypeNames.flatMap((check) => {
+    const defaults = find(root, ['defaults', check]);
+    return defaults !== null && isSound(check, defaults) ? [[check, defaults] as const] : [];
+  });
+  return new Map(sound);
+}
+
+function withTypeDefaults(target: Located, sound: ReadonlyMap<unknown, Located>): Located {
+  const defaults = sound.get(target.children.get('check')?.value);
+  if (defaults === undefined) return target;
   return joined(
     target,
     defaults,
