@@ -3,7 +3,7 @@ import { dayMs } from '#history/span.ts';
 import type { Marks } from './marks.ts';
 import type { Pair, SealedRows } from './sealed-rows.ts';
 
-const pairsAtOnce = 40;
+const pairsAtOnce = 15;
 
 /** Makes days of sealed hours, in short pieces. A day counts once it is whole; what is cut off is begun anew. */
 export interface DaySealing {

@@ -36,8 +36,8 @@ interface Work {
   readonly written: Map<string, Pair & { readonly dueAt: number }>;
 }
 
-const rowsAtOnce = 1_000;
-const pairsAtOnce = 20;
+const rowsAtOnce = 600;
+const pairsAtOnce = 12;
 // Of an hour so many pairs are held in memory at a time.
 const pairsOfPass = 1_000;
 

@@ -43,6 +43,7 @@ interface Row {
 }
 
 const tables = { hours: ['sealed_hours', 'hour', hourMs], days: ['sealed_days', 'day', dayMs] } as const;
+const lastPlace = 2 ** 53;
 const sumColumns = 'up, down, unknown, late, sum_us, min_us, max_us, sketch';
 const setSums = sumColumns
   .split(', ')
@@ -82,8 +83,7 @@ export function createSealedRows(database: Database.Database): SealedRows {
     },
     sums(of, { targetId, nodeId }, from, to) {
       const unit = tables[of][2];
-      const rows = statements[of].sums.all(targetId, nodeId, Math.ceil(from / unit), Math.ceil(to / unit));
-      return rows.map((row) => ({ ...row, at: row.at * unit }));
+      return statements[of].sums.all(targetId, nodeId, Math.ceil(from / unit), Math.ceil(to / unit));
     },
     pairAfter(of, pair) {
       return statements[of].pairAfter.get(pair?.targetId ?? -1, pair?.nodeId ?? -1) ?? null;
@@ -93,7 +93,7 @@ export function createSealedRows(database: Database.Database): SealedRows {
 
 function prepare(database: Database.Database) {
   const of = (which: 'hours' | 'days') => {
-    const [table, column] = tables[which];
+    const [table, column, unit] = tables[which];
     const pack = which === 'hours' ? [', pack_id', ', ?', ', pack_id = excluded.pack_id'] : ['', '', ''];
     return {
       put: database.prepare(
@@ -101,13 +101,14 @@ function prepare(database: Database.Database) {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?${pack[1]}) ON CONFLICT DO UPDATE SET ${setSums}${pack[2]}`,
       ),
       sums: database.prepare<[number, number, number, number], Row>(
-        `SELECT node_id AS nodeId, ${column} AS at, up, down, unknown, late, sum_us AS sumUs, min_us AS minUs, max_us AS maxUs, sketch
+        `SELECT node_id AS nodeId, ${column} * ${unit} AS at, up, down, unknown, late, sum_us AS sumUs, min_us AS minUs, max_us AS maxUs, sketch
          FROM ${table} WHERE target_id = ? AND node_id = ? AND ${column} >= ? AND ${column} < ? ORDER BY ${column}`,
       ),
-      // The next key in the index: without looking at the rows of a pair, of which there may be many thousands.
+      // The key after the last that a pair can have. Without its third part SQLite goes through all rows of the pair, of which there
+      // may be many thousands.
       pairAfter: database.prepare<[number, number], Pair>(
         `SELECT target_id AS targetId, node_id AS nodeId FROM ${table}
-         WHERE (target_id, node_id) > (?, ?) ORDER BY target_id, node_id LIMIT 1`,
+         WHERE (target_id, node_id, ${column}) > (?, ?, ${lastPlace}) ORDER BY target_id, node_id, ${column} LIMIT 1`,
       ),
     };
   };
