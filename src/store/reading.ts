@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { HistorySource } from '#history/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -65,6 +66,8 @@ export function storedBy(path: string): Stored | null {
 /** Copies a database as it is at this moment to a file that is not there yet; a daemon goes on writing. Gives its size in bytes. */
 export function backUp(path: string, copy: string): number {
   if (existsSync(copy)) throw new WatchpostError('usage', `${copy}: is there already; name a new file`);
+  const folder = dirname(copy);
+  if (!existsSync(folder)) throw new WatchpostError('usage', `${copy}: there is no folder ${folder}; make it first`);
   const database = openReadOnly(path);
   try {
     keepPrivate(copy);

@@ -105,7 +105,19 @@ test('a backup while a daemon holds the database is whole, private, and never ta
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(await run('db', 'check', copy)).toMatchObject({ code: 0, out: `${copy}: sound\n` });
   expect(await run('backup', copy)).toMatchObject({ code: 2 });
+  const nowhere = await run('backup', join(folder, 'none', 'copy.db'));
+  expect(nowhere).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`there is no folder ${join(folder, 'none')}`),
+  });
   expect(await run('db', 'check')).toMatchObject({ code: 0 });
+});
+
+test('a copy is checked where there is no configuration, too', async () => {
+  const { run, folder } = await past();
+  const copy = join(folder, 'copy.db');
+  await run('backup', copy);
+  expect(await commandHere(['db', 'check', copy])).toMatchObject({ code: 0, out: `${copy}: sound\n` });
 });
 
 test('a damaged copy is said to be damaged', async () => {
