@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openReader, summariesOf } from '#compose/history.ts';
+import { dayMs, hourMs } from '#history/span.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { target } from '../../support/scenario.ts';
+import { down, openAt, round, start, tempFolder, up, vote } from '../../support/store.ts';
+
+const step = 10 * 60_000;
+
+test('a summary covers its whole period out of sealed hours, long after single results are forgotten', async () => {
+  using folder = tempFolder();
+  const end = start + 8 * dayMs;
+  const clock = new FakeClock(new Date(end).toISOString());
+  const retention = { rawMs: hourMs, hoursMs: 730 * dayMs, daysMs: null, incidentsMs: null };
+  await using store = openAt(join(folder.path, 'watchpost.db'), clock, { retention });
+  const stored: Promise<unknown>[] = [];
+  for (let at = start; at < end; at += step) {
+    const isDown = at >= start + 3 * dayMs && at < start + 3 * dayMs + 2 * hourMs;
+    const verdict = { inMaintenance: false, holdsMs: 2 * step } as const;
+    const shop = {
+      votes: [vote('de1', isDown ? down() : up(0.2))],
+      verdict: { ...verdict, status: isDown ? 'down' : 'up' },
+    } as const;
+    stored.push(store.record(round('shop', at, shop)));
+    stored.push(
+      store.record(round('mail', at, { votes: [vote('de1', up(0.01))], verdict: { ...verdict, status: 'up' } })),
+    );
+  }
+  await clock.advance(2_000);
+  await Promise.all(stored);
+  while (store.upkeep());
+  expect((await openReader(store.history, () => ({ targets: [] }), clock).kept()).resultsFrom).toBeGreaterThan(
+    end - 3 * hourMs,
+  );
+
+  const objective = { ratio: 0.99, overMs: 7 * dayMs };
+  const targets = [target('shop', { objective }), target('mail')];
+  const summaries = summariesOf(
+    openReader(store.history, () => ({ targets }), clock),
+    store,
+  );
+  const facts = await summaries.summarise(start, start + 7 * dayMs);
+  const rounds = (7 * dayMs) / step;
+  expect(facts).toMatchObject({
+    from: start,
+    to: start + 7 * dayMs,
+    uptime: 1 - 2 / (2 * 7 * 24),
+    targets: [
+      { target: 'mail', up: rounds, down: 0, uptime: 1, budget: null },
+      { target: 'shop', up: rounds - 12, down: 12, uptime: 1 - 2 / (7 * 24), budget: { spentMs: 2 * hourMs } },
+    ],
+  });
+  expect(facts.knownFrom).toBeLessThanOrEqual(start);
+  expect(facts.targets[1]?.p95Seconds).toBeCloseTo(0.2, 2);
+  expect(facts.targets[1]?.budget?.left).toBeCloseTo(1 - 2 / (7 * 24 * 0.01), 6);
+});
