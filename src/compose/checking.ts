@@ -106,7 +106,7 @@ async function checkHere(
       watching.stored(run);
       remote?.stored(run);
     },
-    runner: { ...asked, watch: (target, listener) => watching.watch(target, listener) },
+    runner: { ...asked, watch: (target, listener) => watching.watch(target, listener), leave: () => watching.leave() },
     nodes: () =>
       runs.nodes().map(({ online, lagSeconds, version, ...node }) => ({
         ...node,

@@ -148,8 +148,8 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   }
 
   async function stop(ms: number): Promise<void> {
-    extraRounds[Symbol.dispose]();
-    listeners[Symbol.dispose]();
+    for (const part of [extraRounds, listeners]) part[Symbol.dispose]();
+    runner.leave?.();
     inForce.stop();
     const done = inForce.idle().then(async () => recorder.idle());
     if (!(await endsWithin(done, clock, ms))) {

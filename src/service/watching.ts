@@ -3,25 +3,14 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import type { Sighting } from '#protocol/watching.ts';
-import { createWheel, type Recurring } from '#schedule/wheel.ts';
-import { type Assignable, assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
+import { createWheel } from '#schedule/wheel.ts';
+import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
+import type { Place, Watched } from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
-import { collectRounds, type RoundSink, type TargetRounds } from './rounds.ts';
+import { collectRounds, type RoundSink } from './rounds.ts';
 import { graceMs, type Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
-
-/** A target that is looked at by its schedule. */
-export interface Watched {
-  /** Whether a round was due and is not over. */
-  readonly underWay: boolean;
-  /** Nothing begins any more; rounds that have begun go on. */
-  stop(): void;
-  /** Nothing is heard any more. */
-  cut(): void;
-  /** Resolves when nothing more will be heard. */
-  readonly ended: Promise<void>;
-}
 
 export interface WatchingOptions {
   readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
@@ -39,19 +28,6 @@ export interface LateSighting {
   readonly dueAt: number;
   readonly node: NodeStatus['info'];
   readonly outcome: Outcome;
-}
-
-interface Place extends Recurring, Assignable {
-  readonly target: WatchedTarget;
-  readonly rounds: TargetRounds;
-  /** The nodes that are asked for each check. */
-  asked: readonly NodeStatus['info'][];
-  /** When it was told to stop: nothing that is due later begins. */
-  stoppedAt: number;
-  /** Ends what was asked for. */
-  readonly work: AbortController;
-  isAsking: boolean;
-  readonly end: () => void;
 }
 
 const tickMs = 1_000;
@@ -80,6 +56,7 @@ export class Watching implements Disposable {
   #nodes = '';
   #isDirty = false;
   #isClosed = false;
+  #isLeft = false;
   #ticking: Disposable | null = null;
   #lookedAt: { now: number; elapsed: number };
 
@@ -151,6 +128,11 @@ export class Watching implements Disposable {
     };
   }
 
+  /** What nodes watch stays as it is from now on: this process ends, and they go on. */
+  leave(): void {
+    this.#isLeft = true;
+  }
+
   /** To be called when a round is stored, by its name. */
   stored(round: string): void {
     this.#storedRounds.stored(round);
@@ -208,6 +190,7 @@ export class Watching implements Disposable {
 
   #assign(): void {
     this.#isDirty = false;
+    if (this.#isLeft) return;
     const statuses = [...this.#statuses.values()];
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));

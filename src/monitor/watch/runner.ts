@@ -57,6 +57,8 @@ export interface Watched {
 export interface Runner extends Asked {
   /** Has a target looked at whenever it is due, from now on. One of each name at a time. */
   watch(target: WatchedTarget, listener: RoundListener): Watched;
+  /** To be called before everything is stopped because the program ends: nodes that can go on without it do. */
+  leave?(): void;
 }
 
 /** Runs checks when it is asked. */

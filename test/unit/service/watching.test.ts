@@ -174,3 +174,16 @@ test('a target that is to stop ends once its round that runs is over', async () 
   watching[Symbol.dispose]();
   expect(clock.pending).toBe(0);
 });
+
+test('a program that ends takes nothing from its nodes: they go on without it', async () => {
+  const { clock, watch, targetsOf, watching } = hub('de1');
+  const { watched } = watch('shop');
+  await clock.advance(1_000);
+  watching.leave();
+  watched.stop();
+  await clock.advance(5_000);
+  expect(targetsOf('de1')).toEqual(['shop']);
+  watching[Symbol.dispose]();
+  await clock.advance(5_000);
+  expect(targetsOf('de1')).toEqual(['shop']);
+});
