@@ -6,6 +6,7 @@ import { summariesOf } from '#compose/history.ts';
 import { acknowledgingOf, startWatching, type Watching } from '#compose/monitor.ts';
 import { openOutbox } from '#compose/outbox.ts';
 import { watchOurselves } from '#compose/ourselves.ts';
+import type { ReplaceableChecking } from '#compose/replaceable.ts';
 import { createUpcoming } from '#compose/upcoming.ts';
 import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
@@ -82,7 +83,7 @@ export async function startDaemon(
   const watching = startWatching({
     config,
     source,
-    prepare: (next) => preparedFor(next, { served, channels, regulars, outbox }),
+    prepare: (next) => preparedFor(next, { checking, served, channels, regulars, outbox }),
     runner: checking.runner,
     store,
     metrics,
@@ -112,6 +113,7 @@ export async function startDaemon(
 }
 
 interface Reloadable {
+  readonly checking: Pick<ReplaceableChecking, 'prepare'>;
   readonly served: Pick<Web, 'prepare'>;
   readonly channels: ReloadableChannels;
   readonly regulars: Regulars;
@@ -119,10 +121,15 @@ interface Reloadable {
 }
 
 /** What puts a configuration into force beside the monitor. Throws `config_invalid`, and then nothing has changed. */
-async function preparedFor(next: Config, { served, channels, regulars, outbox }: Reloadable): Promise<() => void> {
+async function preparedFor(
+  next: Config,
+  { checking, served, channels, regulars, outbox }: Reloadable,
+): Promise<() => void> {
+  const check = await checking.prepare(next);
   const serve = await served.prepare(next);
   const putIntoForce = channels.prepare(next);
   return () => {
+    check();
     putIntoForce();
     serve();
     regulars.update(next);

@@ -1,6 +1,7 @@
-import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
+import type { Environment } from '#compose/checking.ts';
 import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
 import { shownOf } from '#compose/monitor.ts';
+import { openReplaceableChecking, type ReplaceableChecking } from '#compose/replaceable.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import type { HistoryReader } from '#history/reader.ts';
@@ -15,7 +16,7 @@ export interface Foundation {
   readonly store: Store;
   readonly retention: Config['retention'];
   readonly history: HistoryReader;
-  readonly checking: Checking;
+  readonly checking: ReplaceableChecking;
   /** Tells the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
 }
@@ -50,7 +51,7 @@ export async function openFoundation(
   const onDone = (seconds: number) => metrics.upkeepDone(seconds);
   const onJudged = () => upcoming.watching?.monitor.countBudgets();
   started.use(startUpkeep(store, { onDone, onJudged, clock, log }));
-  const checking = await openChecking(config, environment, store, (absence) =>
+  const checking = await openReplaceableChecking(config, environment, store, (absence) =>
     upcoming.watching?.monitor.nodeAbsent(absence),
   );
   started.defer(async () => checking.close());

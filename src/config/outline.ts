@@ -141,6 +141,7 @@ function settingsOf(config: Config): Tree {
     maintenance: config.maintenance,
     pages: config.pages,
     retention: config.retention,
+    metrics: config.metrics,
     defaults: { unknownAfterMs: config.unknownAfterMs },
   };
 }

@@ -47,12 +47,11 @@ export interface ReloaderOptions {
 const lookEveryMs = 5_000;
 
 /** The names, as people write them, of what is read at the start only. */
-export const readAtStart = ['data', 'http.listen', 'http.admin', 'nodes', 'nats', 'service.url'] as const;
+export const readAtStart = ['data', 'http.listen', 'http.admin', 'metrics'] as const;
 
 function fixedParts(config: Config): Readonly<Record<(typeof readAtStart)[number], unknown>> {
-  const { data, http, nodes, nats, foreignService } = config;
-  const listen = [http.host, http.port];
-  return { data, 'http.listen': listen, 'http.admin': http.admin, nodes, nats, 'service.url': foreignService };
+  const { data, http, metrics } = config;
+  return { data, 'http.listen': [http.host, http.port], 'http.admin': http.admin, metrics };
 }
 
 /** The names of what differs and takes effect after a restart only. */
@@ -63,9 +62,9 @@ function needingRestart(before: Config, after: Config): readonly string[] {
 
 // What cannot change yet stays as it was at the start.
 function keepingFixed(started: Config, next: Config): Config {
-  const { data, http, nodes, nats, foreignService } = started;
+  const { data, http, metrics } = started;
   const { host, port, admin } = http;
-  return { ...next, data, nodes, nats, foreignService, http: { ...next.http, host, port, admin } };
+  return { ...next, data, metrics, http: { ...next.http, host, port, admin } };
 }
 
 /** Reloads when it is asked to and when the files change. */

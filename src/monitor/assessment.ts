@@ -47,8 +47,8 @@ export interface Assessor {
   dropNodesBut(nodes: readonly NodeInfo[], now: number): void;
 }
 
-/** `open` are the incidents of our own that are open; `serviceUrl` is where checks run, if that is somebody else's service. */
-export function createAssessor(open: readonly Incident[], serviceUrl = ''): Assessor {
+/** `open` are the incidents of our own that are open; `serviceUrl` is where checks run by now, if that is somebody else's service. */
+export function createAssessor(open: readonly Incident[], serviceUrl: () => string = () => ''): Assessor {
   const recentTimes = createRecentTimes();
   const budgets = createBudgets();
   const quarantine: Quarantine = createQuarantine();
@@ -85,7 +85,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl = ''): Asse
     for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
     own.nodesAnswered(votes, now);
     const away = service.observe(votes, now);
-    if (away !== null) own.serviceAway({ url: serviceUrl, ...away }, now);
+    if (away !== null) own.serviceAway({ url: serviceUrl(), ...away }, now);
     // A service that is away says nothing about what can be reached from here.
     if (service.reason !== null) return;
     const change = connectivity.observe(observed, now);

@@ -91,7 +91,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const work = new AbortController();
   const overdue = createOverdue(clock);
   const stored = store.load();
-  const assessor = createAssessor(ownOf(stored), runner.url);
+  const assessor = createAssessor(ownOf(stored), () => runner.url ?? '');
   const memories = memoriesOf(stored);
   const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hashPassword } from '#kernel/password.ts';
 import { startHttpTarget } from '../support/http-target.ts';
-import { createProgram, eventually } from '../support/program.ts';
+import { createProgram, eventually, query } from '../support/program.ts';
 
 test('who may do what, the address and the service change while it runs, and nothing is lost over it', async () => {
   await using target = await startHttpTarget();
@@ -71,5 +71,55 @@ ${more}`;
   expect(await page()).toBe(200);
   await logged(/^changes that take effect after a restart only/);
   await eventually(10_000, () => expect(target.requests).toBeGreaterThan(4));
+  expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+test('nodes come and go, and another service takes over and gives back, while everything else goes on', async () => {
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  await using other = await createProgram();
+  const service = await other.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+nodes: { jp1: {} }
+service: { allow_private: true, limits: { per_client: 1000/min, per_target: 1000/min } }
+`);
+  const config = (nodes: string) => `
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+targets: { shop: { check: tcp, host: "127.0.0.1:${target.port}", every: 5s } }
+${nodes}`;
+  const { url, logged, log, end } = await program.start(config('nodes: { de1: {} }'));
+  const seen = (since: number) =>
+    query(program.database, `SELECT DISTINCT node, status FROM history WHERE due_at >= ${since} ORDER BY node`).map(
+      ({ node, status }) => `${String(node)} ${String(status)}`,
+    );
+  const sees = async (expected: readonly string[], since = 0) =>
+    eventually(60_000, () => expect(seen(since)).toEqual(expected));
+  const reload = async (nodes: string) => {
+    await writeFile(join(program.folder, 'watchpost.yaml'), config(nodes));
+    const answer = await fetch(`${url}/-/reload`, { method: 'POST' });
+    expect(await answer.json()).toMatchObject({ ok: 1, needsRestart: [] });
+  };
+  const replacements = async (count: number) =>
+    eventually(60_000, () => expect(log.filter(({ msg }) => /run by other nodes/.test(msg))).toHaveLength(count));
+  await sees(['de1 up']);
+
+  await reload('nodes: { us1: {}, fr1: { location: [fr, France, Paris] } }');
+  await replacements(1);
+  await sees(['fr1 up', 'us1 up'], Date.now());
+  expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^watchpost_node_up\{[^}]*node="fr1"[^}]*\} 1$/m);
+
+  await reload(`service: { url: "${service.url}", budget: 1000/min }`);
+  await replacements(2);
+  await sees(['jp1 up'], Date.now());
+
+  await reload('nodes: { us1: {} }');
+  await replacements(3);
+  await sees(['us1 up'], Date.now());
+  // No round of all these was anybody's fault.
+  expect(query(program.database, `SELECT * FROM history WHERE status <> 'up'`)).toEqual([]);
+  expect(log.filter(({ level }) => level === 'error')).toEqual([]);
+  await logged(/^configuration reloaded/);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });

@@ -1,0 +1,213 @@
+import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
+import type { Config } from '#config/config.ts';
+import { isSame } from '#config/same.ts';
+import { endsWithin, orAbort, sleep } from '#kernel/clock.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { Absence } from '#monitor/doubt/own-stories.ts';
+import type { RoundListener, Runner, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
+import type { Runs } from '#service/runs.ts';
+import type { Store } from '#store/sqlite.ts';
+import { hubAccount } from '#transport/nats/keys.ts';
+
+/** What runs the checks, for as long as the program runs: a reload can have another part do it. */
+export interface ReplaceableChecking extends Checking {
+  readonly runs: Runs;
+  /** Throws `config_invalid` where it could not be. Gives what has the checks run by what `next` names, soon after. */
+  prepare(next: Config): Promise<() => void>;
+}
+
+type Named = Pick<Config, 'nodes' | 'nats' | 'foreignService'>;
+
+// What runs may end before the part that runs it goes, and the new one may get ready before it is used.
+const finishMs = 15_000;
+const readyMs = 15_000;
+const againMs = 10_000;
+
+/** A target that is watched by whichever part there is. */
+interface Followed {
+  readonly target: WatchedTarget;
+  readonly listener: RoundListener;
+  inner: Watched | null;
+  isStopped: boolean;
+  readonly end: PromiseWithResolvers<void>;
+}
+
+/**
+ * Opens what the configuration names to run checks. Where that is replaced, rounds that run end first; meanwhile none begins, and a
+ * check that is asked for waits.
+ */
+export async function openReplaceableChecking(
+  config: Named,
+  environment: Environment,
+  store: Pick<Store, 'recordLate'> | null,
+  onAbsence: (absence: Absence) => void,
+): Promise<ReplaceableChecking> {
+  const open = async (named: Named) => openChecking(named, environment, store, onAbsence);
+  const parts = createParts(await open(config), open, environment);
+  const { over } = parts;
+  const current = () => parts.current;
+  let wanted = partsOf(config);
+  const runner: Runner = {
+    get url() {
+      return current().runner.url ?? '';
+    },
+    nodes: () => current().runner.nodes(),
+    run: async (request, signal) => over(signal, async (checking) => checking.runner.run(request, signal)),
+    watch: (target, listener) => parts.watch(target, listener),
+  };
+  const runs: Runs = {
+    nodes: () => current().runs?.nodes() ?? [],
+    run: async (request, signal) => over(signal, async (checking) => runsOf(checking).run(request, signal)),
+    runOn: async (nodes, command, signal, onOutcome) =>
+      over(signal, async (checking) => runsOf(checking).runOn(nodes, command, signal, onOutcome)),
+  };
+  return {
+    runner,
+    runs,
+    nodes: () => current().nodes(),
+    statuses: () => current().statuses(),
+    notReady: () => current().notReady(),
+    stored: (run) => current().stored(run),
+    async prepare(next) {
+      if (isSame(wanted, partsOf(next))) return () => {};
+      // What makes it impossible shows now.
+      if (next.nats !== null) await hubAccount(next.nats);
+      return () => {
+        wanted = partsOf(next);
+        parts.replace(wanted);
+      };
+    },
+    close: async () => parts.close(),
+  };
+}
+
+/** The part that runs checks now, and those who use it whichever it is. */
+function createParts(
+  first: Checking,
+  open: (named: Named) => Promise<Checking>,
+  { clock, log }: Pick<Environment, 'clock' | 'log'>,
+) {
+  const followed = new Set<Followed>();
+  const closing = new AbortController();
+  const running = new Set<symbol>();
+  let current = first;
+  // Resolves to the part that runs checks: at once, but for the moments in which it is replaced.
+  let turn: Promise<Checking> = Promise.resolve(first);
+  let isReplacing = false;
+
+  function follow(one: Followed): void {
+    const inner = current.runner.watch(one.target, one.listener);
+    one.inner = inner;
+    void inner.ended.then(() => {
+      if (one.inner !== inner || !one.isStopped) return;
+      followed.delete(one);
+      one.end.resolve();
+    });
+  }
+
+  async function replaceBy(named: Named, before: Checking): Promise<Checking> {
+    isReplacing = true;
+    const watches = [...followed].flatMap(({ inner }) => inner ?? []);
+    for (const { inner } of followed) inner?.stop();
+    await endsWithin(
+      Promise.all(watches.map(async ({ ended }) => ended)).then(() => {}),
+      clock,
+      finishMs,
+    );
+    for (const one of followed) {
+      one.inner?.cut();
+      one.inner = null;
+      // It was asked to end meanwhile.
+      if (one.isStopped && followed.delete(one)) one.end.resolve();
+    }
+    const idleBy = clock.elapsed() + finishMs;
+    while (running.size > 0 && clock.elapsed() < idleBy) await sleep(clock, 50, closing.signal);
+    await before.close();
+    current = await openAtLast(named);
+    const readyBy = clock.elapsed() + readyMs;
+    while (current.notReady().length > 0 && clock.elapsed() < readyBy) await sleep(clock, 50, closing.signal);
+    isReplacing = false;
+    for (const one of followed) follow(one);
+    log.info({ nodes: current.nodes().length }, 'checks are run by other nodes from now on');
+    return current;
+  }
+
+  const replaced = async (named: Named, before: Promise<Checking>) => replaceBy(named, await before);
+
+  // It was found possible before: what fails now is trouble that passes, or that somebody has to hear of again and again.
+  async function openAtLast(named: Named): Promise<Checking> {
+    for (;;) {
+      try {
+        return await open(named);
+      } catch (error) {
+        log.error({ reason: messageOf(error) }, 'nothing can run checks: trying again');
+        await sleep(clock, againMs, closing.signal);
+      }
+    }
+  }
+
+  async function over<Result>(signal: AbortSignal, work: (checking: Checking) => Promise<Result>): Promise<Result> {
+    const checking = await orAbort(turn, signal);
+    const mark = Symbol('run');
+    running.add(mark);
+    try {
+      return await work(checking);
+    } finally {
+      running.delete(mark);
+    }
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    over,
+    watch(target: WatchedTarget, listener: RoundListener): Watched {
+      const one: Followed = { target, listener, inner: null, isStopped: false, end: Promise.withResolvers<void>() };
+      followed.add(one);
+      if (!isReplacing) follow(one);
+      return watchedOf(one, () => followed.delete(one));
+    },
+    replace(named: Named): void {
+      turn = replaced(named, turn);
+      turn.catch((error: unknown) => {
+        if (!closing.signal.aborted) log.error({ err: error }, 'nothing runs checks any more');
+      });
+    },
+    async close(): Promise<void> {
+      closing.abort(new Error('the program is stopping'));
+      await turn.catch(() => {});
+      await current.close();
+    },
+  };
+}
+
+const partsOf = ({ nodes, nats, foreignService }: Named): Named => ({ nodes, nats, foreignService });
+
+function runsOf({ runs }: Checking): Runs {
+  if (runs === null) throw new WatchpostError('no_nodes', 'there is no node here to run this check on');
+  return runs;
+}
+
+function watchedOf(one: Followed, forget: () => void): Watched {
+  function end(): void {
+    forget();
+    one.end.resolve();
+  }
+  return {
+    get underWay() {
+      return one.inner?.underWay ?? false;
+    },
+    ended: one.end.promise,
+    stop() {
+      one.isStopped = true;
+      if (one.inner === null) end();
+      else one.inner.stop();
+    },
+    cut() {
+      one.isStopped = true;
+      one.inner?.cut();
+      end();
+    },
+  };
+}
