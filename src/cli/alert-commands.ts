@@ -26,6 +26,7 @@ export function addAlertCommands(
     .argument('[number...]', 'numbers of messages, as the list shows them')
     .addOption(configOption)
     .option('--all', 'every dead one')
+    .option('--json', 'print JSON')
     .action(async (ids, options) => {
       const { retryDeliveries } = await import('./deliveries.ts');
       finish(await retryDeliveries(ids, options, context));
@@ -39,6 +40,7 @@ export function addAlertCommands(
     .argument('[notify]', 'a name under notify; default: all')
     .addOption(configOption)
     .option('--kind <kind>', 'one kind only, such as opened')
+    .option('--json', 'print JSON')
     .action(async (name, options) => {
       const { testAlert } = await import('./test-alert.ts');
       finish(await testAlert(name, options, context));

@@ -3,30 +3,36 @@ import { loadConfig } from '#config/load.ts';
 import { backUp, examine } from '#store/reading.ts';
 import type { CommandContext } from './command-context.ts';
 
-interface ConfigPath {
+interface DatabaseOptions {
   readonly config: string;
+  readonly json?: boolean;
 }
 
 export async function backUpDatabase(
   file: string,
-  { config: path }: ConfigPath,
+  { config: path, json }: DatabaseOptions,
   context: CommandContext,
 ): Promise<number> {
   const { data } = await loadConfig({ path, env: context.env });
   const copy = resolve(context.cwd, file);
   const bytes = backUp(data, copy);
-  context.print(`${copy}: ${(bytes / 1e6).toFixed(1)} MB of ${data}\n`);
+  if (json === true) context.print(`${JSON.stringify({ copy, of: data, bytes }, null, 2)}\n`);
+  else context.print(`${copy}: ${(bytes / 1e6).toFixed(1)} MB of ${data}\n`);
   return 0;
 }
 
 /** Exit code 1 where something is damaged. */
 export async function checkDatabase(
   file: string | undefined,
-  { config: path }: ConfigPath,
+  { config: path, json }: DatabaseOptions,
   context: CommandContext,
 ): Promise<number> {
   const checked = file === undefined ? (await loadConfig({ path, env: context.env })).data : resolve(context.cwd, file);
   const damage = examine(checked);
+  if (json === true) {
+    context.print(`${JSON.stringify({ file: checked, sound: damage.length === 0, damage }, null, 2)}\n`);
+    return damage.length === 0 ? 0 : 1;
+  }
   if (damage.length === 0) {
     context.print(`${checked}: sound\n`);
     return 0;

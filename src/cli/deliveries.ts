@@ -51,7 +51,7 @@ export async function listDeliveries(
 /** Has the running daemon try deliveries again: those with these numbers, or all dead ones. */
 export async function retryDeliveries(
   ids: readonly string[],
-  { config: path, all }: { readonly config: string; readonly all?: boolean },
+  { config: path, all, json }: { readonly config: string; readonly all?: boolean; readonly json?: boolean },
   context: CommandContext,
 ): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
@@ -62,7 +62,8 @@ export async function retryDeliveries(
   }
   const body = all === true ? { all: true } : { ids: ids.map(Number) };
   const { retried } = Retried.parse(await askDaemon(config, '/-/deliveries/retry', body));
-  context.print(`${retried} ${retried === 1 ? 'delivery is' : 'deliveries are'} tried again now\n`);
+  if (json === true) context.print(`${JSON.stringify({ retried }, null, 2)}\n`);
+  else context.print(`${retried} ${retried === 1 ? 'delivery is' : 'deliveries are'} tried again now\n`);
   return retried === 0 && ids.length > 0 ? 1 : 0;
 }
 

@@ -48,6 +48,7 @@ export function addHistoryCommands(
     .description('copy the database as it is at this moment; the daemon goes on')
     .argument('<file>', 'a file that is not there yet')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (file, options) => {
       const { backUpDatabase } = await import('./database.ts');
       finish(await backUpDatabase(file, options, context));
@@ -59,6 +60,7 @@ export function addHistoryCommands(
     .description('look for damage in the database, or in a copy of it')
     .argument('[file]', 'another file, such as a backup')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (file, options) => {
       const { checkDatabase } = await import('./database.ts');
       finish(await checkDatabase(file, options, context));

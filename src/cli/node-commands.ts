@@ -59,5 +59,6 @@ export function addNodeCommands(program: Command, configOption: Option, context:
     .command('list')
     .description('show the enrolled nodes and how they are')
     .addOption(configOption)
+    .option('--json', 'print JSON')
     .action(async (options) => finish(await (await load()).listNodes(options, context)));
 }

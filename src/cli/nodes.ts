@@ -77,16 +77,21 @@ export async function renameNode(
 }
 
 /** The enrolled nodes, and how they are where the hub answers. */
-export async function listNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
+export async function listNodes(
+  { json, ...options }: EnrolmentOptions & { readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
   const access = await accessOf(options, context);
   const infos = infosOf(await readEnrolled(access.nodesFile));
+  let statuses: Awaited<ReturnType<typeof askStatus>>['nodes'] = [];
   try {
-    const { nodes } = await askStatus({ ...(await hubAccount(access)), name: 'watchpost nodes list' });
-    context.print(nodeTable(infos, nodes));
+    statuses = (await askStatus({ ...(await hubAccount(access)), name: 'watchpost nodes list' })).nodes;
   } catch (error) {
-    context.print(nodeTable(infos, []));
     context.printError(`the hub could not be asked how they are: ${messageOf(error)}\n`);
   }
+  const shown = () =>
+    infos.map((info) => ({ ...info, status: statuses.find(({ name }) => name === info.name) ?? null }));
+  context.print(json === true ? `${JSON.stringify(shown(), null, 2)}\n` : nodeTable(infos, statuses));
   return 0;
 }
 

@@ -15,7 +15,7 @@ const attemptMs = 60_000;
  */
 export async function testAlert(
   name: string | undefined,
-  { config: path, kind }: { readonly config: string; readonly kind?: string },
+  { config: path, kind, json }: { readonly config: string; readonly kind?: string; readonly json?: boolean },
   context: CommandContext,
 ): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
@@ -23,6 +23,7 @@ export async function testAlert(
   if (kind !== undefined) checkKind(kind);
   const log = createLog({ level: 'warn', pretty: context.interactive, fd: 2 });
   const channels = openChannels(config, () => config, { clock: systemClock, log });
+  const told: object[] = [];
   let failures = 0;
   try {
     for (const { name: notify, addresses, policy } of chosen) {
@@ -41,13 +42,22 @@ export async function testAlert(
           if (receipt.kind !== 'delivered') failures += 1;
           else if (message.kind === 'opened' && receipt.reference !== undefined)
             for (const { id } of message.incidents) beginnings.set(id, receipt.reference);
-          context.print(`${notify}  ${channelName} ${recipient}  ${message.kind}  ${answer}\n`);
+          told.push({
+            notify,
+            channel: channelName,
+            recipient,
+            kind: message.kind,
+            accepted: receipt.kind === 'delivered',
+            answer,
+          });
+          if (json !== true) context.print(`${notify}  ${channelName} ${recipient}  ${message.kind}  ${answer}\n`);
         }
       }
     }
   } finally {
     await Promise.all(channels.map(async (channel) => channel.close()));
   }
+  if (json === true) context.print(`${JSON.stringify(told, null, 2)}\n`);
   return failures > 0 || context.stop.aborted ? 1 : 0;
 }
 

@@ -51,6 +51,16 @@ test('status shows every target as it is now, and its exit code says that one is
   expect(mail).toMatchObject({ target: 'mail', status: 'up', day: { uptime: 1, answers: { up: 11, down: 0 } } });
 });
 
+test('a backup and what is looked for in it are told as JSON, too', async () => {
+  const { run, folder } = await past();
+  const copy = join(folder, 'copy.db');
+  const made = JSON.parse((await run('backup', copy, '--json')).out) as { bytes: number };
+  expect(made).toMatchObject({ copy, of: join(folder, 'watchpost.db'), bytes: statSync(copy).size });
+  const checked = await run('db', 'check', copy, '--json');
+  expect(checked).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse(checked.out)).toEqual({ file: copy, sound: true, damage: [] });
+});
+
 test('history shows steps, nodes, one node, JSON and CSV', async () => {
   const { run } = await past();
   const { out } = await run('history', 'shop', '--since', '1h');
