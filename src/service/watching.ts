@@ -57,6 +57,8 @@ export class Watching implements Disposable {
   #isDirty = false;
   #isClosed = false;
   #isLeft = false;
+  /** What nodes told before anything was watched. */
+  #early: (() => void)[] | null = [];
   #ticking: Disposable | null = null;
   #lookedAt: { now: number; elapsed: number };
 
@@ -191,6 +193,9 @@ export class Watching implements Disposable {
   #assign(): void {
     this.#isDirty = false;
     if (this.#isLeft) return;
+    const early = this.#early ?? [];
+    this.#early = null;
+    for (const hear of early) hear();
     const statuses = [...this.#statuses.values()];
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
@@ -221,6 +226,7 @@ export class Watching implements Disposable {
   }
 
   #heardSightings(node: string, sightings: readonly Sighting[], settle: (() => void) | null): void {
+    if (this.#early !== null) return void this.#early.push(() => this.#heardSightings(node, sightings, settle));
     const info = this.#statuses.get(node)?.info;
     if (info === undefined) return settle?.();
     const settleOne = countDown(sightings.length, settle);

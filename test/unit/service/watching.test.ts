@@ -187,3 +187,15 @@ test('a program that ends takes nothing from its nodes: they go on without it', 
   await clock.advance(5_000);
   expect(targetsOf('de1')).toEqual(['shop']);
 });
+
+test('what nodes tell before anything is watched waits until it is', async () => {
+  const { clock, watch, see, late, watching } = hub('de1');
+  const settled: string[] = [];
+  see('de1', 'shop', clock.now() - 60_000, {}, () => void settled.push('early'));
+  expect(settled).toEqual([]);
+  watch('shop');
+  await clock.advance(1_000);
+  expect(settled).toEqual(['early']);
+  expect(late).toEqual([]);
+  watching[Symbol.dispose]();
+});
