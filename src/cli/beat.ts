@@ -26,9 +26,11 @@ export function addBeatCommands(program: Command, context: CommandContext, finis
     .description('make a secret for a job, and print its address and what the configuration takes')
     .argument('<name>', 'the name of the target')
     .option('--url <url>', 'the address of Watchpost, as http.public_url', 'https://status.example.com')
-    .action((name: string, { url }: { readonly url: string }) => {
+    .option('--json', 'print JSON: name, address and secret_hash')
+    .action((name: string, { url, json = false }: { readonly url: string; readonly json?: boolean }) => {
       const secret = systemRandom.id(secretLength);
-      context.print(newBeat(name, url, secret));
+      const made = { name, address: addressWith(secret, url), secret_hash: sha256(secret) };
+      context.print(json ? `${JSON.stringify(made, null, 2)}\n` : newBeat(made));
     });
   beat
     .command('run', { isDefault: true })
@@ -57,13 +59,23 @@ interface RunOptions {
   readonly tryFor: number;
 }
 
-function newBeat(name: string, url: string, secret: string): string {
+interface MadeBeat {
+  readonly name: string;
+  readonly address: string;
+  readonly secret_hash: string;
+}
+
+function addressWith(secret: string, url: string): string {
+  return `${url.replace(/\/+$/, '')}/beat/${secret}`;
+}
+
+function newBeat({ name, address, secret_hash }: MadeBeat): string {
   return [
     '# the job calls this address, which is as good as a password',
-    `${url.replace(/\/+$/, '')}/beat/${secret}`,
+    address,
     '',
     '# under targets',
-    `${name}: { check: heartbeat, every: 1d, grace: 1h, secret_hash: ${sha256(secret)} }`,
+    `${name}: { check: heartbeat, every: 1d, grace: 1h, secret_hash: ${secret_hash} }`,
     '',
   ].join('\n');
 }

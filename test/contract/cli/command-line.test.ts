@@ -43,6 +43,7 @@ describe('docs/commands.md', () => {
 const withoutJson = [
   ['init', 'run', 'node', 'users hash', 'completion', 'man', 'config schema', 'report'],
   ['nodes init', 'nodes add', 'nodes rename', 'nodes revoke', 'import gatus', 'import kuma', 'import blackbox'],
+  ['beat run'],
 ].flat();
 
 test('every command has --json that has something to tell a program', () => {
