@@ -28,6 +28,8 @@ export interface Checking {
   readonly runner: Runner;
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
+  /** The connection to nodes on other machines, or null where there are none. */
+  readonly hub: { readonly servers: readonly string[]; readonly trouble: string | null } | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
@@ -102,6 +104,15 @@ async function checkHere(
   });
   return {
     runs,
+    hub:
+      remote === null || nats === null
+        ? null
+        : {
+            servers: nats.servers,
+            get trouble() {
+              return remote.trouble;
+            },
+          },
     stored(run) {
       watching.stored(run);
       remote?.stored(run);
@@ -135,6 +146,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
   client.keepNodes();
   return {
     runs: null,
+    hub: null,
     stored: () => {},
     runner: watchByAsking(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),

@@ -1,24 +1,35 @@
+import type { Checking } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { ownDatabase } from '#monitor/judge/incident.ts';
-import { watchTroubles } from '#monitor/doubt/troubles.ts';
+import { type TroubleSource, watchTroubles } from '#monitor/doubt/troubles.ts';
+import { ownDatabase, ownNats } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface Ourselves {
   readonly store: Pick<Store, 'health'>;
+  readonly hub: Checking['hub'];
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   readonly clock: Clock;
 }
 
 // Somebody may look into the database and lock it for a moment; a disk that is full is often so again after a moment.
-const patience = { afterMs: 10_000, overMs: 60_000 };
+const ofDatabase = { afterMs: 10_000, overMs: 60_000 };
+// A server that is started anew is back by then.
+const ofNats = { afterMs: 60_000, overMs: 60_000 };
 
 /** Has people told where what is our own does not work. */
-export function watchOurselves(database: string, { store, monitor, clock }: Ourselves): Disposable {
+export function watchOurselves(database: string, { store, hub, monitor, clock }: Ourselves): Disposable {
   return watchTroubles({
-    sources: [{ name: ownDatabase, which: database, reason: () => store.health().lastError, ...patience }],
+    sources: [
+      { name: ownDatabase, which: database, reason: () => store.health().lastError, ...ofDatabase },
+      ...(hub === null ? [] : [natsOf(hub)]),
+    ],
     clock,
     wasTold: (name) => monitor.openIncidents().some(({ target }) => target === name),
     tell: (trouble) => monitor.troubled(trouble),
   });
+}
+
+function natsOf(hub: NonNullable<Checking['hub']>): TroubleSource {
+  return { name: ownNats, which: hub.servers.join(', '), reason: () => hub.trouble, ...ofNats };
 }

@@ -7,7 +7,7 @@ import { createServiceAway } from './doubt/service-away.ts';
 import { createQuarantine, type Quarantine } from './doubt/quarantine.ts';
 import { type Budgets, createBudgets } from './judge/budgets.ts';
 import { type Decision, decide, type Memory, type Round } from './judge/decide.ts';
-import { type Incident, ownConnectivity, ownService } from './judge/incident.ts';
+import { type Held, type Incident, ownConnectivity, ownNats, ownService } from './judge/incident.ts';
 import { createRecentTimes, type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import { mergeRecipients, type Recipient } from './judge/recipient.ts';
@@ -68,6 +68,8 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     if (incident.target === ownConnectivity) connectivity.restore();
   }
 
+  const natsLost = () => own.open.find(({ target }) => target === ownNats)?.cause ?? null;
+
   function forget(target: string): void {
     recentTimes.forget(target);
     quarantine.forget(target);
@@ -86,8 +88,9 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     own.nodesAnswered(votes, now);
     const away = service.observe(votes, now);
     if (away !== null) own.serviceAway({ url: serviceUrl(), ...away }, now);
-    // A service that is away says nothing about what can be reached from here.
+    // A service that is away says nothing about what can be reached from here, and neither do nodes that we cannot ask.
     if (service.reason !== null) return;
+    if (natsLost() !== null && votes.every(({ outcome }) => outcome.status === 'unknown')) return;
     const change = connectivity.observe(observed, now);
     if (change !== null) own.connectivityChanged(change, now);
   }
@@ -126,8 +129,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         suspected: quarantine.suspected,
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         budgetAt: (at) => budgets.of(name, at),
-        blindBy:
-          service.reason === null ? null : { by: 'service', why: `the check service is away: ${service.reason}` },
+        blindBy: blindBy(service.reason, natsLost()),
         heldBy: (startedAt) => holdbacks.heldBy(name, startedAt, now),
         heldAt: (moment) => holdbacks.heldAt(name, moment),
       });
@@ -155,6 +157,12 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
 }
 
 const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
+
+// Why nobody can judge anything, where that is one reason for all.
+function blindBy(serviceAway: string | null, natsLost: string | null): Held | null {
+  if (serviceAway !== null) return { by: 'service', why: `the check service is away: ${serviceAway}` };
+  return natsLost === null ? null : { by: 'service', why: `no node on another machine can be reached: ${natsLost}` };
+}
 
 // What lies behind one target fails with it: it is that one's witness, and speaks for its machine.
 function witnessesOf(

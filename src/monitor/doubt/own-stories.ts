@@ -4,7 +4,8 @@ import {
   type Incident,
   ownAbsentNode,
   ownConnectivity,
-  type ownDatabase,
+  ownDatabase,
+  ownNats,
   ownNode,
   ownService,
 } from '../judge/incident.ts';
@@ -24,7 +25,7 @@ export interface Absence {
 
 /** Something of our own that has not worked since `since`, or works again: then there is no reason. */
 export interface Trouble {
-  readonly name: typeof ownDatabase;
+  readonly name: typeof ownDatabase | typeof ownNats;
   /** Which one it is: the path of a file, a URL. */
   readonly which: string;
   readonly since: number;
@@ -128,17 +129,33 @@ export function connectivityIncident(
   };
 }
 
-export function troubleIncident({ name, which, since }: Trouble, reason: string, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(name, 'storage', now),
-    target: name,
+const troubles = {
+  [ownDatabase]: {
     rule: 'storage',
-    severity: 'critical',
     wording: unwritable,
-    subject: `the database ${singleLine(which, 200)}`,
+    what: 'the database',
     condition:
       'nothing can be stored; people are told from memory, and what was not stored when the program ends is lost',
+  },
+  [ownNats]: {
+    rule: 'connection',
+    wording: loss,
+    what: 'the connection to NATS at',
+    condition: 'no node on another machine can be reached; what they alone could see is unknown until it is back',
+  },
+} as const;
+
+export function troubleIncident({ name, which, since }: Trouble, reason: string, now: number): Incident {
+  const { rule, wording, what, condition } = troubles[name];
+  return {
+    ...common,
+    id: incidentIdOf(name, rule, now),
+    target: name,
+    rule,
+    severity: 'critical',
+    wording,
+    subject: `${what} ${singleLine(which, 200)}`,
+    condition,
     startedAt: since,
     openedAt: now,
     cause: singleLine(reason),

@@ -10,12 +10,14 @@ export const ownNode = 'node ';
 export const ownAbsentNode = 'absent node ';
 export const ownService = 'own check service';
 export const ownDatabase = 'own database';
+export const ownNats = 'own NATS';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
   return (
     target === ownService ||
     target === ownDatabase ||
+    target === ownNats ||
     target === ownConnectivity ||
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)

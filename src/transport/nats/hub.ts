@@ -30,6 +30,8 @@ export interface NatsTransport extends Transport {
   /** To be called once the results of a run are committed: from then on the nodes may forget them. */
   stored(run: string): void;
   readonly connected: boolean;
+  /** Why there is no connection to NATS, or null. */
+  readonly trouble: string | null;
 }
 
 /** The hub's side: sends commands, takes results and reports in. */
@@ -112,6 +114,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   return {
     get connected() {
       return serving !== null && serving === connection.current;
+    },
+    get trouble() {
+      return connection.current === null ? connection.reason : null;
     },
     nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
     async run(name, command, signal, onStarted) {

@@ -72,7 +72,7 @@ export function createRoster(options: RosterOptions): Roster {
   const arrivals = createArrivals(clock, options.arrivalMs, (name) => remotes.get(name)?.presence.unheard === true);
   const { promise: listed, resolve: listRead } = Promise.withResolvers<void>();
   const list = createList(options, remotes);
-  let isConnected = false;
+  let connectedAt: number | null = null;
   let isClosing = false;
 
   function look(): void {
@@ -82,7 +82,7 @@ export function createRoster(options: RosterOptions): Roster {
         log.warn({ node: name, process, reason: presence.obstacle }, 'node fell silent');
         onLost(name, process, 'the node fell silent');
       }
-      tellAbsence(remote, isConnected, options);
+      tellAbsence(remote, connectedAt, options);
     }
   }
 
@@ -135,11 +135,11 @@ export function createRoster(options: RosterOptions): Roster {
     },
     arrival: async (name, signal) => arrivals.wait(name, signal),
     connected() {
-      isConnected = true;
+      connectedAt = clock.now();
       arrivals.begin();
     },
     disconnected(reason) {
-      isConnected = false;
+      connectedAt = null;
       for (const { presence } of remotes.values()) presence.disconnect(reason);
     },
     async close() {
@@ -189,14 +189,19 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
   };
 }
 
-function tellAbsence(remote: Remote, isConnected: boolean, { onAbsence, absentAfterMs, clock }: RosterOptions): void {
+// While the hub itself is cut off, and until its nodes had time to be heard since then, it is not they who are away.
+function tellAbsence(
+  remote: Remote,
+  connectedAt: number | null,
+  { onAbsence, absentAfterMs, clock }: RosterOptions,
+): void {
   const { info, online, reason } = remote.presence.status;
   const since = (remote.awaySince ??= clock.now());
   if (online) {
     if (remote.told) onAbsence({ node: info, since, reason: null });
     remote.told = false;
     remote.awaySince = null;
-  } else if (isConnected && !remote.told && clock.now() - since >= absentAfterMs) {
+  } else if (connectedAt !== null && !remote.told && clock.now() - Math.max(since, connectedAt) >= absentAfterMs) {
     remote.told = true;
     onAbsence({ node: info, since, reason });
   }

@@ -116,6 +116,28 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     });
   });
 
+  test('a hub that was cut off for long gives its nodes time to be heard before it calls them absent', async () => {
+    const clock = new FakeClock();
+    await using own = await startNats({ nodes: ['us1'] });
+    await using hub = await startHub(own, { clock, absentAfterMs: 60_000 });
+    await eventually(30_000, () => expect(hub.transport.trouble).toBeNull());
+    await own.stop();
+    await eventually(30_000, () => expect(hub.transport.trouble).toMatch(/NATS/));
+    await clock.advance(300_000);
+    expect(hub.absences).toEqual([]);
+    await own.start();
+    await eventually(60_000, async () => {
+      await clock.advance(1_000);
+      expect(hub.transport.trouble).toBeNull();
+    });
+    await clock.advance(30_000);
+    expect(hub.absences).toEqual([]);
+    await eventually(30_000, async () => {
+      await clock.advance(10_000);
+      expect(hub.absences).toMatchObject([{ node: { name: 'us1' } }]);
+    });
+  });
+
   test('a result has its receipt once its run is stored, and not before', async () => {
     await using hub = await startHub(server);
     const { connection, next } = await serveByHand('us1');
