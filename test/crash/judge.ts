@@ -1,10 +1,21 @@
-import { query } from '../support/program.ts';
 import type { ReceivedMail } from '../support/smtp.ts';
 
 export interface Judgement {
   readonly counts: Readonly<Record<string, number>>;
+  /** From what was seen to what was handed over, in milliseconds, the shortest first. */
+  readonly lateMs: readonly number[];
   /** What went wrong, in words; empty where nothing did. */
   readonly faults: readonly string[];
+}
+
+export interface Evidence {
+  /** Rows of a query on the database that is left. */
+  readonly query: (sql: string) => readonly Record<string, unknown>[];
+  readonly received: readonly ReceivedMail[];
+  /** Whether the clock was set back: then the order of rounds in the history says nothing. */
+  readonly isClockBack: boolean;
+  /** Whether mails were refused for good: news of what is over may then be given up. */
+  readonly isRefused: boolean;
 }
 
 interface Told {
@@ -12,25 +23,26 @@ interface Told {
   readonly kind: string;
   readonly state: string;
   readonly message: string | null;
+  readonly seen: number;
+  readonly settled: number | null;
 }
 
 /** Compares what the database says with what the mail server took. */
-export function judge(database: string, received: readonly ReceivedMail[]): Judgement {
+export function judge({ query, received, isClockBack, isRefused }: Evidence): Judgement {
   const faults: string[] = [];
   const must = (holds: boolean, otherwise: string) => {
     if (!holds) faults.push(otherwise);
   };
-  const integrity = query(database, 'PRAGMA integrity_check').map((row) => String(row['integrity_check']));
+  const integrity = query('PRAGMA integrity_check').map((row) => String(row['integrity_check']));
   must(integrity.join() === 'ok', `the database is damaged: ${integrity.join('; ')}`);
-  must(query(database, 'PRAGMA foreign_key_check').length === 0, 'the database has rows that point at nothing');
+  must(query('PRAGMA foreign_key_check').length === 0, 'the database has rows that point at nothing');
 
   const incidents = query(
-    database,
-    'SELECT id, ended_at AS ended FROM incidents ORDER BY started_at',
+    `SELECT incidents.id, ended_at AS ended FROM incidents JOIN targets ON targets.id = target_id
+     WHERE targets.name NOT LIKE 'own %' ORDER BY started_at`,
   ) as unknown as readonly { readonly id: string; readonly ended: number | null }[];
   const rows = query(
-    database,
-    'SELECT incident_id AS incident, kind, state, message FROM deliveries ORDER BY id',
+    'SELECT incident_id AS incident, kind, state, message, created_at AS seen, settled_at AS settled FROM deliveries ORDER BY id',
   ) as unknown as readonly Told[];
   const firstAt = new Map<string, number>();
   const times = new Map<string, number>();
@@ -41,6 +53,8 @@ export function judge(database: string, received: readonly ReceivedMail[]): Judg
   }
 
   let transitions = 0;
+  let lost = 0;
+  let givenUp = 0;
   for (const { id, ended } of incidents) {
     const of = (kind: string) => rows.filter((row) => row.incident === id && row.kind === kind);
     for (const kind of ended === null ? ['opened'] : ['opened', 'resolved']) {
@@ -48,8 +62,14 @@ export function judge(database: string, received: readonly ReceivedMail[]): Judg
       const own = of(kind);
       must(own.length === 1, `${id}: ${own.length} deliveries say that it was ${kind}`);
       for (const { state, message } of own) {
+        if (state === 'dead' && isRefused) {
+          givenUp += 1;
+          continue;
+        }
         must(state === 'sent' || state === 'merged', `${id}: ${kind} is ${state}`);
-        must(message !== null && firstAt.has(message), `${id}: no mail says that it was ${kind} (${message})`);
+        const isTold = message !== null && firstAt.has(message);
+        if (!isTold) lost += 1;
+        must(isTold, `${id}: no mail says that it was ${kind} (${message})`);
       }
     }
     const [down, up] = [of('opened')[0]?.message, of('resolved')[0]?.message].map((one) => firstAt.get(one ?? ''));
@@ -58,29 +78,36 @@ export function judge(database: string, received: readonly ReceivedMail[]): Judg
 
   // A mail that no delivery goes by was accepted, and then its content was told again under another name.
   const named = new Set(rows.map(({ message }) => message));
-  for (const id of firstAt.keys()) must(named.has(id), `the mail ${id} was accepted, and no delivery knows of it`);
+  const unknown = [...firstAt.keys()].filter((id) => !named.has(id));
+  for (const id of unknown) must(false, `the mail ${id} was accepted, and no delivery knows of it`);
 
-  faults.push(...unseen(database, incidents.length));
+  must(incidents.length > 0, 'nothing happened: this says nothing');
+  if (!isClockBack) faults.push(...unseen(query, incidents.length));
   const merged = rows.filter(({ state }) => state === 'merged').length;
   return {
     counts: {
-      incidents: incidents.length,
+      outages: incidents.length,
       transitions,
       mails: received.length,
       'different mails': firstAt.size,
       'repeats with an equal Message-ID': received.length - times.size,
       'told by another mail': merged,
+      false: unknown.length,
+      lost,
+      'given up after a 5xx': givenUp,
     },
+    lateMs: isClockBack
+      ? []
+      : rows
+          .flatMap(({ seen, settled, kind }) => (settled === null || kind === 'reminder' ? [] : [settled - seen]))
+          .toSorted((a, b) => a - b),
     faults,
   };
 }
 
 /** Every change from one stored round to the next is an incident or the end of one: history and incidents tell the same. */
-function unseen(database: string, incidents: number): readonly string[] {
-  const rounds = query(
-    database,
-    'SELECT target_id AS target, status FROM results WHERE status < 2 ORDER BY target_id, due_at',
-  );
+function unseen(query: Evidence['query'], incidents: number): readonly string[] {
+  const rounds = query('SELECT target_id AS target, status FROM results WHERE status < 2 ORDER BY target_id, due_at');
   const last = new Map<unknown, unknown>();
   let opened = 0;
   for (const { target, status } of rounds) {

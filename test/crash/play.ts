@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, query } from '../support/program.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type ReceivedMail, type SmtpSink, startSmtp } from '../support/smtp.ts';
+import { createSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { startSwitched, type Switched } from './switched.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -18,21 +19,30 @@ export interface PlayOptions {
   readonly kills: number;
   readonly seed: number;
   readonly report: (line: string) => void;
+  readonly day: Day;
 }
 
+/**
+ * What happens besides kills and a mail server that comes and goes: the clock is set back over restarts, mails are refused for good,
+ * or the disk is full now and then (and then nobody is killed: on a full disk the program does not start).
+ */
+export const days = ['plain', 'clock', 'refusals', 'disk'] as const;
+export type Day = (typeof days)[number];
+
 export interface Played extends AsyncDisposable {
-  readonly database: string;
+  readonly query: (sql: string) => readonly Record<string, unknown>[];
   readonly received: readonly ReceivedMail[];
-  readonly counts: Readonly<Record<'killed' | 'switches' | 'mail server outages', number>>;
+  readonly counts: Readonly<Record<'killed' | 'switches' | 'mail server outages' | 'full disks', number>>;
 }
 
 /** Lives through the kills, then lets the program come to rest, and gives what is left. */
-export async function play({ kills, seed, report }: PlayOptions): Promise<Played> {
+export async function play({ kills, seed, report, day }: PlayOptions): Promise<Played> {
   await using started = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-crash-'));
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
   const random = seededRandom(seed);
-  const counts = { killed: 0, switches: 0, 'mail server outages': 0 };
+  const weather = new AbortController();
+  const counts = { killed: 0, switches: 0, 'mail server outages': 0, 'full disks': 0 };
   const targets = await Promise.all(
     Array.from({ length: targetCount }, async () => started.use(await startSwitched())),
   );
@@ -43,25 +53,35 @@ export async function play({ kills, seed, report }: PlayOptions): Promise<Played
       judge() {
         const fate = random.next();
         if (fate < 0.1) return Object.assign(new Error('greylisted'), { responseCode: 451 });
+        if (day === 'refusals' && !weather.signal.aborted && fate > 0.5 && fate < 0.75)
+          return Object.assign(new Error('mailbox full'), { responseCode: 552 });
         if (fate < 0.2) setImmediate(() => void sink.stop());
-        if (fate > 0.75) running?.kill('SIGKILL');
+        if (fate > 0.75 && day !== 'disk') running?.kill('SIGKILL');
         return null;
       },
     }),
   );
-  const database = join(folder, 'watchpost.db');
+  const disk = day === 'disk' ? started.use(await createSmallDisk('4m')) : null;
+  const database = join(disk?.folder ?? folder, 'watchpost.db');
+  const ask = (sql: string) => disk?.query('watchpost.db', sql) ?? query(database, sql);
+  let clockBackMs = 0;
+  const launch = () => launchOn(config, clockBackMs, disk);
   const config = join(folder, 'watchpost.yaml');
   writeFileSync(config, configOf(database, sink.port, targets));
-  const weather = new AbortController();
   const changing = changeWeather(targets, sink, random, counts, weather.signal);
+  if (disk !== null) await liveOn(disk, { launch, ask, kills, random, counts });
 
-  while (counts.killed < kills) {
-    const child = launch(config);
+  const toKill = disk === null ? kills : 0;
+  while (counts.killed < toKill) {
+    const child = launch();
     running = child;
+    // Now and then it dies while it starts; mostly once it has seen something, which takes long on a busy machine.
+    if (random.next() > 0.2) await seen(ask, child);
     await Promise.race([sleep(random.next() * longestLifeMs), once(child, 'exit')]);
     if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
     await kill(child, 'SIGKILL');
     counts.killed += 1;
+    if (day === 'clock' && random.next() < 0.5) clockBackMs += Math.floor(random.next() * 600_000);
     if (counts.killed % 10 === 0) report(`${counts.killed} kills, ${sink.received.length} mails`);
   }
   running = null;
@@ -70,23 +90,74 @@ export async function play({ kills, seed, report }: PlayOptions): Promise<Played
   for (const target of targets) await target.turn(true);
   await sink.stop();
   await sink.start();
-  await comeToRest(config, database, sink);
+  await comeToRest(launch, ask, sink);
   const { received } = sink;
   const rest = started.move();
-  return { database, received, counts, [Symbol.asyncDispose]: async () => rest.disposeAsync() };
+  return { query: ask, received, counts, [Symbol.asyncDispose]: async () => rest.disposeAsync() };
 }
 
-async function comeToRest(config: string, database: string, sink: SmtpSink): Promise<void> {
-  const child = launch(config);
+/** Resolves once the program has stored what it saw, or is dead. */
+async function seen(ask: Played['query'], child: ChildProcess): Promise<void> {
+  const count = () => Number(ask('SELECT count(*) AS count FROM results')[0]?.['count']);
+  const before = countBefore(count);
+  await eventually(settleMs, () => {
+    if (child.exitCode === null && child.signalCode === null && count() <= before)
+      throw new Error('nothing was seen yet');
+  });
+}
+
+// Before its first start there is no database.
+function countBefore(count: () => number): number {
+  try {
+    return count();
+  } catch (error) {
+    if (!/unable to open|no such table/.test(String(error))) throw error;
+    return 0;
+  }
+}
+
+interface LifeOnDisk {
+  readonly launch: () => ChildProcess;
+  readonly ask: Played['query'];
+  readonly kills: number;
+  readonly random: ReturnType<typeof seededRandom>;
+  readonly counts: { 'full disks': number };
+}
+
+/** Fills the disk and makes room again while everything changes, in one life of the program. */
+async function liveOn(disk: SmallDisk, { launch, ask, kills, random, counts }: LifeOnDisk): Promise<void> {
+  const child = launch();
+  await eventually(settleMs, () => {
+    if (ask('SELECT 1 FROM results LIMIT 1').length === 0) throw new Error('nothing was seen yet');
+  });
+  for (let times = 0; times < Math.ceil(kills / 4); times += 1) {
+    disk.fill();
+    counts['full disks'] += 1;
+    await sleep(random.next() * 4 * longestLifeMs);
+    disk.free();
+    await sleep(random.next() * 2 * longestLifeMs);
+  }
+  if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
+  // What waited for room is written within seconds, and nobody is asked to lose it.
+  await sleep(12_000);
+  await kill(child, 'SIGKILL');
+}
+
+async function comeToRest(
+  launch: () => ChildProcess,
+  ask: (sql: string) => readonly Record<string, unknown>[],
+  sink: SmtpSink,
+): Promise<void> {
+  const child = launch();
   await eventually(settleMs, async () => {
     if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
     // It may have gone away once more with its last mail.
     await sink.start();
-    const [open] = query(database, 'SELECT count(*) AS count FROM incidents WHERE ended_at IS NULL');
-    const [pending] = query(
-      database,
-      `SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND kind != 'reminder'`,
+    const [open] = ask(
+      `SELECT count(*) AS count FROM incidents JOIN targets ON targets.id = target_id
+       WHERE ended_at IS NULL AND targets.name NOT LIKE 'own %'`,
     );
+    const [pending] = ask(`SELECT count(*) AS count FROM deliveries WHERE state = 'pending' AND kind != 'reminder'`);
     if (open?.['count'] !== 0 || pending?.['count'] !== 0) {
       throw new Error(`not at rest: ${String(open?.['count'])} open, ${String(pending?.['count'])} pending`);
     }
@@ -118,9 +189,13 @@ async function changeWeather(
   }
 }
 
-function launch(config: string): ChildProcess {
-  return spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config, '--log-level', 'fatal'], {
+function launchOn(config: string, clockBackMs: number, disk: SmallDisk | null): ChildProcess {
+  const clock = clockBackMs === 0 ? [] : ['--import', join(root, 'test/crash/clock-back.js')];
+  const words = [process.execPath, ...clock, join(root, 'src/watchpost.js'), 'run', '--config', config];
+  const [command = '', ...args] = disk?.on(words) ?? words;
+  return spawn(command, [...args, '--log-level', 'fatal'], {
     cwd: root,
+    env: { ...process.env, CLOCK_BACK_MS: String(clockBackMs) },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
 }
