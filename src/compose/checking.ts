@@ -29,7 +29,7 @@ export interface Checking {
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
   /** The connection to nodes on other machines, or null where there are none. */
-  readonly hub: { readonly servers: readonly string[]; readonly trouble: string | null } | null;
+  readonly hub: { readonly servers: readonly string[]; trouble(): string | null } | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
@@ -104,15 +104,7 @@ async function checkHere(
   });
   return {
     runs,
-    hub:
-      remote === null || nats === null
-        ? null
-        : {
-            servers: nats.servers,
-            get trouble() {
-              return remote.trouble;
-            },
-          },
+    hub: remote === null || nats === null ? null : { servers: nats.servers, trouble: () => remote.trouble() },
     stored(run) {
       watching.stored(run);
       remote?.stored(run);

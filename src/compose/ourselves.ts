@@ -31,5 +31,5 @@ export function watchOurselves(database: string, { store, hub, monitor, clock }:
 }
 
 function natsOf(hub: NonNullable<Checking['hub']>): TroubleSource {
-  return { name: ownNats, which: hub.servers.join(', '), reason: () => hub.trouble, ...ofNats };
+  return { name: ownNats, which: hub.servers.join(', '), reason: () => hub.trouble(), ...ofNats };
 }

@@ -31,7 +31,7 @@ export interface NatsTransport extends Transport {
   stored(run: string): void;
   readonly connected: boolean;
   /** Why there is no connection to NATS, or null. */
-  readonly trouble: string | null;
+  trouble(): string | null;
 }
 
 /** The hub's side: sends commands, takes results and reports in. */
@@ -115,9 +115,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     get connected() {
       return serving !== null && serving === connection.current;
     },
-    get trouble() {
-      return connection.current === null ? connection.reason : null;
-    },
+    trouble: () => (connection.current === null ? connection.reason : null),
     nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
     async run(name, command, signal, onStarted) {
       signal.throwIfAborted();

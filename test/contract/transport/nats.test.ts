@@ -120,15 +120,15 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     const clock = new FakeClock();
     await using own = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(own, { clock, absentAfterMs: 60_000 });
-    await eventually(30_000, () => expect(hub.transport.trouble).toBeNull());
+    await eventually(30_000, () => expect(hub.transport.trouble()).toBeNull());
     await own.stop();
-    await eventually(30_000, () => expect(hub.transport.trouble).toMatch(/NATS/));
+    await eventually(30_000, () => expect(hub.transport.trouble()).toMatch(/NATS/));
     await clock.advance(300_000);
     expect(hub.absences).toEqual([]);
     await own.start();
     await eventually(60_000, async () => {
       await clock.advance(1_000);
-      expect(hub.transport.trouble).toBeNull();
+      expect(hub.transport.trouble()).toBeNull();
     });
     await clock.advance(30_000);
     expect(hub.absences).toEqual([]);
