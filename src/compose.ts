@@ -98,7 +98,7 @@ export async function startDaemon(
   });
   upcoming.put(watching);
   started.use(watching.reloader);
-  started.use(watchOurselves(config.data, { store, hub: checking.hub, monitor: watching.monitor, clock }));
+  started.use(watchOurselves(config.data, { store, checking, monitor: watching.monitor, clock }));
   void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();
   return handleOf({

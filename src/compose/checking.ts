@@ -29,7 +29,7 @@ export interface Checking {
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
   /** The connection to nodes on other machines, or null where there are none. */
-  readonly hub: { readonly servers: readonly string[]; trouble(): string | null } | null;
+  hub(): { readonly servers: readonly string[]; trouble(): string | null } | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
@@ -104,7 +104,7 @@ async function checkHere(
   });
   return {
     runs,
-    hub: remote === null || nats === null ? null : { servers: nats.servers, trouble: () => remote.trouble() },
+    hub: () => (remote === null || nats === null ? null : { servers: nats.servers, trouble: () => remote.trouble() }),
     stored(run) {
       watching.stored(run);
       remote?.stored(run);
@@ -138,7 +138,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
   client.keepNodes();
   return {
     runs: null,
-    hub: null,
+    hub: () => null,
     stored: () => {},
     runner: watchByAsking(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),

@@ -1,13 +1,13 @@
 import type { Checking } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { type TroubleSource, watchTroubles } from '#monitor/doubt/troubles.ts';
+import { watchTroubles } from '#monitor/doubt/troubles.ts';
 import { ownDatabase, ownNats } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface Ourselves {
   readonly store: Pick<Store, 'health'>;
-  readonly hub: Checking['hub'];
+  readonly checking: Pick<Checking, 'hub'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   readonly clock: Clock;
 }
@@ -18,18 +18,20 @@ const ofDatabase = { afterMs: 10_000, overMs: 60_000 };
 const ofNats = { afterMs: 60_000, overMs: 60_000 };
 
 /** Has people told where what is our own does not work. */
-export function watchOurselves(database: string, { store, hub, monitor, clock }: Ourselves): Disposable {
+export function watchOurselves(database: string, { store, checking, monitor, clock }: Ourselves): Disposable {
   return watchTroubles({
     sources: [
-      { name: ownDatabase, which: database, reason: () => store.health().lastError, ...ofDatabase },
-      ...(hub === null ? [] : [natsOf(hub)]),
+      { name: ownDatabase, which: () => database, reason: () => store.health().lastError, ...ofDatabase },
+      // A reload may begin and end it.
+      {
+        name: ownNats,
+        which: () => checking.hub()?.servers.join(', ') ?? 'no server any more',
+        reason: () => checking.hub()?.trouble() ?? null,
+        ...ofNats,
+      },
     ],
     clock,
     wasTold: (name) => monitor.openIncidents().some(({ target }) => target === name),
     tell: (trouble) => monitor.troubled(trouble),
   });
-}
-
-function natsOf(hub: NonNullable<Checking['hub']>): TroubleSource {
-  return { name: ownNats, which: hub.servers.join(', '), reason: () => hub.trouble(), ...ofNats };
 }

@@ -67,6 +67,7 @@ export async function openReplaceableChecking(
     nodes: () => current().nodes(),
     statuses: () => current().statuses(),
     notReady: () => current().notReady(),
+    hub: () => current().hub(),
     stored: (run) => current().stored(run),
     async prepare(next) {
       if (isSame(wanted, partsOf(next))) return () => {};

@@ -2,7 +2,8 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Trouble } from './own-stories.ts';
 
 /** Something of our own that may not work. */
-export interface TroubleSource extends Pick<Trouble, 'name' | 'which'> {
+export interface TroubleSource extends Pick<Trouble, 'name'> {
+  readonly which: () => string;
   /** Why it does not work at the moment, or null. */
   readonly reason: () => string | null;
   /** For how long it must not have worked, or have worked again, before anybody is told. */
@@ -29,7 +30,7 @@ export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions
     timer = clock.after(lookEveryMs, look);
     for (const { source, watch } of watched) {
       const change = watch(source.reason());
-      if (change !== null) tell({ name: source.name, which: source.which, ...change });
+      if (change !== null) tell({ name: source.name, which: source.which(), ...change });
     }
   }
 
