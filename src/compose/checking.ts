@@ -11,8 +11,10 @@ import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
+import type { Absence as WatchingAbsence } from '#service/catch-up.ts';
 import { Watching } from '#service/watching.ts';
 import type { Store } from '#store/sqlite.ts';
+import type { NatsTransport } from '#transport/nats/hub.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
 export interface Environment {
@@ -41,7 +43,7 @@ export interface Checking {
 }
 
 type Nodes = Pick<Config, 'nodes' | 'nats'>;
-type LateStore = Pick<Store, 'recordLate'> | null;
+type LateStore = Pick<Store, 'recordLate' | 'history'> | null;
 
 /** Opens what the configuration names to run checks, and nothing else. Without a store late results stay with their nodes. */
 export async function openChecking(
@@ -99,6 +101,7 @@ async function checkHere(
       if (store === null) throw new Error('results are not stored here');
       await store.recordLate({ target, dueAt, vote: { node, outcome }, at: clock.now() });
     },
+    absence: remote === null || store === null ? null : absenceOf(remote, store),
     clock,
     log,
   });
@@ -125,6 +128,11 @@ async function checkHere(
       await transport.close();
     },
   };
+}
+
+function absenceOf(remote: Pick<NatsTransport, 'hasAllSent'>, { history }: Pick<Store, 'history'>): WatchingAbsence {
+  const newest = history.newestSpells();
+  return { lastRound: (target) => newest.get(target)?.last ?? null, isOver: () => remote.hasAllSent };
 }
 
 function notReady(nodes: readonly NodeStatus[]): readonly string[] {

@@ -39,7 +39,7 @@ interface Followed {
 export async function openReplaceableChecking(
   config: Named,
   environment: Environment,
-  store: Pick<Store, 'recordLate'> | null,
+  store: Pick<Store, 'recordLate' | 'history'> | null,
   onAbsence: (absence: Absence) => void,
 ): Promise<ReplaceableChecking> {
   const open = async (named: Named) => openChecking(named, environment, store, onAbsence);
@@ -52,6 +52,7 @@ export async function openReplaceableChecking(
       return current().runner.url ?? '';
     },
     nodes: () => current().runner.nodes(),
+    leave: () => current().runner.leave?.(),
     run: async (request, signal) => over(signal, async (checking) => checking.runner.run(request, signal)),
     watch: (target, listener) => parts.watch(target, listener),
   };

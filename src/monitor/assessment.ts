@@ -76,7 +76,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   }
 
   // What the round says about ourselves, before it says anything about its target.
-  function observe({ name, spec }: Target, { dueAt, now, votes }: Round): void {
+  function observe({ name, spec }: Target, { dueAt, votes }: Round, now: number): void {
     for (const { node, outcome } of votes) {
       const { status, seconds } = outcome;
       if (status === 'up' && seconds !== null) recentTimes.add(name, node.name, { at: dueAt, seconds });
@@ -122,9 +122,11 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     },
     forget,
     assess(target, memory, round) {
-      const [{ name }, { dueAt, now }] = [target, round];
+      const [{ name }, { dueAt }] = [target, round];
+      // What is over is taken as it was then.
+      const now = round.late === undefined ? round.now : dueAt;
       const wasUncertain = connectivity.isUncertain;
-      observe(target, round);
+      observe(target, round, now);
       const decision = decide(target, memory, round, {
         suspected: quarantine.suspected,
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
@@ -143,7 +145,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
       return {
         decision,
         inMaintenance: holdbacks.isInMaintenance(name, now),
-        records: own.review(now),
+        records: own.review(round.now),
         ask: [...ask],
       };
     },

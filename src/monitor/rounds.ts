@@ -55,17 +55,19 @@ export function createRounds(options: RoundsOptions): Rounds {
     return ms;
   }
 
-  function conclude(target: Target, { dueAt, startedAt: begun, votes }: SeenRound, heard?: Heard) {
+  function conclude(target: Target, { dueAt, startedAt: begun, votes, late }: SeenRound, heard?: Heard) {
     const now = clock.now();
     const before = memories.get(target.name) ?? nothingRemembered;
-    const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now });
+    const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now, late });
     memories.set(target.name, decision.memory);
     if (decision.memory.openIncidents.size > 0) last.set(target.name, votes);
     else last.delete(target.name);
     for (const record of records) void recorder.keep(record);
     if (now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), now);
-    extraRounds.ask(ask);
-    extraRounds.askAgain(target.name);
+    if (late === undefined) {
+      extraRounds.ask(ask);
+      extraRounds.askAgain(target.name);
+    }
     const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
     events.roundDone(target, done);
     const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };

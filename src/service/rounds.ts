@@ -9,12 +9,19 @@ export interface CollectedRound {
   /** When the first of its checks began. */
   readonly startedAt: number;
   readonly votes: readonly NodeOutcome[];
-  /** Why it comes only now, where it was over long ago. */
-  readonly late?: string | undefined;
+  /** Where it was over long ago. */
+  readonly late?: Lateness | undefined;
+}
+
+/** Why something is heard of only now, and when it may be told: more of it may be on its way. */
+export interface Lateness {
+  readonly why: string;
+  readonly tellFrom: number;
 }
 
 export interface RoundSink {
-  round(round: CollectedRound): void;
+  /** Resolves once everything that follows from it has been seen to. */
+  round(round: CollectedRound): Promise<void> | void;
   /** So many rounds were due and began nowhere. */
   skipped(count: number): void;
 }
@@ -32,7 +39,7 @@ export interface RoundsOptions {
 const mostCounted = 10_000;
 
 /** What became of a vote. */
-export type Taken = 'taken' | 'repeated' | 'late';
+export type Taken = 'taken' | 'repeated' | 'late' | 'uncalled';
 
 /** The rounds of one target, from the first vote on each to its end. */
 export interface TargetRounds {
@@ -40,7 +47,8 @@ export interface TargetRounds {
   voters: readonly NodeInfo[];
   /** Every due time of this node after `since` is kept or passed over; null where none is. */
   keeps(node: string, since: number | null): void;
-  take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number): Taken;
+  /** `isCalled` says whether the node was told to watch this; what is late is late, whoever saw it. */
+  take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled?: boolean): Taken;
   /** This node does not come to what is due then. */
   passOver(node: string, dueAt: number): void;
   /** Ends the rounds that are complete or past their limit, in the order in which they were due, up to `until`. */
@@ -48,7 +56,7 @@ export interface TargetRounds {
   /** Due times of rounds up to `until` that have a vote and are not over, for whoever judges several targets in order. */
   openUntil(until: number): readonly number[];
   /** Ends such a round now, with the votes that it has, and says why it comes so late; what was due before it is let go. */
-  endLate(dueAt: number, why: string): void;
+  endLate(dueAt: number, late: Lateness): Promise<void> | void;
   /** The next due time whose round is not over. */
   readonly awaited: number;
   /** Every round up to this moment is over, whatever comes. */
@@ -106,7 +114,7 @@ export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions
         return;
       }
     }
-    sink.round(roundOf({ dueAt, voters, votes, missing: (node) => attendance.missing(node, dueAt) }));
+    void sink.round(roundOf({ dueAt, voters, votes, missing: (node) => attendance.missing(node, dueAt) }));
   }
 
   return {
@@ -118,8 +126,9 @@ export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions
       attendance.keepsOnly(new Set(nodes.map(({ name }) => name)));
     },
     keeps: (node, moment) => attendance.keeps(node, moment),
-    take(node, dueAt, outcome, startedAt) {
+    take(node, dueAt, outcome, startedAt, isCalled = true) {
       if (dueAt <= overUntil) return 'late';
+      if (!isCalled) return 'uncalled';
       let votes = open.get(dueAt);
       if (votes === undefined) open.set(dueAt, (votes = new Map()));
       if (votes.has(node.name)) return 'repeated';
@@ -137,11 +146,11 @@ export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions
         finish(dueAt, limited);
       }
     },
-    endLate(dueAt, why) {
+    endLate(dueAt, late) {
       const votes = open.get(dueAt);
       letGo(dueAt);
       const missing = (node: NodeInfo) => fault(node, 'no_answer', 'nothing came from the node of this time');
-      if (votes !== undefined) sink.round({ ...roundOf({ dueAt, voters, votes, missing }), late: why });
+      if (votes !== undefined) return sink.round({ ...roundOf({ dueAt, voters, votes, missing }), late });
     },
     openUntil: (until) => [...open.keys()].filter((dueAt) => dueAt <= until),
     get awaited() {

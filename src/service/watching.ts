@@ -5,6 +5,7 @@ import { formatRunName } from '#protocol/run-name.ts';
 import type { Sighting } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
+import { type Absence, type CatchUp, createCatchUp } from './catch-up.ts';
 import type { Place, Watched } from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
@@ -19,6 +20,8 @@ export interface WatchingOptions {
   readonly policy: Policy;
   /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */
   readonly onLate: (late: LateSighting) => Promise<void>;
+  /** What nodes may have seen before this process began, or null where they saw nothing then. */
+  readonly absence?: Absence | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -52,6 +55,7 @@ export class Watching implements Disposable {
   readonly #wheel;
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
+  readonly #catchUp: CatchUp;
   #statuses: ReadonlyMap<string, NodeStatus> = new Map();
   #nodes = '';
   #isDirty = false;
@@ -67,6 +71,7 @@ export class Watching implements Disposable {
     this.#options = options;
     this.#assignments = new Assignments(transport);
     this.#storedRounds = createStoredRounds(clock);
+    this.#catchUp = createCatchUp({ ...options, absence: options.absence ?? null, onOver: () => this.#judgeAll() });
     this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
     this.#wheel = createWheel<Place>({
       clock,
@@ -92,7 +97,7 @@ export class Watching implements Disposable {
         sink,
         statusOf: (node) => this.#statuses.get(node) ?? null,
       },
-      clock.now(),
+      this.#catchUp.overUntil(name),
     );
     const place: Place = {
       name,
@@ -162,6 +167,7 @@ export class Watching implements Disposable {
     const now = this.#options.clock.now();
     // What has arrived meanwhile is read before anybody is given up.
     if (!wasHeldUp) for (const place of this.#places.values()) if (place.rounds.awaited <= now) this.#judge(place);
+    this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
     this.#storedRounds.forget();
     if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(tickMs, () => this.#tick());
   }
@@ -241,9 +247,11 @@ export class Watching implements Disposable {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
     const place = this.#places.get(target);
     if (place === undefined || place.assigned.revision !== revision) return settle?.();
-    const taken = place.rounds.take(node, dueAt, outcome, startedAt);
+    const isCalled = place.rounds.voters.some(({ name }) => name === node.name) || dueAt <= this.#catchUp.beganAt;
+    const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
     if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, settle);
-    if (settle !== null) this.#storedRounds.after({ target, dueAt }, settle);
+    if (taken === 'uncalled') settle?.();
+    else if (settle !== null) this.#storedRounds.after({ target, dueAt }, settle);
   }
 
   async #keepLate(late: LateSighting, settle: (() => void) | null): Promise<void> {
@@ -256,8 +264,18 @@ export class Watching implements Disposable {
     }
   }
 
-  #judge({ rounds, stoppedAt, end }: Place): void {
-    rounds.judge(this.#options.clock.now(), stoppedAt);
+  // What came in meanwhile, over all targets in the order in which it was due.
+  #judgeAll(): void {
+    const now = this.#options.clock.now();
+    const rounds = [...this.#places.values()].flatMap((place) =>
+      place.rounds.openUntil(now).map((dueAt) => ({ place, dueAt })),
+    );
+    for (const { place, dueAt } of rounds.toSorted((a, b) => a.dueAt - b.dueAt)) this.#judge(place, dueAt);
+  }
+
+  #judge({ rounds, stoppedAt, end }: Place, until = Number.POSITIVE_INFINITY): void {
+    if (this.#catchUp.isOpen) return;
+    rounds.judge(this.#options.clock.now(), Math.min(stoppedAt, until));
     if (rounds.awaited > stoppedAt) end();
   }
 

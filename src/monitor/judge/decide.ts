@@ -33,6 +33,8 @@ export interface Round {
   readonly votes: readonly Vote[];
   /** Wall time at which the decision is made. */
   readonly now: number;
+  /** Where the round was over long ago: why that is so, and when what follows from it may be told. */
+  readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
 }
 
 /** What else a decision depends on. */
@@ -125,22 +127,24 @@ function follow({ target, named, judged, transition, round, known, heldBy, heldA
     const incident = openIncident(target, named, judged, transition, round);
     const held = heldBy(incident.startedAt) ?? heldBefore(transition.failedAt, heldAt);
     if (held !== null) return { incident: { ...incident, held }, deliveries: [] };
-    return announce(incident, target.recipients, round.now);
+    return announce(incident, target.recipients, tellAt(round), round.late?.why);
   }
   if (known === undefined) return null;
   const timeline = withVerdictChange(known.timeline, timingOf(judged.verdict, round.dueAt));
   const incident = timeline === known.timeline ? known : { ...known, timeline };
   if (transition?.kind === 'close') {
     const ended = { endedAt: transition.endedAt, closingVotes: judged.lines() };
-    return resolve(incident, ended, target.recipients, round.now);
+    return resolve(incident, ended, target.recipients, tellAt(round));
   }
   if (incident.held !== null && judged.verdict.failing === true && incident.acknowledged === null) {
     const held = heldBy(incident.startedAt) ?? stillHeld(incident.held, named.rule, round.dueAt, heldAt);
-    if (held === null) return announce(asSeenNow(incident, judged), target.recipients, round.now);
+    if (held === null) return announce(asSeenNow(incident, judged), target.recipients, tellAt(round));
     if (!isDeepStrictEqual(held, incident.held)) return { incident: { ...incident, held }, deliveries: [] };
   }
   return incident === known ? null : { incident, deliveries: [] };
 }
+
+const tellAt = ({ late, now }: Round) => late?.tellFrom ?? now;
 
 // Rounds that failed while there was a reason say nothing by themselves: the rule has to come true by others.
 function heldBefore(failedAt: readonly number[], heldAt: Followed['heldAt']): Held | null {

@@ -9,11 +9,16 @@ export function unwatch(incident: Incident, recipients: Target['recipients'], no
   return { incident: ended, deliveries: ending(ended, 'closed', recipients, now) };
 }
 
-/** Tells everybody who is to hear of an incident that it began. */
-export function announce(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
+/** Tells everybody who is to hear of an incident that it began; `late` says why they hear of it late, where nothing held it back. */
+export function announce(
+  incident: Incident,
+  recipients: Target['recipients'],
+  now: number,
+  late: string | null = null,
+): Consequence {
   const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
   const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
-  const announced: Incident = { ...incident, held: null, told: addressees, toldLate: incident.held?.why ?? null };
+  const announced: Incident = { ...incident, held: null, told: addressees, toldLate: incident.held?.why ?? late };
   return { incident: announced, deliveries: told.map((to) => beginning(announced, to, now)) };
 }
 

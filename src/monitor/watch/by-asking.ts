@@ -34,7 +34,7 @@ export function watchByAsking(asked: Asked, clock: Clock, log: Log): Runner {
     const startedAt = clock.now();
     const round = { target: target.name, dueAt };
     const votes = await collectVotes(asked, { spec: target.spec, nodes: target.nodes, round }, work.signal, clock, log);
-    if (!work.signal.aborted) listener.round({ dueAt, startedAt, votes });
+    if (!work.signal.aborted) void listener.round({ dueAt, startedAt, votes });
   }
 
   return {

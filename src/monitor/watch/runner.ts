@@ -30,13 +30,14 @@ export interface SeenRound {
   /** When the first of its checks began. */
   readonly startedAt: number;
   readonly votes: readonly Vote[];
-  /** Why this is heard of only now, where it was over long ago. */
-  readonly late?: string | undefined;
+  /** Where it was over long ago: why it is heard of only now, and when it may be told. */
+  readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
 }
 
 /** Who hears of the rounds of a target, in the order in which they were due. */
 export interface RoundListener {
-  round(round: SeenRound): void;
+  /** Resolves once everything that follows from it has been seen to. */
+  round(round: SeenRound): Promise<void> | void;
   /** So many rounds were due and began nowhere. */
   skipped(count: number): void;
 }

@@ -71,10 +71,10 @@ export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal)
   let lastDueAt = Number.NEGATIVE_INFINITY;
   let lastStart = Number.NEGATIVE_INFINITY;
 
-  function hear(round: SeenRound): void {
+  async function hear(round: SeenRound): Promise<void> {
     awaitNext();
     heard.push(round);
-    dealing ??= deal(null);
+    await (dealing ??= deal(null));
   }
 
   // `first` is a round to be asked for now.

@@ -32,6 +32,8 @@ export interface NatsTransport extends Transport {
   readonly connected: boolean;
   /** Why there is no connection to NATS, or null. */
   trouble(): string | null;
+  /** Whether the nodes have sent everything that they kept, as far as can be told. */
+  readonly hasAllSent: boolean;
 }
 
 /** The hub's side: sends commands, takes results and reports in. */
@@ -57,17 +59,10 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     },
     onListed: () => connection.current?.publish(sharedSubjects.hub),
   });
-  const results = createResults({
-    isEnrolled: (name) => roster.has(name),
-    commandIds,
-    openRuns,
-    log,
-    dispatch,
-    heard: (name, process) => roster.find(name)?.heard(process),
-    onLate: async (late) => options.onLate(late),
-  });
   const isEnrolled = (name: string) => roster.has(name);
   const heard = (name: string, process: string) => roster.find(name)?.heard(process);
+  const onLate = async (late: LateResult) => options.onLate(late);
+  const results = createResults({ isEnrolled, commandIds, openRuns, log, dispatch, heard, onLate });
   const watching = createHubWatching({ ...options, connection: () => connection.current, times, isEnrolled, heard });
   let serving: NatsConnection | null = null;
 
@@ -116,6 +111,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       return serving !== null && serving === connection.current;
     },
     trouble: () => (connection.current === null ? connection.reason : null),
+    get hasAllSent() {
+      return roster.hasAllSent;
+    },
     nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
     async run(name, command, signal, onStarted) {
       signal.throwIfAborted();

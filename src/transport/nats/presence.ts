@@ -12,6 +12,8 @@ export interface Presence {
   readonly summary: StatusList['nodes'][number];
   /** Why no command should be sent, or null. */
   readonly obstacle: string | null;
+  /** Whether each of its processes has sent all that it kept. */
+  readonly hasSentAll: boolean;
   /** True until the first report of a connection to NATS. */
   readonly unheard: boolean;
   rename(info: NodeInfo): void;
@@ -65,6 +67,9 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
     },
     get obstacle() {
       return reason;
+    },
+    get hasSentAll() {
+      return reports().every(({ unsent = 0 }) => unsent === 0);
     },
     get unheard() {
       return unheard;

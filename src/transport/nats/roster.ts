@@ -36,6 +36,8 @@ export interface RosterOptions {
 /** Which nodes there are, and how each of them is. */
 export interface Roster {
   has(node: string): boolean;
+  /** Whether everybody who is there has sent what was kept; who has not reported yet has some time for that. */
+  readonly hasAllSent: boolean;
   /** Resolves once the list was read: before, everybody would be a stranger. */
   readonly listed: Promise<void>;
   readonly statuses: readonly NodeStatus[];
@@ -64,6 +66,8 @@ interface Remote {
 }
 
 const tickMs = 1_000;
+// A node that lost its connection at the same time tries for it no later.
+const reportWithinMs = 15_000;
 
 /** Keeps the list of enrolled nodes, looks every second who fell silent, and tells of long absences. */
 export function createRoster(options: RosterOptions): Roster {
@@ -72,7 +76,9 @@ export function createRoster(options: RosterOptions): Roster {
   const arrivals = createArrivals(clock, options.arrivalMs, (name) => remotes.get(name)?.presence.unheard === true);
   const { promise: listed, resolve: listRead } = Promise.withResolvers<void>();
   const list = createList(options, remotes);
+  // When the connection that there is was made: by the wall clock, and by the monotonic one.
   let connectedAt: number | null = null;
+  let reachedAt = 0;
   let isClosing = false;
 
   function look(): void {
@@ -99,6 +105,11 @@ export function createRoster(options: RosterOptions): Roster {
 
   return {
     listed,
+    get hasAllSent() {
+      const hadTime = clock.elapsed() - reachedAt >= reportWithinMs;
+      const hasSent = ({ presence }: Remote) => (presence.unheard ? hadTime : presence.hasSentAll);
+      return connectedAt !== null && [...remotes.values()].every(hasSent);
+    },
     has: (name) => remotes.has(name),
     find: (name) => remotes.get(name)?.presence ?? null,
     get statuses() {
@@ -136,6 +147,7 @@ export function createRoster(options: RosterOptions): Roster {
     arrival: async (name, signal) => arrivals.wait(name, signal),
     connected() {
       connectedAt = clock.now();
+      reachedAt = clock.elapsed();
       arrivals.begin();
     },
     disconnected(reason) {

@@ -135,6 +135,23 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
   });
 
+  test('a hub knows when its nodes have sent all that they kept', async () => {
+    const spool = memorySpool();
+    const kept = { epoch: 'a', number: 1, aheadMs: 0, targets: [target('shop')] };
+    spool.keepAssignment(JSON.stringify(kept));
+    await using node = startNode(server, 'us1', { spool });
+    await using other = startNode(server, 'de1');
+    const seen = Array.from({ length: 500 }, (_, index) => sighting('shop', 1_000 * index));
+    for (const one of seen) node.local.see([one]);
+    expect(spool.size).toBe(500);
+    await using listening = await startListening(server, false);
+    const { hub, sightings } = listening;
+    await eventually(30_000, () => expect(hub.transport.hasAllSent).toBe(true));
+    expect(sightings).toHaveLength(500);
+    expect(hub.transport.nodes().every(({ online }) => online)).toBe(true);
+    expect(other.node.welcome).toBe(true);
+  });
+
   test('of two processes of a node one watches; when it ends the other does', async () => {
     await using listening = await startListening(server);
     const { hub, since } = listening;

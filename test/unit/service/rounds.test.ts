@@ -7,6 +7,7 @@ import { down, nodeInfo, up } from '../../support/votes.ts';
 
 const second = 1_000;
 const limitMs = 16 * second;
+const late = { why: 'the monitor was away', tellFrom: 0 };
 // Its due times are the whole minutes and some seconds more.
 const target = { name: 'shop', schedule: { kind: 'every', everyMs: 60 * second } } as const;
 const names = ['de1', 'us1', 'jp1'] as const;
@@ -172,10 +173,8 @@ test('rounds that are long over end with the votes that came, in order, and say 
   for (const [number, outcome] of outcomes.entries())
     for (const node of [1, 0]) collected.take(infos[node]!, due(number), outcome, due(number));
   const pending = collected.openUntil(due(5)).toSorted((a, b) => a - b);
-  for (const dueAt of pending) collected.endLate(dueAt, 'the monitor was away');
-  expect(rounds.map(({ dueAt, late }) => [dueAt, late])).toEqual(
-    [0, 1, 2].map((number) => [due(number), 'the monitor was away']),
-  );
+  for (const dueAt of pending) void collected.endLate(dueAt, late);
+  expect(rounds.map((round) => [round.dueAt, round.late])).toEqual([0, 1, 2].map((number) => [due(number), late]));
   expect(rounds.map(said)[1]).toEqual(['de1 down refused', 'us1 down refused', 'jp1 unknown no_answer']);
 });
 
@@ -188,7 +187,7 @@ test('whatever the order in which votes arrive, and however often, the rounds ar
       const outcome = (node + number) % 3 === 0 ? down() : up();
       collected.take(infos[node]!, due(number), outcome, due(number) + node);
     }
-    for (const dueAt of collected.openUntil(due(rounds)).toSorted((a, b) => a - b)) collected.endLate(dueAt, 'late');
+    for (const dueAt of collected.openUntil(due(rounds)).toSorted((a, b) => a - b)) void collected.endLate(dueAt, late);
     return ended;
   };
   const inTime = play(all);

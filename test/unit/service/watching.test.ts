@@ -131,9 +131,9 @@ test('a node that does not keep the time is asked when the target is due, beside
   expect(clock.pending).toBe(0);
 });
 
-test('what is of another revision is no vote, what is late is kept as late, and who waits is told once it is stored', async () => {
-  const { clock, watch, see, late, watching } = hub('de1', 'us1');
-  const { rounds } = watch('shop');
+test('what is of another revision or of a node that was not asked is no vote, what is late is kept as late, and who waits is told once it is stored', async () => {
+  const { clock, watch, see, late, watching } = hub('de1', 'us1', 'us2');
+  const { rounds } = watch('shop', { kind: 'named', names: ['de1', 'us1'] });
   await clock.advance(1_000);
   const dueAt = clock.now() + 10_000;
   const settled: string[] = [];
@@ -153,6 +153,9 @@ test('what is of another revision is no vote, what is late is kept as late, and 
   await clock.advance(0);
   expect(late).toMatchObject([{ target: 'shop', dueAt, node: { name: 'us1' } }]);
   expect(settled).toEqual(['another', 'in time', 'late']);
+  const next = dueAt + 60_000;
+  see('us2', 'shop', next, { outcome: down() }, settle('uncalled'));
+  expect(settled.at(-1)).toBe('uncalled');
   see('us1', 'removed', dueAt, {}, settle('removed'));
   expect(settled.at(-1)).toBe('removed');
   watching[Symbol.dispose]();

@@ -1,0 +1,370 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Outcome } from '#checks/index.ts';
+import { type Monitor, startMonitor } from '#monitor/monitor.ts';
+import type { Target } from '#monitor/judge/target.ts';
+import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
+import type { LocalTarget } from '#node/ports.ts';
+import { type Watching as NodeWatching, watchTargets } from '#node/watching.ts';
+import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { NodeListener, NodeStatus, Transport } from '#service/ports.ts';
+import { createRuns } from '#service/runs.ts';
+import { Watching } from '#service/watching.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { memoryLog } from '../../../support/memory-log.ts';
+import { MemoryStore } from '../../../support/memory-store.ts';
+import { alone } from '../../../support/policies.ts';
+import { RecordingChannel } from '../../../support/recording-channel.ts';
+import { target } from '../../../support/scenario.ts';
+import { seededRandom } from '../../../support/seeded-random.ts';
+import { down, nodeInfo, up } from '../../../support/votes.ts';
+
+// A hub that is away while its nodes go on: real wheels, rounds, monitor and outbox; only the way between is a plain call.
+
+const minute = 60_000;
+
+/** Nodes that keep what no hub has stored. */
+function createNodes(clock: FakeClock, names: readonly string[], outcomeOf: (host: string, node: string) => Outcome) {
+  let listener: NodeListener | null = null;
+  const nodes = new Map(
+    names.map((name) => {
+      const kept = new Map<number, readonly Sighting[]>();
+      let sent = 0;
+      let assignment: Assignment | null = null;
+      const send = (sightings: readonly Sighting[]) => {
+        sent += 1;
+        const number = sent;
+        kept.set(number, sightings);
+        if (node.isLinked) listener?.seen(name, sightings, () => kept.delete(number));
+      };
+      const launch = (): NodeWatching =>
+        watchTargets({
+          agent: {
+            async run({ spec }, _, onStarted) {
+              onStarted?.(clock.now());
+              return outcomeOf(spec.host, name);
+            },
+          },
+          clock,
+          aheadMs: () => 0,
+          send,
+        });
+      const watch = () => {
+        const local = (assignment?.targets ?? []).map((one): LocalTarget => ({ ...one, place: 0, refusal: null }));
+        return node.watching.assign(local);
+      };
+      const node = {
+        kept,
+        isLinked: true,
+        watching: launch(),
+        assign(next: Assignment) {
+          assignment = next;
+          const since = watch();
+          if (node.isLinked) listener?.watching(name, next.number, since);
+        },
+        restart() {
+          node.watching[Symbol.dispose]();
+          node.watching = launch();
+          watch();
+        },
+        resend(order: (all: (readonly Sighting[])[]) => (readonly Sighting[])[]) {
+          const numbers = new Map([...kept].map(([number, sightings]) => [sightings, number]));
+          for (const sightings of order([...kept.values()]))
+            listener?.seen(name, sightings, () => void kept.delete(numbers.get(sightings) ?? 0));
+        },
+      };
+      return [name, node] as const;
+    }),
+  );
+  const status = (name: string): NodeStatus => {
+    const online = nodes.get(name)?.isLinked === true;
+    const reason = online ? null : 'the link is cut';
+    return {
+      info: nodeInfo(name),
+      online,
+      reason,
+      keepsTime: true,
+      capabilities: {},
+      running: 0,
+      queued: 0,
+      lagSeconds: 0,
+    };
+  };
+  const transport: Transport = {
+    nodes: () => names.map(status),
+    run: async (node, { spec }) => outcomeOf(spec.host, node),
+    assign: (node, next) => nodes.get(node)?.assign(next),
+    listen: (next) => void (listener = next),
+    close: async () => {},
+  };
+  return { nodes, transport, unlisten: () => void (listener = null) };
+}
+
+interface Hub {
+  readonly monitor: Monitor;
+  readonly watching: Watching;
+  readonly outbox: Outbox;
+}
+
+function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const store = new MemoryStore();
+  const channel = new RecordingChannel();
+  const { log, lines } = memoryLog();
+  const downs = new Set<string>();
+  const { nodes, transport, unlisten } = createNodes(clock, names, (host, node) =>
+    downs.has(host) || downs.has(`${host} at ${node}`) ? down() : up(),
+  );
+  let hub: Hub | null = null;
+  let arrived = true;
+
+  function start(plan: readonly Target[] = targets): Hub {
+    const lastRounds = new Map<string, number>();
+    for (const { target: name, dueAt, votes } of store.records)
+      if (votes.length > 0) lastRounds.set(name, Math.max(dueAt, lastRounds.get(name) ?? 0));
+    const watching = new Watching({
+      transport,
+      runs: createRuns(transport, clock),
+      policy: 'private',
+      onLate: async ({ node, outcome, ...round }) => {
+        late.push({ ...round, node: node.name, status: outcome.status });
+      },
+      absence: { lastRound: (name) => lastRounds.get(name) ?? null, isOver: () => arrived },
+      clock,
+      log,
+    });
+    const outbox = createOutbox({
+      store,
+      channels: [channel],
+      clock,
+      random: seededRandom(1),
+      log,
+      policyOf: () => alone,
+      linkTo: () => null,
+    });
+    const monitor = startMonitor(
+      { targets: plan, maintenance: [] },
+      {
+        runner: {
+          nodes: () => names.map((name) => nodeInfo(name)),
+          watch: (one, listener) => watching.watch(one, listener),
+          leave: () => watching.leave(),
+          run: async ({ spec, nodes: selection }, signal) => ({
+            votes: await createRuns(transport, clock).run({ spec, nodes: selection, policy: 'private' }, signal),
+            reportUrl: null,
+          }),
+        },
+        store,
+        clock,
+        log,
+        events: {
+          roundAwaited() {},
+          roundSkipped() {},
+          roundDone() {},
+          recorded: ({ target: name, dueAt }) => watching.stored(`${name}/${dueAt}`),
+        },
+        wakeOutbox: () => outbox.wake(),
+        onUnstored: () => {},
+      },
+    );
+    outbox.start();
+    return (hub = { monitor, watching, outbox });
+  }
+
+  const late: { target: string; dueAt: number; node: string; status: string }[] = [];
+  return {
+    clock,
+    store,
+    channel,
+    lines,
+    downs,
+    nodes,
+    late,
+    start,
+    /** The hub ends as it does when it is told to. */
+    async kill() {
+      const stopped = hub?.monitor.stop(0);
+      await clock.advance(0);
+      await stopped;
+      unlisten();
+      hub?.watching[Symbol.dispose]();
+      await clock.advance(0);
+      await hub?.outbox.stop();
+    },
+    /** A new hub, which hears all that the nodes have kept; in which order is up to `order`. */
+    async back(order = (all: (readonly Sighting[])[]) => all.toReversed(), plan = targets, arrives = true) {
+      arrived = false;
+      start(plan);
+      await clock.advance(0);
+      for (const node of nodes.values()) if (node.isLinked) node.resend(order);
+      arrived = arrives;
+      await clock.advance(20_000);
+    },
+    async end() {
+      await this.kill();
+      for (const { watching } of nodes.values()) watching[Symbol.dispose]();
+      expect(clock.pending).toBe(0);
+    },
+  };
+}
+
+/** The due times of a target's rounds, and how far they are apart. */
+function roundsOf(store: MemoryStore, name: string) {
+  const dues = store.records
+    .filter(({ target: of, votes }) => of === name && votes.length > 0)
+    .map(({ dueAt }) => dueAt);
+  return { dues, gaps: [...new Set(dues.slice(1).map((due, index) => due - dues[index]!))] };
+}
+
+let scene: ReturnType<typeof play> | null = null;
+afterEach(async () => {
+  await scene?.end();
+  scene = null;
+});
+
+const host = (name: string) => `${name}.example.com:443`;
+const calm = (name: string) =>
+  target(name, { rules: target(name).rules.map((one) => ({ ...one, rule: { ...one.rule, confirm: false } })) });
+const targets = ['shop', 'blog', 'cafe', 'mail'].map(calm);
+
+async function awayForTenMinutes(meanwhile: (scene: ReturnType<typeof play>) => Promise<void>) {
+  scene = play(targets);
+  scene.start();
+  await scene.clock.advance(5 * minute);
+  await scene.kill();
+  const goneAt = scene.clock.now();
+  await meanwhile(scene);
+  await scene.clock.advance(goneAt + 10 * minute - scene.clock.now());
+  return { ...scene, goneAt, whole: scene };
+}
+
+test('an outage that began and ended while the hub was away is one late mail with its true times, and history has no hole', async () => {
+  const { whole, goneAt, store, channel } = await awayForTenMinutes(async ({ clock, downs }) => {
+    await clock.advance(2 * minute);
+    downs.add(host('shop'));
+    await clock.advance(5 * minute);
+    downs.delete(host('shop'));
+  });
+  expect(channel.attempts).toEqual([]);
+  await whole.back();
+  for (const { name } of targets) expect(roundsOf(store, name).gaps).toEqual([minute]);
+  expect(store.records.flatMap(({ votes }) => votes).filter(({ outcome }) => outcome.status === 'unknown')).toEqual([]);
+  const [incident] = store.incidents.values();
+  expect(store.incidents.size).toBe(1);
+  expect(incident?.startedAt).toBeGreaterThan(goneAt + 2 * minute);
+  expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + 3 * minute);
+  expect(incident?.endedAt).toBeGreaterThan(goneAt + 7 * minute);
+  expect(incident?.toldLate).toBe('the monitor was away when it happened');
+  expect(channel.subjects).toHaveLength(1);
+  expect(channel.subjects[0]).toMatch(/shop/);
+  await whole.clock.advance(10 * minute);
+  expect(channel.subjects).toHaveLength(1);
+  expect(roundsOf(store, 'shop').gaps).toEqual([minute]);
+});
+
+test('an outage that is still open is told at once, dated back, and says why it is late; its end is told as ever', async () => {
+  const { whole, goneAt, store, channel } = await awayForTenMinutes(async ({ clock, downs }) => {
+    await clock.advance(2 * minute);
+    downs.add(host('shop'));
+  });
+  await whole.back();
+  expect(channel.subjects).toHaveLength(1);
+  const [incident] = store.incidents.values();
+  expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + 3 * minute);
+  expect(incident?.toldLate).toBe('the monitor was away when it happened');
+  whole.downs.clear();
+  await whole.clock.advance(5 * minute);
+  expect(channel.subjects).toHaveLength(2);
+  expect(channel.subjects[1]).toMatch(/RESOLVED/);
+});
+
+test('a node that restarts without a hub goes on, and its votes are in the rounds', async () => {
+  const { whole, store } = await awayForTenMinutes(async ({ clock, nodes }) => {
+    await clock.advance(4 * minute + 30_000);
+    nodes.get('us1')?.restart();
+  });
+  await whole.back();
+  const unknowns = store.records.flatMap(({ votes }) => votes).filter(({ outcome }) => outcome.status === 'unknown');
+  expect(unknowns).toEqual([]);
+  expect(roundsOf(store, 'shop').gaps).toEqual([minute]);
+});
+
+test('batches that come twice, in any order, make the same rounds and no second mail', async () => {
+  const stories = [];
+  const orders: ((all: (readonly Sighting[])[]) => (readonly Sighting[])[])[] = [
+    (all) => all,
+    (all) => all.toReversed(),
+    (all) => [...all, ...all],
+    (all) => all.toSorted((a, b) => (a[0]?.target ?? '').localeCompare(b[0]?.target ?? '')),
+  ];
+  for (const order of orders) {
+    const { whole, store, channel } = await awayForTenMinutes(async ({ clock, downs }) => {
+      await clock.advance(2 * minute);
+      downs.add(host('shop'));
+      await clock.advance(3 * minute);
+      downs.clear();
+    });
+    await whole.back(order);
+    stories.push({
+      mails: channel.subjects,
+      rounds: store.records.map(({ target: name, dueAt, votes }) => [
+        name,
+        dueAt,
+        votes.map(({ node, outcome }) => `${node.name} ${outcome.status}`),
+      ]),
+      incidents: [...store.incidents.values()].map(({ startedAt, endedAt }) => [startedAt, endedAt]),
+    });
+    await whole.end();
+  }
+  scene = null;
+  expect(stories[0]?.mails).toHaveLength(1);
+  for (const story of stories) expect(story).toEqual(stories[0]);
+});
+
+test('of two nodes one is late by ten minutes: rounds are judged without it, and its votes are kept as late', async () => {
+  const { whole, store, channel, late } = await awayForTenMinutes(async ({ nodes }) => {
+    nodes.get('jp1')!.isLinked = false;
+  });
+  await whole.back();
+  await whole.clock.advance(10 * minute);
+  const away = whole.nodes.get('jp1')!;
+  const before = store.records.length;
+  away.isLinked = true;
+  away.resend((all) => all);
+  await whole.clock.advance(2_000);
+  expect(late.length).toBeGreaterThan(60);
+  expect(late.every(({ node, status }) => node === 'jp1' && status === 'up')).toBe(true);
+  expect(away.kept.size).toBeLessThan(20);
+  expect(store.records.length - before).toBeLessThan(5);
+  expect(channel.subjects).toEqual([]);
+});
+
+test('what was seen of a target that was removed or changed while the hub was away is no vote, and the node may forget it', async () => {
+  const { whole, store, nodes } = await awayForTenMinutes(async () => {});
+  const before = store.records.length;
+  const changed = calm('blog');
+  const plan = [targets[0]!, { ...changed, spec: { ...changed.spec, host: host('other') } }];
+  await whole.back(undefined, plan);
+  await whole.clock.advance(3 * minute);
+  const after = store.records.slice(before).filter(({ votes }) => votes.length > 0);
+  expect(new Set(after.map(({ target: name }) => name))).toEqual(new Set(['shop', 'blog']));
+  expect(roundsOf(store, 'shop').gaps).toEqual([minute]);
+  expect(after.filter(({ target: name }) => name === 'blog').length).toBeLessThanOrEqual(4);
+  for (const { kept } of nodes.values()) expect(kept.size).toBeLessThanOrEqual(2);
+});
+
+test('live news waits for what is over by no more than a minute', async () => {
+  scene = play(targets);
+  scene.start();
+  await scene.clock.advance(5 * minute);
+  await scene.kill();
+  await scene.clock.advance(minute);
+  await scene.back(undefined, targets, false);
+  const before = scene.store.records.length;
+  scene.downs.add(host('shop'));
+  await scene.clock.advance(30_000);
+  expect(scene.store.records).toHaveLength(before);
+  await scene.clock.advance(4 * minute);
+  expect(scene.channel.subjects).toHaveLength(1);
+  // Others are looked at besides, to tell an outage from a lost uplink.
+  expect(Math.max(...roundsOf(scene.store, 'shop').gaps)).toBe(minute);
+});
