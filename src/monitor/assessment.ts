@@ -68,8 +68,6 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     if (incident.target === ownConnectivity) connectivity.restore();
   }
 
-  const natsLost = () => own.open.find(({ target }) => target === ownNats)?.cause ?? null;
-
   function forget(target: string): void {
     recentTimes.forget(target);
     quarantine.forget(target);
@@ -90,7 +88,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     if (away !== null) own.serviceAway({ url: serviceUrl(), ...away }, now);
     // A service that is away says nothing about what can be reached from here, and neither do nodes that we cannot ask.
     if (service.reason !== null) return;
-    if (natsLost() !== null && votes.every(({ outcome }) => outcome.status === 'unknown')) return;
+    if (causeOf(own.open, ownNats) !== null && votes.every(({ outcome }) => outcome.status === 'unknown')) return;
     const change = connectivity.observe(observed, now);
     if (change !== null) own.connectivityChanged(change, now);
   }
@@ -131,7 +129,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         suspected: quarantine.suspected,
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         budgetAt: (at) => budgets.of(name, at),
-        blindBy: blindBy(service.reason, natsLost()),
+        blindBy: blindBy(service.reason, causeOf(own.open, ownNats)),
         heldBy: (startedAt) => holdbacks.heldBy(name, startedAt, now),
         heldAt: (moment) => holdbacks.heldAt(name, moment),
       });
@@ -159,6 +157,11 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
 }
 
 const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
+
+// Why something of our own does not work, where it does not.
+function causeOf(open: readonly Incident[], name: string): string | null {
+  return open.find(({ target }) => target === name)?.cause ?? null;
+}
 
 // Why nobody can judge anything, where that is one reason for all.
 function blindBy(serviceAway: string | null, natsLost: string | null): Held | null {

@@ -1,7 +1,9 @@
+import type { Outcome } from '#checks/index.ts';
 import type { Recurring } from '#schedule/wheel.ts';
 import type { Assignable, WatchedTarget } from './assignments.ts';
 import type { NodeStatus } from './ports.ts';
 import type { TargetRounds } from './rounds.ts';
+import { graceMs } from './runs.ts';
 
 /** A target that is looked at by its schedule. */
 export interface Watched {
@@ -27,4 +29,27 @@ export interface Place extends Recurring, Assignable {
   readonly work: AbortController;
   isAsking: boolean;
   readonly end: () => void;
+}
+
+/** A vote that came when its round was over. */
+export interface LateSighting {
+  readonly target: string;
+  readonly dueAt: number;
+  readonly node: NodeStatus['info'];
+  readonly outcome: Outcome;
+}
+
+/** What has to be the same for nodes to be given the same to watch. */
+export function fingerprintOf(statuses: readonly NodeStatus[]): string {
+  return JSON.stringify(
+    statuses.map(({ info, online, starting, keepsTime }) => [info, online || starting === true, keepsTime === true]),
+  );
+}
+
+// Nodes hold back for a moment what has not changed.
+const companyMs = 1_000;
+
+/** How long after its due time a round is waited for, where a check may take so long. */
+export function limitMsOf(deadlineMs: number): number {
+  return deadlineMs + graceMs + companyMs;
 }

@@ -1,4 +1,4 @@
-import type { Outcome, Policy } from '#checks/index.ts';
+import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { formatRunName } from '#protocol/run-name.ts';
@@ -6,10 +6,10 @@ import type { Sighting } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
 import { type Absence, type CatchUp, createCatchUp } from './catch-up.ts';
-import type { Place, Watched } from './place.ts';
+import { fingerprintOf, type LateSighting, limitMsOf, type Place, type Watched } from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
-import { graceMs, type Runs } from './runs.ts';
+import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 
@@ -26,20 +26,11 @@ export interface WatchingOptions {
   readonly log: Log;
 }
 
-export interface LateSighting {
-  readonly target: string;
-  readonly dueAt: number;
-  readonly node: NodeStatus['info'];
-  readonly outcome: Outcome;
-}
-
 const tickMs = 1_000;
 // What this process saw nothing of for longer was no time to wait for anybody.
 const heldUpMs = 5_000;
 const shortlyMs = 100;
 const clockJitterMs = 1_000;
-// Nodes hold back for a moment what has not changed.
-const companyMs = 1_000;
 
 /**
  * Has targets watched by nodes:
@@ -93,7 +84,7 @@ export class Watching implements Disposable {
     const rounds = collectRounds(
       {
         target,
-        limitMs: assigned.deadlineMs + graceMs + companyMs,
+        limitMs: limitMsOf(assigned.deadlineMs),
         sink,
         statusOf: (node) => this.#statuses.get(node) ?? null,
       },
@@ -188,9 +179,7 @@ export class Watching implements Disposable {
   #lookAtNodes(): boolean {
     const statuses = this.#options.transport.nodes();
     this.#statuses = new Map(statuses.map((status) => [status.info.name, status]));
-    const nodes = JSON.stringify(
-      statuses.map(({ info, online, starting, keepsTime }) => [info, online || starting === true, keepsTime === true]),
-    );
+    const nodes = fingerprintOf(statuses);
     const isAnother = nodes !== this.#nodes;
     this.#nodes = nodes;
     return isAnother;
