@@ -37,6 +37,15 @@ function playedOf(list: readonly { readonly rounds: number; readonly sight: Sigh
     .filter(({ dueAt }) => dueAt < end);
 }
 
+// The time between rounds is told by their days alone: one that has a single round says nothing of it.
+function haveRhythm(played: ReturnType<typeof playedOf>, until: number): boolean {
+  const dues = played.flatMap(({ dueAt, sight }) => (sight === null || dueAt >= until ? [] : dueAt));
+  return [...Map.groupBy(dues, (dueAt) => Math.floor(dueAt / dayMs)).values()].every((day) => {
+    const gaps = day.slice(1).map((dueAt, index) => dueAt - (day[index] ?? dueAt));
+    return gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] === 10 * minute;
+  });
+}
+
 async function recordAll(
   store: Store,
   clock: FakeClock,
@@ -59,10 +68,11 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(stretches, fc.array(fc.nat(40), { maxLength: 6 }), fc.nat(100), async (list, cuts, share) => {
+        const liveFrom = start + ((end - start) * share) / 100;
+        const played = playedOf(list);
+        fc.pre(haveRhythm(played, liveFrom));
         using folder = tempFolder();
         const clock = new FakeClock(new Date(end + 3 * hourMs).toISOString());
-        const played = playedOf(list);
-        const liveFrom = start + ((end - start) * share) / 100;
         const path = join(folder.path, 'old.db');
         await using known = openAt(join(folder.path, 'known.db'), clock);
         let old = openAt(path, clock);

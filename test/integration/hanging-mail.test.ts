@@ -83,17 +83,17 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
 }
 
 test('a mail server that hangs delays no check', { timeout: 60_000 }, async () => {
-  const late: { readonly phase: string; readonly p50: number; readonly p99: number }[] = [];
+  const late: { readonly phase: string; readonly p50: number; readonly p99: number; readonly checks: number }[] = [];
   for (const phase of phases) {
     await using server = await startScriptedSmtp(phase === null ? {} : { [phase]: 'hang' });
     const sorted = await latenessWith(server);
     const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-    late.push({ phase: phase ?? 'nowhere', p50: at(0.5), p99: at(0.99) });
+    late.push({ phase: phase ?? 'nowhere', p50: at(0.5), p99: at(0.99), checks: sorted.length });
     if (phase !== null) expect(server.commands).toContain(phase);
   }
   for (const { phase, p50, p99 } of late) {
     process.stdout.write(`mail server hangs: ${phase.padEnd(8)} checks start late by p50 ${p50} ms, p99 ${p99} ms\n`);
   }
-  const calm = late[0]?.p99 ?? Number.NaN;
-  for (const { p99 } of late) expect(p99).toBeLessThan(calm + 100);
+  // Whoever waited for the server would have begun no second round: its answer never comes.
+  for (const { checks } of late) expect(checks).toBeGreaterThan(targets);
 });
