@@ -82,7 +82,9 @@ test('a monitor on the nodes of another service has their names, places and resu
     targets: { shop: { check: tcp, host: "example.com:443", every: 5s } }`);
   await eventually(20_000, async () => {
     const metrics = samplesOf(await (await fetch(`${running.url}/metrics`)).text());
-    expect(metrics.get('watchpost_node_info{node="us1",country="Country",city="City of us1",asn="AS64500"}')).toBe(1);
+    expect(
+      metrics.get('watchpost_node_info{node="us1",country="Country",city="City of us1",asn="AS64500",version=""}'),
+    ).toBe(1);
     const results = 'watchpost_check_results_total{target="shop",check="tcp"';
     expect(metrics.get(`${results},node="us1",outcome="up",reason="none"}`)).toBeGreaterThan(0);
     expect(metrics.get(`${results},node="de1",outcome="down",reason="refused"}`)).toBeGreaterThan(0);

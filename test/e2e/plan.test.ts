@@ -70,6 +70,7 @@ ${targets}${more}`;
     ' | on zz1 | 180 | 150',
     expect.stringContaining('results a month | '),
     expect.stringContaining('disk a month | '),
+    expect.stringMatching(/^disk after a year \| [\d.]+ MB \| [\d.]+ MB$/),
     '',
   ]);
   expect(out).not.toContain('hunter');

@@ -36,7 +36,9 @@ notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }`);
   for (const text of ['de7', 'Berlin', 'us3', 'Dallas', 'connection refused']) expect(mail).toContain(text);
 
   const metrics = samplesOf(await (await fetch(`${monitor.url}/metrics`)).text());
-  expect(metrics.get('watchpost_node_info{node="de7",country="Germany",city="Berlin",asn="AS64500"}')).toBe(1);
+  expect(metrics.get('watchpost_node_info{node="de7",country="Germany",city="Berlin",asn="AS64500",version=""}')).toBe(
+    1,
+  );
   expect(
     metrics.get('watchpost_check_results_total{target="shop",check="tcp",node="us3",outcome="down",reason="refused"}'),
   ).toBeGreaterThan(0);
