@@ -4,7 +4,13 @@ import { type Command, Option } from 'commander';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { CommandContext } from './command-context.ts';
 
-const places = ['watchpost.yaml', '/etc/watchpost/watchpost.yaml', '/config/watchpost.yaml'] as const;
+/** Where a configuration is looked for, in this order. */
+export const places = [
+  'watchpost.yaml',
+  'config/watchpost.yaml',
+  '/etc/watchpost/watchpost.yaml',
+  '/config/watchpost.yaml',
+] as const;
 
 /** `--config`, which needs not be said where the configuration is in one of the usual places. */
 export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {

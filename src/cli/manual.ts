@@ -1,3 +1,4 @@
+import { places } from './default-config.ts';
 import type { CommandShape } from './commands.ts';
 import { exitCodes } from './exit-codes.ts';
 
@@ -17,10 +18,7 @@ export function manualOf(shapes: readonly CommandShape[], version: string): stri
     '.SH EXIT STATUS',
     ...exitCodes.flatMap(({ code, meaning }) => ['.TP', `.B ${code}`, roff(meaning)]),
     '.SH FILES',
-    ...['watchpost.yaml', '/etc/watchpost/watchpost.yaml', '/config/watchpost.yaml'].flatMap((path) => [
-      '.TP',
-      roff(path),
-    ]),
+    ...places.flatMap((path) => ['.TP', roff(path)]),
     'The configuration, where no other is named: the first of these that is there.',
   ].join('\n')}\n`;
 }

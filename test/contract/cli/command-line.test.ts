@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -87,6 +87,15 @@ describe('without --config', () => {
       },
     );
     expect(child).toMatchObject({ status: 0, stdout: 'watchpost.yaml is good: 1 target on 1 node\n' });
+  });
+
+  test('it is found in config below the folder, as in a checkout', async () => {
+    expect(await commandHere(['init', 'first.yaml'], { cwd: folder })).toMatchObject({ code: 0 });
+    mkdirSync(join(folder, 'config'));
+    renameSync(join(folder, 'first.yaml'), join(folder, 'config/watchpost.yaml'));
+    const program = join(import.meta.dirname, '../../../src/watchpost.js');
+    const child = spawnSync(process.execPath, [program, 'config', 'check'], { cwd: folder, encoding: 'utf8' });
+    expect(child).toMatchObject({ status: 0, stdout: 'config/watchpost.yaml is good: 1 target on 1 node\n' });
   });
 
   test('init leaves a file that is there as it is', async () => {
