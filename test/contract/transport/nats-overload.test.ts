@@ -90,7 +90,7 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     const { connection, heard } = await slowNode(server, {}, 'report');
     const running = hub.transport.run('us1', command('fine:1'), never);
     await eventually(30_000, () => expect(lines.map(({ msg }) => msg)).toContain('node is slow'));
-    expect(heard).toHaveLength(2);
+    expect(heard.length).toBeGreaterThanOrEqual(2);
     expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
     connection.publish(subjectsOf('us1').result, result(heard[0]?.id ?? ''));
     expect(await running).toEqual(measured);
