@@ -181,7 +181,10 @@ function scriptOf({ name, service, standIn, project, file, args }: Script): stri
     bind('/etc/ssl', '/etc/ssl', true),
     bind('/etc/passwd', '/etc/passwd', true),
     bind(join(project, 'hosts'), '/etc/hosts', true),
-    bind(root, '/app', true),
+    // What the image has, and the stand-ins: not config/, whose demo the program would find below its folder.
+    ...['package.json', 'node_modules', 'migrations', 'src', 'test'].map((part) =>
+      bind(join(root, part), `/app/${part}`, true),
+    ),
     `mkdir -p ${quoted(at)}/proc ${quoted(at)}/dev && mount -t proc proc ${quoted(at)}/proc && mount --rbind /dev ${quoted(at)}/dev`,
     ...tmpfs,
     ...volumes,
