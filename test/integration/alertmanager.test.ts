@@ -14,6 +14,7 @@ import { startSink } from '../support/http-sink.ts';
 import { shopBack, shopDown } from '../support/incidents.ts';
 import { mailKinds } from '../support/mail-kinds.ts';
 import { needsProgram } from '../support/programs.ts';
+import { mortal } from '../support/children.ts';
 
 const patience = { timeout: 30_000, interval: 100 };
 
@@ -40,7 +41,7 @@ async function startAlertmanager(hook: string) {
   const route = 'receiver: hook, group_by: [target], group_wait: 0s, group_interval: 1s, repeat_interval: 1h';
   await writeFile(file, `route: { ${route} }\nreceivers: [{ name: hook, webhook_configs: [{ url: "${hook}" }] }]\n`);
   const flags = [`--config.file=${file}`, `--storage.path=${folder}`, `--web.listen-address=127.0.0.1:${port}`];
-  const child = spawn('prometheus-alertmanager', [...flags, '--cluster.listen-address='], { stdio: 'ignore' });
+  const child = mortal(spawn('prometheus-alertmanager', [...flags, '--cluster.listen-address='], { stdio: 'ignore' }));
   const url = `http://127.0.0.1:${port}`;
   await expect.poll(async () => (await fetch(`${url}/-/ready`).catch(() => null))?.status, patience).toBe(200);
   return {

@@ -9,6 +9,7 @@ import { needsProgram } from '../support/programs.ts';
 import { eventually } from '../support/program.ts';
 import { startPrometheus } from '../support/prometheus.ts';
 import { startWatchedWorld } from '../support/watched-world.ts';
+import { mortal } from '../support/children.ts';
 
 /** Names with the labels that a probe gives them: `probe_http_duration_seconds{phase="tls"}`. */
 type Shape = ReadonlySet<string>;
@@ -117,10 +118,12 @@ async function startExporter() {
   const { port } = free.address() as AddressInfo;
   free.close();
   await once(free, 'close');
-  const child = spawn(
-    'prometheus-blackbox-exporter',
-    [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`],
-    { stdio: 'ignore', timeout: 110_000, killSignal: 'SIGKILL' },
+  const child = mortal(
+    spawn('prometheus-blackbox-exporter', [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`], {
+      stdio: 'ignore',
+      timeout: 110_000,
+      killSignal: 'SIGKILL',
+    }),
   );
   return {
     probe: async (query: string) =>

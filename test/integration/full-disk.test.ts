@@ -8,6 +8,7 @@ import { startSwitched } from '../crash/switched.ts';
 import { eventually } from '../support/program.ts';
 import { createSmallDisk, diskObstacle, type SmallDisk } from '../support/small-disk.ts';
 import { startSmtp } from '../support/smtp.ts';
+import { mortal } from '../support/children.ts';
 
 const obstacle = diskObstacle();
 const program = new URL('../../src/watchpost.js', import.meta.url).pathname;
@@ -23,7 +24,7 @@ function startOn(disk: SmallDisk, config: string): Started {
   writeFileSync(path, config);
   const words = [process.execPath, program, 'run', '--config', path, '--log-level', 'fatal'];
   const [command, ...args] = disk.on(words);
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const child = mortal(spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] }));
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) {
       const exit = once(child, 'exit');

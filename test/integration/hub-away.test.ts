@@ -7,6 +7,7 @@ import { startHttpTarget } from '../support/http-target.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
 import { startSmtp } from '../support/smtp.ts';
+import { mortal } from '../support/children.ts';
 
 // Hub, nats-server and three nodes are processes of their own; minutes are seconds.
 
@@ -40,7 +41,9 @@ test.skipIf(obstacle !== null)(
       const flags = ['--name', name, '--servers', nats.url, '--seed-file', seedFile, '--allow-private'];
       const spool = ['--spool-file', join(program.folder, `${name}.db`)];
       children.push(
-        spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' }),
+        mortal(
+          spawn(process.execPath, ['src/watchpost.js', 'node', ...flags, ...spool], { cwd: root, stdio: 'ignore' }),
+        ),
       );
     }
     const config = `

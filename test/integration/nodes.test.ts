@@ -11,6 +11,7 @@ import { makeKeyPair } from '#transport/nats/keys.ts';
 import { permissionsFile } from '#transport/nats/permissions.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
+import { mortal } from '../support/children.ts';
 
 // Everything as operators run it: nats-server with TLS, the hub and the nodes are processes of their own.
 
@@ -59,9 +60,11 @@ test.skipIf(obstacle !== null)(
       }
     });
     const start = (name: string, command: string, args: readonly string[]): ChildProcess => {
-      const child = spawn('sh', ['-c', `exec "$@" 2>>${file(`${name}.log`)}`, 'sh', command, ...args], {
-        stdio: 'ignore',
-      });
+      const child = mortal(
+        spawn('sh', ['-c', `exec "$@" 2>>${file(`${name}.log`)}`, 'sh', command, ...args], {
+          stdio: 'ignore',
+        }),
+      );
       children.push(child);
       return child;
     };

@@ -7,6 +7,7 @@ import { expect, test, type TestContext } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { openAt, start, tempFolder } from '../support/store.ts';
+import { mortal } from '../support/children.ts';
 
 const child = new URL('../support/store-child.ts', import.meta.url).pathname;
 
@@ -16,7 +17,7 @@ interface Session {
 
 /** Lets a child record rounds, kills it with SIGKILL after `ms` of work, and tells which rounds it had called stored. */
 async function killAtWork(folder: string, ms: number): Promise<Session> {
-  const process_ = spawn(process.execPath, [child, 'work', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const process_ = mortal(spawn(process.execPath, [child, 'work', folder], { stdio: ['ignore', 'pipe', 'inherit'] }));
   const acknowledged: number[] = [];
   const lines = createInterface(process_.stdout);
   lines.on('line', (line) => {

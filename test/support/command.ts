@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { runProgram } from '#cli/program.ts';
 import type { CommandContext } from '#cli/command-context.ts';
 import { silentContext } from './silent-context.ts';
+import { mortal } from './children.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -15,10 +16,12 @@ export interface Ended {
 
 /** The real program, or another copy of it, run to its end. */
 export async function command(args: readonly string[], house = root): Promise<Ended> {
-  const child = spawn(process.execPath, ['src/watchpost.js', ...args], {
-    cwd: house,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = mortal(
+    spawn(process.execPath, ['src/watchpost.js', ...args], {
+      cwd: house,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return { code: child.exitCode, out, err };

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { createNetworkNamespace, type NetworkNamespace } from './network-namespace.ts';
+import { mortal } from './children.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -107,9 +108,11 @@ export function openComposition(standIns: Readonly<Record<string, StandIn>>): Co
       const start = (name: string): void => {
         if (children.has(name)) return;
         for (const other of file.services[name]?.depends_on ?? []) start(other);
-        const child = spawn('ip', ['netns', 'exec', at(places, name).name, ...command(name)], {
-          stdio: ['ignore', 'pipe', 'pipe'],
-        });
+        const child = mortal(
+          spawn('ip', ['netns', 'exec', at(places, name).name, ...command(name)], {
+            stdio: ['ignore', 'pipe', 'pipe'],
+          }),
+        );
         running.push(child);
         children.set(name, child);
       };

@@ -9,6 +9,7 @@ import { inboxOf } from '#protocol/nodes.ts';
 import type { Account } from '#transport/nats/connection.ts';
 import { type KeyPair, makeKeyPair } from '#transport/nats/keys.ts';
 import { permissionsFile } from '#transport/nats/permissions.ts';
+import { mortal } from './children.ts';
 
 /** Why NATS cannot be tested here, or null where it can. In CI it has to be. */
 export function natsObstacle(): string | null {
@@ -68,7 +69,7 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
 
   async function start(more?: string): Promise<void> {
     if (more !== undefined) writeConfig(more);
-    const started = spawn('nats-server', ['--config', config], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const started = mortal(spawn('nats-server', ['--config', config], { stdio: ['ignore', 'ignore', 'pipe'] }));
     child = started;
     const lines: string[] = [];
     for await (const line of createInterface({ input: started.stderr })) {

@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
+import { mortal } from './children.ts';
 
 /** A network namespace of its own, with everything that was started in it ended when it is disposed. */
 export interface NetworkNamespace extends AsyncDisposable {
@@ -41,9 +42,11 @@ export function createNetworkNamespace(): NetworkNamespace {
   const inside = (command: readonly string[]) => ['netns', 'exec', name, ...command];
 
   function start(command: readonly string[], options: { readonly quiet?: boolean } = {}): ChildProcess {
-    const child = spawn('ip', inside(command), {
-      stdio: ['pipe', 'pipe', options.quiet === true ? 'ignore' : 'inherit'],
-    });
+    const child = mortal(
+      spawn('ip', inside(command), {
+        stdio: ['pipe', 'pipe', options.quiet === true ? 'ignore' : 'inherit'],
+      }),
+    );
     children.push(child);
     return child;
   }

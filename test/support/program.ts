@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
+import { mortal } from './children.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -55,10 +56,12 @@ export async function createProgram(house = root): Promise<Program> {
 }
 
 async function launch(config: string, house: string): Promise<Running> {
-  const child = spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config], {
-    cwd: house,
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
+  const child = mortal(
+    spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config], {
+      cwd: house,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    }),
+  );
   const log: LogLine[] = [];
   const waiting = new Set<() => void>();
   createInterface({ input: child.stderr }).on('line', (line) => {

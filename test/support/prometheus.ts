@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { mortal } from './children.ts';
 
 export const rules = new URL('../../config/prometheus.rules.yaml', import.meta.url).pathname;
 
@@ -47,10 +48,12 @@ export async function startPrometheus(
       scrape_configs: [{ job_name: 'watchpost', static_configs: [{ targets: [`127.0.0.1:${port}`] }], ...job }],
     }),
   );
-  const child = spawn(
-    'prometheus',
-    [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, '--web.listen-address=127.0.0.1:0', ...words],
-    { stdio: ['ignore', 'ignore', 'pipe'], timeout: 110_000, killSignal: 'SIGKILL' },
+  const child = mortal(
+    spawn(
+      'prometheus',
+      [`--config.file=${config}`, `--storage.tsdb.path=${folder}/data`, '--web.listen-address=127.0.0.1:0', ...words],
+      { stdio: ['ignore', 'ignore', 'pipe'], timeout: 110_000, killSignal: 'SIGKILL' },
+    ),
   );
   const base = await listening(child);
   const ask = async (path: string): Promise<unknown> => (await fetch(`${base}${path}`)).json();

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { killChildren } from './children.ts';
 
 const methods = ['log', 'info', 'warn', 'error', 'debug'] as const;
 const original = Object.fromEntries(methods.map((method) => [method, console[method]]));
@@ -12,6 +13,8 @@ beforeEach(() => {
     };
   }
 });
+
+afterAll(killChildren);
 
 afterEach(() => {
   Object.assign(console, original);

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { mortal } from './children.ts';
 
 const require = createRequire(import.meta.url);
 const ask = `const [, library, file, sql] = process.argv;
@@ -36,9 +37,11 @@ export function diskObstacle(): string | null {
 export async function createSmallDisk(size: string): Promise<SmallDisk> {
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-disk-'));
   const script = 'mount -t tmpfs -o "size=$1" tmpfs "$0" && echo mounted && exec cat';
-  const keeper = spawn('unshare', ['--mount', 'sh', '-c', script, folder, size], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const keeper = mortal(
+    spawn('unshare', ['--mount', 'sh', '-c', script, folder, size], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
+  );
   await mounted(keeper);
   const outside = `/proc/${keeper.pid}/root${folder}`;
   const filler = join(outside, 'filler');

@@ -9,6 +9,7 @@ import { startHttpTarget, type HttpTarget } from './http-target.ts';
 import { a, nameServer } from './name-server.ts';
 import { startNats } from './nats-server.ts';
 import { createProgram } from './program.ts';
+import { mortal } from './children.ts';
 
 /** Servers of each kind, and the real program that watches them from two nodes every second. */
 export interface WatchedWorld extends AsyncDisposable {
@@ -75,10 +76,12 @@ async function startRemoteNode(folder: string, started: AsyncDisposableStack): P
   await writeFile(join(folder, 'jp1.nk'), keys?.seed.reveal() ?? '', { mode: 0o600 });
   const config = join(folder, 'jp1.yaml');
   await writeFile(config, `name: jp1\nservers: ["${nats.url}"]\nseed_file: jp1.nk\nspool_file: jp1.db\n`);
-  const node = spawn(process.execPath, ['src/watchpost.js', 'node', '--config', config], {
-    cwd: root,
-    stdio: 'ignore',
-  });
+  const node = mortal(
+    spawn(process.execPath, ['src/watchpost.js', 'node', '--config', config], {
+      cwd: root,
+      stdio: 'ignore',
+    }),
+  );
   started.defer(async () => {
     node.kill('SIGTERM');
     if (node.exitCode === null && node.signalCode === null) await once(node, 'exit');

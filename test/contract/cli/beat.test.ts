@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
 import { command, commandHere } from '../../support/command.ts';
+import { mortal } from '../../support/children.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
@@ -73,10 +74,12 @@ test('a command that a signal ends has the exit code that a shell gives it', asy
 test('a signal goes on to the command, whose end is told', async () => {
   await using there = await hub();
   const script = 'trap "echo cleaning; exit 5" TERM; echo ready; while :; do sleep 0.05; done';
-  const child = spawn(process.execPath, ['src/watchpost.js', 'beat', there.url, '--', 'sh', '-c', script], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = mortal(
+    spawn(process.execPath, ['src/watchpost.js', 'beat', there.url, '--', 'sh', '-c', script], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
   const output = text(child.stdout);
   await once(child.stdout, 'data');
   child.kill('SIGTERM');

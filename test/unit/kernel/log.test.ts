@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { mortal } from '../../support/children.ts';
 
 const module = new URL('../../../src/kernel/log.ts', import.meta.url).href;
 
@@ -51,7 +52,9 @@ process.stderr.write('goes on');
 process.stdin.once('data', () => { log.warn('the end'); process.stdin.destroy(); });`;
 
 test('a log that nobody reads holds up nothing: what is beyond a bound is dropped, and the number is told to whoever reads on', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', flood], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = mortal(
+    spawn(process.execPath, ['--input-type=module', '--eval', flood], { stdio: ['pipe', 'pipe', 'pipe'] }),
+  );
   await once(child.stderr, 'data');
   const output = text(child.stdout);
   await new Promise((resolve) => {
@@ -72,7 +75,9 @@ test('a log that nobody reads holds up nothing: what is beyond a bound is droppe
 });
 
 test('a reader that goes away holds up nothing', async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', flood], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = mortal(
+    spawn(process.execPath, ['--input-type=module', '--eval', flood], { stdio: ['pipe', 'pipe', 'pipe'] }),
+  );
   child.stdout.destroy();
   await once(child.stderr, 'data');
   child.stdin.end('x');
