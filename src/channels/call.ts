@@ -9,7 +9,7 @@ export interface Call {
   readonly body?: string;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** The status in words: `429 Too Many Requests`. */
   readonly line: string;
@@ -25,7 +25,7 @@ const mostBytes = 65_536;
  * One HTTP request, without retries, redirects or cookies; every phase has a limit, and the signal ends the whole. Resolves with
  * any answer, rejects where there is none.
  */
-export async function call({ url, method, headers, body }: Call, signal: AbortSignal): Promise<Answer> {
+export async function call({ url, method, headers, body }: Call, signal: AbortSignal): Promise<HttpResponse> {
   const stream = got.stream(url, {
     method,
     headers: { ...headers },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, clipped, colourOf, isEnd } from './chat-text.ts';
 import { createHttpChannel, parsed, type Sending, unreadable } from './http-channel.ts';
@@ -29,20 +29,20 @@ export const discord: ChannelType<'discord', typeof Entry> = {
 async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
   const json = bodyOf(message);
   const first = isEnd(message) ? beginningOf(message) : null;
-  const limited = (answer: Answer) => limitedReceipt(answer, sending.clock.now());
+  const limited = (response: HttpResponse) => limitedReceipt(response, sending.clock.now());
   if (first !== null) {
     const edit = addressOf(sending, `/messages/${encodeURIComponent(first)}`, {});
     const edited = await sending.send({ url: edit, method: 'PATCH', json }, limited);
     // Where the first message is gone or belongs to another webhook, there is nothing to edit.
     if (edited.kind === 'retry' && !/^(?:403|404) /.test(edited.reason)) return edited;
   }
-  return sending.send({ url: addressOf(sending, '', { wait: 'true' }), json }, (answer) => {
-    if (answer.status < 200 || answer.status > 299) return limited(answer);
-    const said = parsed(Said, answer);
-    if (said === null) return unreadable(answer);
+  return sending.send({ url: addressOf(sending, '', { wait: 'true' }), json }, (response) => {
+    if (response.status < 200 || response.status > 299) return limited(response);
+    const said = parsed(Said, response);
+    if (said === null) return unreadable(response);
     // A message about several incidents tells the others still: it is not edited for one of them.
     const reference = message.incidents.length === 1 ? { reference: said.id } : {};
-    return { kind: 'delivered', response: answer.line, ...reference };
+    return { kind: 'delivered', response: response.line, ...reference };
   });
 }
 
@@ -54,10 +54,13 @@ function addressOf({ contact }: Sending<Entry>, path: string, query: Readonly<Re
   return url.href;
 }
 
-function limitedReceipt(answer: Answer, now: number): Receipt | null {
-  if (answer.status !== 429) return null;
-  const seconds = parsed(Limited, answer)?.retry_after;
-  return retry(answer.line, retryAfterMs(answer, now) ?? (seconds === undefined ? null : Math.ceil(seconds * 1_000)));
+function limitedReceipt(response: HttpResponse, now: number): Receipt | null {
+  if (response.status !== 429) return null;
+  const seconds = parsed(Limited, response)?.retry_after;
+  return retry(
+    response.line,
+    retryAfterMs(response, now) ?? (seconds === undefined ? null : Math.ceil(seconds * 1_000)),
+  );
 }
 
 function bodyOf(message: Message): object {

@@ -4,7 +4,7 @@ import type { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer, Call } from './call.ts';
+import type { HttpResponse, Call } from './call.ts';
 import type { ChannelEnvironment, Contact } from './channel.ts';
 import { deliver, retry } from './http-receipt.ts';
 
@@ -14,7 +14,7 @@ export interface Sending<Entry> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Sends JSON, or a body as it is, and says what became of it; `read` says what an answer means here, or null for the usual. */
-  send(request: Request, read?: (answer: Answer) => Receipt | null): Promise<Receipt>;
+  send(request: Request, read?: (response: HttpResponse) => Receipt | null): Promise<Receipt>;
 }
 
 export interface Request {
@@ -90,7 +90,7 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
 /** What a body of JSON says, or null where it is none of this form. */
 export function parsed<Schema extends z.ZodType>(
   schema: Schema,
-  { text }: Pick<Answer, 'text'>,
+  { text }: Pick<HttpResponse, 'text'>,
 ): z.output<Schema> | null {
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;
@@ -100,7 +100,7 @@ export function parsed<Schema extends z.ZodType>(
 }
 
 /** What an answer with a good status means that cannot be read: the message may well have been taken. */
-export function unreadable({ line }: Answer): Receipt {
+export function unreadable({ line }: HttpResponse): Receipt {
   return { ...retry(`${line}, but the body is not what this service answers`), isUncertain: true };
 }
 

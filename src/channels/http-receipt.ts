@@ -3,7 +3,7 @@ import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { Receipt } from '#monitor/tell/channel.ts';
-import { type Answer, type Call, call } from './call.ts';
+import { type HttpResponse, type Call, call } from './call.ts';
 
 export interface CallOptions {
   readonly clock: Pick<Clock, 'now'>;
@@ -11,7 +11,7 @@ export interface CallOptions {
   /** Texts besides the URL that no reason may show. */
   readonly secrets?: readonly string[];
   /** What an answer means where the other side has its own way to say it; null for what its status means to all. */
-  readonly read?: (answer: Answer) => Receipt | null;
+  readonly read?: (response: HttpResponse) => Receipt | null;
 }
 
 /** Makes a call that delivers something, and says what became of it. Never rejects. No reason shows the URL or a secret. */
@@ -19,8 +19,8 @@ export async function deliver(request: Call, options: CallOptions): Promise<Rece
   const { clock, signal, secrets = [], read = () => null } = options;
   const hide = hiding([...secrets, ...secretParts(request.url)]);
   try {
-    const answer = await call(request, signal);
-    return worded(read(answer) ?? receiptOfStatus(answer, clock.now()), hide);
+    const response = await call(request, signal);
+    return worded(read(response) ?? receiptOfStatus(response, clock.now()), hide);
   } catch (error) {
     return worded(receiptOfFailure(error, signal), hide);
   }
@@ -30,14 +30,14 @@ export async function deliver(request: Call, options: CallOptions): Promise<Rece
 const final = new Set([400, 406, 409, 410, 411, 413, 414, 415, 422, 431, 451]);
 
 /** What a status means to all: taken, not taken for now, or never. */
-function receiptOfStatus(answer: Answer, now: number): Receipt {
-  const { status, line, text } = answer;
+function receiptOfStatus(response: HttpResponse, now: number): Receipt {
+  const { status, line, text } = response;
   if (status >= 200 && status <= 299) return { kind: 'delivered', response: line };
   const said = text.trim() === '' ? line : `${line}: ${text}`;
   if (final.has(status)) return { kind: 'rejected', reason: said };
   const isRedirect = status >= 300 && status <= 399;
   const reason = isRedirect ? `${line}: redirects are not followed, configure the final address` : said;
-  return retry(reason, retryAfterMs(answer, now));
+  return retry(reason, retryAfterMs(response, now));
 }
 
 type Retry = Extract<Receipt, { kind: 'retry' }>;
@@ -48,7 +48,7 @@ export function retry(reason: string, afterMs: number | null = null): Retry {
 }
 
 /** RFC 9110, 10.2.3: seconds, or a date. */
-export function retryAfterMs({ headers }: Pick<Answer, 'headers'>, now: number): number | null {
+export function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>, now: number): number | null {
   const header = headers['retry-after'];
   if (typeof header !== 'string') return null;
   if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);

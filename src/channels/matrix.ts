@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, plainTextOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
@@ -50,9 +50,9 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
     const url = `${rooms}/${encodeURIComponent(room)}/send/m.room.message/${transaction}`;
     const receipt = await sending.send(
       { url, method: 'PUT', headers, json: { ...eventOf(message), ...relation } },
-      (answer) => {
-        isBadRequest = answer.status === 400;
-        return receiptOf(answer, room, clock.now());
+      (response) => {
+        isBadRequest = response.status === 400;
+        return receiptOf(response, room, clock.now());
       },
     );
     return { receipt, isBadRequest };
@@ -71,18 +71,18 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
   return threaded.isBadRequest ? (await put(`${message.id}.alone`, {})).receipt : threaded.receipt;
 }
 
-function receiptOf(answer: Answer, room: string, now: number): Receipt | null {
-  if (answer.status >= 200 && answer.status <= 299) {
-    const said = parsed(Said, answer);
-    if (said === null) return unreadable(answer);
-    return { kind: 'delivered', response: answer.line, reference: `${room} ${said.event_id}` };
+function receiptOf(response: HttpResponse, room: string, now: number): Receipt | null {
+  if (response.status >= 200 && response.status <= 299) {
+    const said = parsed(Said, response);
+    if (said === null) return unreadable(response);
+    return { kind: 'delivered', response: response.line, reference: `${room} ${said.event_id}` };
   }
-  const refused = parsed(Refused, answer);
+  const refused = parsed(Refused, response);
   if (refused === null) return null;
   const { errcode, error = '', retry_after_ms: afterMs } = refused;
-  const reason = `${answer.line}: ${errcode} ${error}`;
+  const reason = `${response.line}: ${errcode} ${error}`;
   if (aboutMessage.has(errcode)) return { kind: 'rejected', reason };
-  return retry(reason, retryAfterMs(answer, now) ?? afterMs ?? null);
+  return retry(reason, retryAfterMs(response, now) ?? afterMs ?? null);
 }
 
 function eventOf(message: Message): object {

@@ -57,11 +57,11 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
       ? {}
       : { actions: [{ action: 'view', label: 'Acknowledge', url: text.acknowledge }] }),
   };
-  return sending.send({ url, headers, json }, (answer) => {
-    if (answer.status < 200 || answer.status > 299) return null;
-    if (parsed(Said, answer) === null) return unreadable(answer);
+  return sending.send({ url, headers, json }, (response) => {
+    if (response.status < 200 || response.status > 299) return null;
+    if (parsed(Said, response) === null) return unreadable(response);
     const reference = message.incidents.length === 1 ? { reference: message.id } : {};
-    return { kind: 'delivered', response: answer.line, ...reference };
+    return { kind: 'delivered', response: response.line, ...reference };
   });
 }
 

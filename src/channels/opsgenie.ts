@@ -3,7 +3,7 @@ import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';
 import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
@@ -49,7 +49,7 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
 }
 
 // 422 says that the key or the integration behind it may not: somebody repairs it.
-function refusalOf({ status, line, text }: Answer): Receipt | null {
+function refusalOf({ status, line, text }: HttpResponse): Receipt | null {
   return status === 422 ? retry(`${line}: ${text}`) : null;
 }
 

@@ -3,7 +3,7 @@ import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { clipped } from './chat-text.ts';
 import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
@@ -48,10 +48,10 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
 }
 
 // 400 is about the event, unless it is about the key, which somebody repairs.
-function refusalOf(answer: Answer): Receipt | null {
-  if (answer.status !== 400) return null;
-  const { message = '', errors = [] } = parsed(Refused, answer) ?? {};
-  const reason = [answer.line, message, ...errors].join(': ');
+function refusalOf(response: HttpResponse): Receipt | null {
+  if (response.status !== 400) return null;
+  const { message = '', errors = [] } = parsed(Refused, response) ?? {};
+  const reason = [response.line, message, ...errors].join(': ');
   return /routing.?key/i.test(reason) ? retry(reason) : { kind: 'rejected', reason };
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, type ChatText, chatTextOf, clipped, colourOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
@@ -65,16 +65,16 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
   const body = bodyOf(message);
   const { channel, token_file: tokenFile } = contact.entry;
   if (tokenFile === undefined || channel === undefined) {
-    return sending.send({ url: urlOf(contact), json: body }, (answer) => webhookReceipt(answer));
+    return sending.send({ url: urlOf(contact), json: body }, (response) => webhookReceipt(response));
   }
   const url = `${contact.entry.api_url.replace(/\/+$/, '')}/chat.postMessage`;
   const headers = { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
   const post = async (thread: object) => {
     let isAlone = false;
-    const receipt = await sending.send({ url, headers, json: { ...body, channel, ...thread } }, (answer) => {
-      const said = parsed(Said, answer);
+    const receipt = await sending.send({ url, headers, json: { ...body, channel, ...thread } }, (response) => {
+      const said = parsed(Said, response);
       isAlone = aboutThread.has(said?.error ?? '');
-      return answer.status === 200 ? botReceipt(answer, said, channel) : null;
+      return response.status === 200 ? botReceipt(response, said, channel) : null;
     });
     return { receipt, isAlone };
   };
@@ -84,15 +84,15 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
   return isAlone && 'thread_ts' in thread ? (await post({})).receipt : receipt;
 }
 
-function botReceipt(answer: Answer, said: z.output<typeof Said> | null, channel: string): Receipt {
-  if (said === null) return unreadable(answer);
+function botReceipt(response: HttpResponse, said: z.output<typeof Said> | null, channel: string): Receipt {
+  if (said === null) return unreadable(response);
   const { ok, error = 'no reason', ts } = said;
   if (!ok) return aboutMessage.has(error) ? { kind: 'rejected', reason: error } : retry(error);
   return { kind: 'delivered', response: 'ok', ...(ts === undefined ? {} : { reference: `${channel} ${ts}` }) };
 }
 
 // Anything but what is about the message is about the webhook, which somebody repairs.
-function webhookReceipt({ status, line, text }: Answer): Receipt | null {
+function webhookReceipt({ status, line, text }: HttpResponse): Receipt | null {
   if (![400, 403, 404, 410].includes(status)) return null;
   const reason = `${line}: ${text}`;
   return aboutMessage.has(text.trim()) ? { kind: 'rejected', reason } : retry(reason);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { Tone } from '#monitor/tell/content.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped } from './chat-text.ts';
 import { createHttpChannel, type Sending } from './http-channel.ts';
@@ -29,7 +29,7 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
 }
 
 // The older connectors answer 200 and say in words that Teams took nothing.
-function failureInWords({ status, text }: Answer): Receipt | null {
+function failureInWords({ status, text }: HttpResponse): Receipt | null {
   if (status !== 200 || !/failed with error|returned HTTP error/i.test(text)) return null;
   return retry(text);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Answer } from './call.ts';
+import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, clipped } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
@@ -64,27 +64,27 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
       ? { reply_parameters: { message_id: Number(first), allow_sending_without_reply: true } }
       : {}),
   };
-  return sending.send({ url, json }, (answer) => receiptOf(answer, chat, clock.now()));
+  return sending.send({ url, json }, (response) => receiptOf(response, chat, clock.now()));
 }
 
 // Most of what is wrong with 400 is the chat or the rights in it, which people repair.
-function receiptOf(answer: Answer, chat: string, now: number): Receipt | null {
-  const said = parsed(Said, answer);
-  if (said === null) return answer.status >= 200 && answer.status <= 299 ? unreadable(answer) : null;
+function receiptOf(response: HttpResponse, chat: string, now: number): Receipt | null {
+  const said = parsed(Said, response);
+  if (said === null) return response.status >= 200 && response.status <= 299 ? unreadable(response) : null;
   const { ok, description = 'no reason', parameters, result } = said;
   if (ok) {
     return {
       kind: 'delivered',
-      response: answer.line,
+      response: response.line,
       ...(result === undefined ? {} : { reference: `${chat} ${result.message_id}` }),
     };
   }
-  const reason = `${answer.line}: ${description}`;
-  if (answer.status === 400 && /too long|can't parse|text is empty|TOO_LONG/i.test(description)) {
+  const reason = `${response.line}: ${description}`;
+  if (response.status === 400 && /too long|can't parse|text is empty|TOO_LONG/i.test(description)) {
     return { kind: 'rejected', reason };
   }
   const seconds = parameters?.retry_after;
-  return retry(reason, seconds === undefined ? retryAfterMs(answer, now) : seconds * 1_000);
+  return retry(reason, seconds === undefined ? retryAfterMs(response, now) : seconds * 1_000);
 }
 
 // At most 4096 characters after the marks are taken out: cut before they are put in, so that none is cut apart.

@@ -71,8 +71,8 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 }
 
-type Answer = 'no_name' | 'no_address' | 'silence' | 'error';
-type Lookup = { readonly addresses: readonly string[] } | { readonly answer: Answer };
+type Miss = 'no_name' | 'no_address' | 'silence' | 'error';
+type Lookup = { readonly addresses: readonly string[] } | { readonly miss: Miss };
 
 /** One name's questions to the servers. */
 interface Session {
@@ -115,7 +115,7 @@ function openSession(options: ResolverOptions, signal: AbortSignal): Session {
         return { addresses: await orAbort(question, signal) };
       } catch (error) {
         signal.throwIfAborted();
-        return { answer: answerOf(error) };
+        return { miss: missOf(error) };
       }
     },
     close() {
@@ -125,7 +125,7 @@ function openSession(options: ResolverOptions, signal: AbortSignal): Session {
   };
 }
 
-function answerOf(error: unknown): Answer {
+function missOf(error: unknown): Miss {
   switch (systemCode(error)) {
     case 'ENOTFOUND':
     case 'EBADNAME':
@@ -157,13 +157,13 @@ async function resolveAny(
   for (const candidate of names) {
     const lookup = await resolveOne(session, candidate, families);
     if ('addresses' in lookup) return found(name, lookup.addresses, families);
-    if (lookup.answer === 'silence' || lookup.answer === 'error') {
+    if (lookup.miss === 'silence' || lookup.miss === 'error') {
       await session.control().catch((error: unknown) => {
         if (!(error instanceof DeadlineError)) throw error;
       });
-      return unanswered(session, name, lookup.answer === 'silence');
+      return unanswered(session, name, lookup.miss === 'silence');
     }
-    if (lookup.answer === 'no_address') exists = true;
+    if (lookup.miss === 'no_address') exists = true;
   }
   if (exists) return found(name, [], families);
   return { ok: false, failure: failure('target', 'name_not_found', `the name ${name} does not exist`) };
@@ -191,9 +191,9 @@ async function resolveOne(session: Session, name: string, families: readonly Fam
   });
   const addresses = lookups.flatMap((lookup) => ('addresses' in lookup ? lookup.addresses : []));
   if (addresses.length > 0) return { addresses };
-  const answers = new Set(lookups.flatMap((lookup) => ('answer' in lookup ? [lookup.answer] : [])));
-  const order: readonly Answer[] = ['no_name', 'silence', 'error', 'no_address'];
-  return { answer: order.find((answer) => answers.has(answer)) ?? 'no_address' };
+  const misses = new Set(lookups.flatMap((lookup) => ('miss' in lookup ? [lookup.miss] : [])));
+  const order: readonly Miss[] = ['no_name', 'silence', 'error', 'no_address'];
+  return { miss: order.find((miss) => misses.has(miss)) ?? 'no_address' };
 }
 
 function found(name: string, addresses: readonly string[], families: readonly Family[]): Resolved {

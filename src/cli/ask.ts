@@ -4,7 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { askDaemon } from './ask-daemon.ts';
 import type { CommandContext } from './command-context.ts';
 
-export interface Asking {
+export interface DaemonOptions {
   readonly config: string;
   /** Print the answer of the daemon as it is. */
   readonly json?: boolean;
@@ -12,7 +12,7 @@ export interface Asking {
 
 /** What the daemon answers, printed as it is where JSON is asked for. */
 export async function ask<Answer>(
-  { config: path, json }: Asking,
+  { config: path, json }: DaemonOptions,
   context: CommandContext,
   shape: z.ZodType<Answer>,
   url: string,

@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { ask, type Asking, momentOf } from './ask.ts';
+import { ask, type DaemonOptions, momentOf } from './ask.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -95,19 +95,19 @@ async function addSilence(
     for: duration,
     why,
     from,
-    ...asking
-  }: Asking & Readonly<Record<'for' | 'why', string>> & { readonly from?: string },
+    ...options
+  }: DaemonOptions & Readonly<Record<'for' | 'why', string>> & { readonly from?: string },
   context: CommandContext,
 ): Promise<number> {
   const begin = from === undefined ? {} : { from: momentOf('--from', from) };
   const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why, ...begin };
-  const { silence } = await ask(asking, context, Silenced, '/-/silences', body);
-  if (asking.json !== true)
+  const { silence } = await ask(options, context, Silenced, '/-/silences', body);
+  if (options.json !== true)
     context.print(`${silence.id}  ${namesOf(silence)} from ${silence.from} until ${silence.until}\n`);
   return 0;
 }
 
-async function listSilences(path: Asking, context: CommandContext): Promise<number> {
+async function listSilences(path: DaemonOptions, context: CommandContext): Promise<number> {
   const { silences } = await ask(path, context, Listed, '/-/silences');
   if (path.json === true) return 0;
   const rows = silences.map((one) => [one.id, namesOf(one), one.from, one.until, singleLine(one.why)]);
@@ -117,7 +117,7 @@ async function listSilences(path: Asking, context: CommandContext): Promise<numb
   return 0;
 }
 
-async function expireSilence(id: string, path: Asking, context: CommandContext): Promise<number> {
+async function expireSilence(id: string, path: DaemonOptions, context: CommandContext): Promise<number> {
   const url = `/-/silences/${encodeURIComponent(id)}/expire`;
   const { silence } = await ask(path, context, Silenced, url, {});
   if (path.json !== true)
@@ -125,7 +125,7 @@ async function expireSilence(id: string, path: Asking, context: CommandContext):
   return 0;
 }
 
-async function listIncidents(path: Asking, context: CommandContext): Promise<number> {
+async function listIncidents(path: DaemonOptions, context: CommandContext): Promise<number> {
   const { incidents } = await ask(path, context, Open, '/-/incidents');
   if (path.json === true) return 0;
   const rows = incidents.map(({ id, cause, held, acknowledged, deliveries }) => {
@@ -153,7 +153,7 @@ async function listIncidents(path: Asking, context: CommandContext): Promise<num
 
 async function acknowledge(
   incident: string,
-  { why, ...path }: Asking & { readonly why: string },
+  { why, ...path }: DaemonOptions & { readonly why: string },
   context: CommandContext,
 ): Promise<number> {
   const done = await ask(path, context, Acknowledged, '/-/incidents/acknowledge', { incident, why });
@@ -162,7 +162,7 @@ async function acknowledge(
   return 0;
 }
 
-async function reload(path: Asking, context: CommandContext): Promise<number> {
+async function reload(path: DaemonOptions, context: CommandContext): Promise<number> {
   const { added, changed, removed, needsRestart } = await ask(path, context, Reloaded, '/-/reload', {});
   if (path.json === true) return 0;
   context.print(`reloaded: ${added.length} added, ${changed.length} changed, ${removed.length} removed\n`);

@@ -19,14 +19,14 @@ export type Reply =
     };
 
 /** An answer as HTTP has it. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
 /** Reads an answer. Limits may come with any status, and errors with a page instead of JSON. */
-export function readReply({ status, headers, text }: HttpAnswer, pauseMs: number | null): Reply {
+export function readReply({ status, headers, text }: HttpResponse, pauseMs: number | null): Reply {
   const trouble = (code: FailureCode, message: string, gone = false): Reply => ({
     kind: 'trouble',
     failure: failure('service', code, message),

@@ -5,8 +5,8 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
-import type { Absence } from '#monitor/doubt/own-stories.ts';
-import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import type { Absence } from '#monitor/doubt/own-incident-kinds.ts';
+import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
@@ -148,7 +148,7 @@ function checkThere(service: NonNullable<Config['foreignService']>, environment:
     runs: null,
     hub: () => null,
     stored: () => {},
-    runner: watchByAsking(client, environment.clock, environment.log),
+    runner: watchByRuns(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),
     statuses: () =>
       client.nodes().map((info) => ({

@@ -3,7 +3,7 @@ import type { Outbox } from '#monitor/tell/outbox.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Health } from '#web/health.ts';
 
-export interface HealthParts {
+export interface HealthDependencies {
   readonly checking: { notReady(): readonly string[] };
   readonly store: Pick<Store, 'health'>;
   readonly outbox: Pick<Outbox, 'ageMs'>;
@@ -13,7 +13,7 @@ export interface HealthParts {
 }
 
 /** What `/healthz` and `/readyz` say of the program. A store that refuses is not ready at once, and stuck after a minute. */
-export function healthOf({ checking, store, outbox, clock, monitor }: HealthParts): Health {
+export function healthOf({ checking, store, outbox, clock, monitor }: HealthDependencies): Health {
   return {
     pulses: [
       { name: 'schedule', ageMs: () => monitor()?.overdueMs() ?? 0, limitMs: 240_000 },

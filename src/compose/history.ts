@@ -55,7 +55,7 @@ const pauseMs = 20;
 const behindMs = 3 * 3_600_000;
 const tellEveryMs = 30_000;
 
-export interface UpkeepParts {
+export interface UpkeepDependencies {
   /** Told how long each piece took, in seconds. */
   readonly onDone: (seconds: number) => void;
   /** Told when rounds of a file of an earlier version have got their verdicts: uptime is known further back from then on. */
@@ -67,7 +67,7 @@ export interface UpkeepParts {
 /** Seals and forgets in short pieces while everything else goes on. How it gets on is told where there is much to do. */
 export function startUpkeep(
   store: Pick<Store, 'upkeep' | 'upkeepProgress'>,
-  { onDone, onJudged, clock, log }: UpkeepParts,
+  { onDone, onJudged, clock, log }: UpkeepDependencies,
 ): Disposable {
   const sealing = createTold(clock);
   const judging = createTold(clock);

@@ -26,7 +26,7 @@ import type { Board } from '#web/live/board.ts';
 
 // The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.
 
-export interface WatchingParts {
+export interface WatchingDependencies {
   readonly config: Config;
   readonly source: ConfigSource | null;
   /** What a reload changes beside the targets: see the reloader. */
@@ -65,7 +65,7 @@ export function startWatching({
   changes,
   unstored,
   ...parts
-}: WatchingParts): Watching {
+}: WatchingDependencies): Watching {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
@@ -108,7 +108,7 @@ export function startWatching({
 /** The operator's routes. They are there before the monitor is, and say so until then. */
 export function controlsOf(
   watching: () => Watching,
-  { clock, random, store }: Pick<WatchingParts, 'clock' | 'random' | 'store'>,
+  { clock, random, store }: Pick<WatchingDependencies, 'clock' | 'random' | 'store'>,
 ) {
   const controls = createControls({ monitor: () => watching().monitor, clock, random });
   const routes = controlRoutes({
@@ -130,7 +130,7 @@ export function acknowledgingOf(
     store,
     clock,
     random,
-  }: Pick<WatchingParts, 'clock' | 'random'> & {
+  }: Pick<WatchingDependencies, 'clock' | 'random'> & {
     readonly inForce: () => Config;
     readonly store: Store;
   },
@@ -148,7 +148,7 @@ export function acknowledgingOf(
   };
 }
 
-interface Told extends Pick<WatchingParts, 'metrics' | 'stored' | 'board' | 'changes'> {
+interface Told extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes'> {
   readonly tellChanged: (incidents: readonly Incident[]) => void;
 }
 

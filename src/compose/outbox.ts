@@ -8,7 +8,7 @@ import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/out
 import { createUnstored, type UnstoredDeliveries } from '#monitor/tell/unstored.ts';
 import { incidentHref } from '#web/pages/links.ts';
 
-export interface OutboxParts extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
+export interface OutboxDependencies extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
   readonly upcoming: Upcoming;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
 }
@@ -23,7 +23,7 @@ export interface OpenedOutbox {
 /** Opens the channels, and the outbox that sends through them once it is started. */
 export function openOutbox(
   config: Config,
-  { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log }: OutboxParts,
+  { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log }: OutboxDependencies,
   started: AsyncDisposableStack,
 ): OpenedOutbox {
   const channels = openReloadableChannels(config, upcoming.inForce, { clock, log });

@@ -3,7 +3,7 @@ import type { Config } from '#config/config.ts';
 import { isSame } from '#config/same.ts';
 import { endsWithin, orAbort, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
-import type { Absence } from '#monitor/doubt/own-stories.ts';
+import type { Absence } from '#monitor/doubt/own-incident-kinds.ts';
 import type { RoundListener, Runner, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
 import type { Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';

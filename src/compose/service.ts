@@ -13,7 +13,7 @@ import type { Runs } from '#service/runs.ts';
 import { createVictims, lookupOver, type Victims } from '#service/victims.ts';
 import type { Store } from '#store/sqlite.ts';
 
-export interface ServiceParts extends Pick<Environment, 'clock' | 'random' | 'log'> {
+export interface ServiceDependencies extends Pick<Environment, 'clock' | 'random' | 'log'> {
   readonly runs: () => Runs | null;
   readonly store: Store;
   readonly started: AsyncDisposableStack;
@@ -26,7 +26,7 @@ export interface Service {
   routesOf(config: Config, pages: ServicePages): readonly FastifyPluginAsync[];
 }
 
-export function openService({ started, store, runs, retention, ...parts }: ServiceParts): Service {
+export function openService({ started, store, runs, retention, ...parts }: ServiceDependencies): Service {
   const open = started.use(new AsyncDisposableStack());
   let opened: { readonly checks: Checks; readonly victims: Victims } | null = null;
   let allowances: { readonly by: RateLimits; readonly limits: Limits } | null = null;

@@ -15,11 +15,11 @@ import { historyRoutes } from '#web/history.ts';
 import { statesSince } from '#web/live/states.ts';
 import { stateRoutes } from '#web/states.ts';
 import { noteRoutes } from '#web/notes.ts';
-import { type Answers, startWebServer, type WebServer } from '#web/server.ts';
+import { type WebChanges, startWebServer, type WebServer } from '#web/server.ts';
 
 const closeMs = 1_000;
 
-export interface WebParts extends Environment, Foundation {
+export interface WebDependencies extends Environment, Foundation {
   readonly upcoming: Upcoming;
   readonly outbox: Pick<Outbox, 'wake'>;
   readonly health: Health;
@@ -37,7 +37,7 @@ export interface Web {
 /** Starts the HTTP server with everything that this configuration has it serve. */
 export async function openWeb(
   config: Config,
-  { upcoming, outbox, health, acknowledging, metrics, store, history, checking, retention, ...parts }: WebParts,
+  { upcoming, outbox, health, acknowledging, metrics, store, history, checking, retention, ...parts }: WebDependencies,
   started: AsyncDisposableStack,
 ): Promise<Web> {
   const { clock, random, log } = parts;
@@ -58,7 +58,7 @@ export async function openWeb(
   });
   const service = openService({ runs: () => checking.runs, store, retention, clock, random, log, started });
   const beats = beatsOf(upcoming, { clock, log });
-  const answersOf = (of: Config): Answers => {
+  const servedFor = (of: Config): WebChanges => {
     const { site, routes: shown } = pages.of(of);
     return {
       // A page that strangers are let in to does not show them what is watched.
@@ -84,7 +84,7 @@ export async function openWeb(
         historyRoutes({ history, clock }),
       ],
       limits: { closeMs },
-      ...answersOf(config),
+      ...servedFor(config),
     }),
   );
   let served = config;
@@ -93,7 +93,7 @@ export async function openWeb(
     pages,
     async prepare(next) {
       if (isSame(servedParts(served), servedParts(next))) return () => {};
-      const putIntoForce = await web.prepare(answersOf(next));
+      const putIntoForce = await web.prepare(servedFor(next));
       return () => {
         served = next;
         putIntoForce();

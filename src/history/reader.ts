@@ -2,7 +2,7 @@ import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { PastFailure } from './source.ts';
 import type { Span } from './span.ts';
 import type { TargetStatus, TimeByStatus } from './spells.ts';
-import type { Answers, Latency } from './tally.ts';
+import type { Latency, OutcomeCounts } from './tally.ts';
 
 // Pages, commands, the API, mails and metrics read history through this port and nothing else, so that a number is the same
 // everywhere. Times are milliseconds since the epoch, durations seconds, shares ratios from 0 to 1.
@@ -79,7 +79,7 @@ export interface Figures extends Span {
   readonly uptime: number | null;
   /** How the time was spent, by verdicts, of several targets added up; null where a node is named, which gives no verdict. */
   readonly time: TimeByStatus | null;
-  readonly answers: Answers;
+  readonly answers: OutcomeCounts;
   readonly latency: Latency | null;
 }
 

@@ -1,7 +1,7 @@
 import { createSketch, type Sketch } from './sketch.ts';
 
 /** How often nodes answered how. `late` counts those, of any status, that came after their round. */
-export interface Answers {
+export interface OutcomeCounts {
   readonly up: number;
   readonly down: number;
   readonly unknown: number;
@@ -20,7 +20,7 @@ export interface Latency {
 }
 
 /** What is kept of the results of a stretch of time. Times are whole microseconds. */
-export interface Sums extends Answers {
+export interface Sums extends OutcomeCounts {
   readonly sumUs: number;
   /** Null where no answer that was up had a time. */
   readonly minUs: number | null;
@@ -64,7 +64,7 @@ export class Tally {
     this.#addTimes(sumUs, minUs, maxUs);
   }
 
-  get answers(): Answers {
+  get answers(): OutcomeCounts {
     return { ...this.#answers };
   }
 

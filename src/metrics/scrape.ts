@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { protobuf } from './protobuf-format.ts';
 import type { Register } from './register.ts';
@@ -54,7 +54,7 @@ export function createScrapes(register: Register, clock: Clock): (asked: ScrapeR
       for (const slice of slicesOf(family)) {
         yield format.write(family, slice, { isFirst, isNew });
         isFirst = false;
-        if (slice.length === perSlice) await turn();
+        if (slice.length === perSlice) await nextTurn();
       }
     }
     if (format.end !== '') yield format.end;

@@ -4,7 +4,7 @@ import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Assessor, createAssessor } from './assessment.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
-import type { Absence, Trouble } from './doubt/own-stories.ts';
+import type { Absence, Trouble } from './doubt/own-incident-kinds.ts';
 import type { Silence } from './doubt/silence.ts';
 import type { Beat } from './hear/hear.ts';
 import { countBudgets } from './judge/budgets.ts';
@@ -20,12 +20,12 @@ import { createRecorder } from './recorder.ts';
 import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 import { createExtraRounds } from './watch/extra-rounds.ts';
-import { type Applied, type ChangedTarget, createPlanInForce } from './watch/plan-in-force.ts';
+import { type Applied, type ChangedTarget, createWatchSet } from './watch/watch-set.ts';
 import type { Runner, SeenRound } from './watch/runner.ts';
 import { type MonitorEvents, startWatch, type Watch } from './watch/watch.ts';
 
 /** What is watched, and when nobody is told. */
-export interface Plan {
+export interface MonitorSettings {
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
   /** After how many milliseconds a service that runs the checks and is away is told; null for never. Default: 15 minutes. */
@@ -60,10 +60,10 @@ export interface Monitor {
   /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
   overdueMs(): number;
   /**
-   * Watches by another plan. Targets that stay as they are are not disturbed; those that change keep their state and their
+   * Watches by another settings. Targets that stay as they are are not disturbed; those that change keep their state and their
    * incidents; an incident that no rule looks after any more is closed, and whoever was told of it is told that.
    */
-  apply(plan: Plan): Applied;
+  apply(settings: MonitorSettings): Applied;
   /** Names of what is watched. */
   targets(): readonly string[];
   /** Adds a silence, or changes the one of its id. Throws where it cannot be stored. */
@@ -86,7 +86,7 @@ export interface Monitor {
   stop(ms: number): Promise<void>;
 }
 
-export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
+export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Monitor {
   const { clock, store, events, runner } = ports;
   const work = new AbortController();
   const overdue = createOverdue(clock);
@@ -96,19 +96,19 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
-  const inForce = createPlanInForce([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
+  const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
   const heldUntil = (target: string, now: number) => assessor.holdbacks.heldUntil(target, now);
-  const request = (target: string) => inForce.request(target);
+  const request = (target: string) => watchSet.request(target);
   const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   let watched: readonly Target[] = [];
   let stopped: Promise<void> | null = null;
 
   for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.set(silence.id, silence);
-  apply(plan);
+  apply(settings);
 
-  function apply({ targets, maintenance, unknownAfterMs = 900_000 }: Plan): Applied {
-    const { applied, changed } = inForce.want(targets);
+  function apply({ targets, maintenance, unknownAfterMs = 900_000 }: MonitorSettings): Applied {
+    const { applied, changed } = watchSet.want(targets);
     watched = targets;
     const anew = changed.filter(
       ({ before, target }) => before !== null && !isDeepStrictEqual(before.spec, target.spec),
@@ -116,7 +116,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     for (const { target } of anew) assessor.forget(target.name);
     assessor.setTargets(targets, (name) => memories.get(name) ?? nothingRemembered, maintenance, unknownAfterMs);
     lookBack(assessor, store, changed, anew, clock.now());
-    inForce.enforce();
+    watchSet.enforce();
     extraRounds.ask(assessor.holdbacks.held());
     return applied;
   }
@@ -150,12 +150,12 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
   async function stop(ms: number): Promise<void> {
     for (const part of [extraRounds, listeners]) part[Symbol.dispose]();
     runner.leave?.();
-    inForce.stop();
-    const done = inForce.idle().then(async () => recorder.idle());
+    watchSet.stop();
+    const done = watchSet.idle().then(async () => recorder.idle());
     if (!(await endsWithin(done, clock, ms))) {
       work.abort(new Error('the monitor is stopping'));
       recorder.giveUp();
-      await inForce.idle();
+      await watchSet.idle();
     }
     resolve();
   }
@@ -167,7 +167,7 @@ export function startMonitor(plan: Plan, ports: MonitorPorts): Monitor {
     troubled: (trouble) => tellOfUs((own) => own.troubled(trouble, clock.now())),
     overdueMs: () => overdue.ms(),
     apply,
-    targets: () => inForce.names(),
+    targets: () => watchSet.names(),
     silence(silence) {
       store.saveSilence(silence);
       assessor.holdbacks.silences.set(silence.id, silence);

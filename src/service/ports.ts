@@ -17,8 +17,8 @@ export interface NodeListener {
    * it keeps none any more.
    */
   watching(node: string, number: number, since: number): void;
-  /** What a node saw. `settle`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
-  seen(node: string, sightings: readonly Sighting[], settle: (() => void) | null): void;
+  /** What a node saw. `confirm`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
+  seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void;
 }
 
 /** One check for one node, as it is sent. */

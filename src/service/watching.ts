@@ -71,7 +71,7 @@ export class Watching implements Disposable {
     });
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
-      seen: (node, sightings, settle) => this.#heardSightings(node, sightings, settle),
+      seen: (node, sightings, confirm) => this.#heardSightings(node, sightings, confirm),
     });
   }
 
@@ -220,33 +220,33 @@ export class Watching implements Disposable {
     if (this.#lookAtNodes()) this.#change();
   }
 
-  #heardSightings(node: string, sightings: readonly Sighting[], settle: (() => void) | null): void {
-    if (this.#early !== null) return void this.#early.push(() => this.#heardSightings(node, sightings, settle));
+  #heardSightings(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void {
+    if (this.#early !== null) return void this.#early.push(() => this.#heardSightings(node, sightings, confirm));
     const info = this.#statuses.get(node)?.info;
-    if (info === undefined) return settle?.();
-    const settleOne = countDown(sightings.length, settle);
-    for (const sighting of sightings) this.#take(info, sighting, settleOne);
+    if (info === undefined) return confirm?.();
+    const confirmOne = countDown(sightings.length, confirm);
+    for (const sighting of sightings) this.#take(info, sighting, confirmOne);
     for (const name of new Set(sightings.map(({ target }) => target))) {
       const place = this.#places.get(name);
       if (place !== undefined) this.#judge(place);
     }
   }
 
-  #take(node: NodeStatus['info'], sighting: Sighting, settle: (() => void) | null): void {
+  #take(node: NodeStatus['info'], sighting: Sighting, confirm: (() => void) | null): void {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
     const place = this.#places.get(target);
-    if (place === undefined || place.assigned.revision !== revision) return settle?.();
+    if (place === undefined || place.assigned.revision !== revision) return confirm?.();
     const isCalled = place.rounds.voters.some(({ name }) => name === node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
-    if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, settle);
-    if (taken === 'uncalled') settle?.();
-    else if (settle !== null) this.#storedRounds.after({ target, dueAt }, settle);
+    if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, confirm);
+    if (taken === 'uncalled') confirm?.();
+    else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
   }
 
-  async #keepLate(late: LateSighting, settle: (() => void) | null): Promise<void> {
+  async #keepLate(late: LateSighting, confirm: (() => void) | null): Promise<void> {
     try {
       await this.#options.onLate(late);
-      settle?.();
+      confirm?.();
     } catch (error) {
       const { target, dueAt, node } = late;
       this.#options.log.error({ err: error, target, dueAt, node: node.name }, 'a late result could not be stored');

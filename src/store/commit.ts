@@ -6,10 +6,10 @@ import type { Work, WorkResult } from './queue.ts';
 import type { SpellLog } from './spells.ts';
 import type { Writer } from './write.ts';
 
-export interface CommitParts {
+export interface CommitDependencies {
   readonly file: Pick<OpenDatabase, 'waitForDisk'> & { readonly raw: Pick<Database.Database, 'transaction'> };
   readonly writer: Writer;
-  readonly spells: Pick<SpellLog, 'settle'>;
+  readonly spells: Pick<SpellLog, 'transactionEnded'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Told of each transaction that was committed, in seconds. */
@@ -17,7 +17,7 @@ export interface CommitParts {
 }
 
 /** What writes a batch in one transaction, or throws and has written nothing. */
-export function createCommit({ file, writer, spells, clock, log, onWritten }: CommitParts) {
+export function createCommit({ file, writer, spells, clock, log, onWritten }: CommitDependencies) {
   function write(work: Work): WorkResult {
     if (work.kind === 'round') return writer.writeRound(work.round);
     if (work.kind === 'late') return writer.writeLate(work.late);
@@ -29,7 +29,7 @@ export function createCommit({ file, writer, spells, clock, log, onWritten }: Co
     try {
       return file.raw.transaction(() => work.map(write)).immediate();
     } catch (error) {
-      spells.settle('rolled back');
+      spells.transactionEnded('rolled back');
       writer.forgetNames();
       throw error;
     }
@@ -48,7 +48,7 @@ export function createCommit({ file, writer, spells, clock, log, onWritten }: Co
     file.waitForDisk(durable);
     const begun = clock.elapsed();
     const done = transact(work);
-    spells.settle('committed');
+    spells.transactionEnded('committed');
     tell((clock.elapsed() - begun) / 1_000);
     return done;
   };

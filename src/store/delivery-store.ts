@@ -13,7 +13,7 @@ import {
 import type { BetterSQLite3Database } from './drizzle.ts';
 import type { CommitQueue } from './queue.ts';
 
-export interface DeliveryParts {
+export interface DeliveryDependencies {
   readonly database: BetterSQLite3Database;
   readonly queue: Pick<CommitQueue, 'settle' | 'waitingSettlements'>;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface DeliveryParts {
 }
 
 /** The outbox's part of the store. */
-export function createDeliveryStore({ database, queue, clock, guard }: DeliveryParts) {
+export function createDeliveryStore({ database, queue, clock, guard }: DeliveryDependencies) {
   const channels = new Set(readChannels(database));
   const store: DeliveryStore = {
     dueDeliveries: (now, limit) => guard(() => readDue(database, queue.waitingSettlements(), now, limit)),

@@ -26,7 +26,7 @@ export function writePast(options: OpenOptions, rounds: Iterable<RoundRecord>): 
     batch = [];
   }
   stored += write.immediate(batch).length;
-  parts.spells.settle('committed');
+  parts.spells.transactionEnded('committed');
   parts.spells.flush();
   return stored;
 }

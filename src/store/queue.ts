@@ -31,7 +31,7 @@ export interface QueueHealth {
   readonly dropped: number;
 }
 
-interface Entry {
+interface QueuedWork {
   readonly work: Work;
   resolve(result: WorkResult): void;
   reject(error: Error): void;
@@ -50,7 +50,7 @@ const longestRetryMs = 10_000;
  */
 export class CommitQueue {
   readonly #options: QueueOptions;
-  #entries: Entry[] = [];
+  #queued: QueuedWork[] = [];
   #timer: { readonly at: number; readonly handle: Disposable } | null = null;
   #lastUrgentAt = Number.NEGATIVE_INFINITY;
   #retryMs = 0;
@@ -67,9 +67,9 @@ export class CommitQueue {
   add(round: RoundRecord): Promise<WorkResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
-      this.#entries.push({ work: { kind: 'round', round }, resolve, reject });
+      this.#queued.push({ work: { kind: 'round', round }, resolve, reject });
       if (this.#lastError !== null) return this.#makeRoom();
-      if (isSteady(round) && this.#entries.length < groupLimit) return this.#wakeIn(groupMs);
+      if (isSteady(round) && this.#queued.length < groupLimit) return this.#wakeIn(groupMs);
       const left = this.#lastUrgentAt + urgentGapMs - this.#options.clock.elapsed();
       if (left > 0) return this.#wakeIn(left);
       this.#lastUrgentAt = this.#options.clock.elapsed();
@@ -81,7 +81,7 @@ export class CommitQueue {
   addLate(late: LateVote): Promise<WorkResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
-      this.#entries.push({ work: { kind: 'late', late }, resolve, reject });
+      this.#queued.push({ work: { kind: 'late', late }, resolve, reject });
       if (this.#lastError !== null) return this.#makeRoom();
       this.#wakeIn(urgentGapMs);
     });
@@ -92,7 +92,7 @@ export class CommitQueue {
     if (this.#closed) throw new WatchpostError('store_failed', 'the database is closed');
     const failures: Error[] = [];
     const reject = (error: Error) => failures.push(error);
-    this.#entries.push({ work: { kind: 'settlements', settlements }, resolve: () => undefined, reject });
+    this.#queued.push({ work: { kind: 'settlements', settlements }, resolve: () => undefined, reject });
     if (this.#lastError === null) this.flush();
     for (const failure of failures) throw failure;
   }
@@ -102,7 +102,7 @@ export class CommitQueue {
     this.#timer?.handle[Symbol.dispose]();
     this.#timer = null;
     try {
-      while (this.#entries.length > 0) this.#commit(this.#entries.slice(0, groupLimit));
+      while (this.#queued.length > 0) this.#commit(this.#queued.slice(0, groupLimit));
     } catch (error) {
       return this.#postpone(error);
     }
@@ -111,14 +111,14 @@ export class CommitQueue {
 
   /** The settlements that are not yet in the database, oldest first. */
   waitingSettlements(): readonly Settlement[] {
-    return this.#entries.flatMap(({ work }) => (work.kind === 'settlements' ? work.settlements : []));
+    return this.#queued.flatMap(({ work }) => (work.kind === 'settlements' ? work.settlements : []));
   }
 
   health(): QueueHealth {
     return {
       lastError: this.#lastError,
       failingSince: this.#failingSince,
-      queued: this.#entries.length,
+      queued: this.#queued.length,
       dropped: this.#dropped,
     };
   }
@@ -130,26 +130,26 @@ export class CommitQueue {
     this.#closed = true;
     this.#timer?.handle[Symbol.dispose]();
     this.#timer = null;
-    const lost = this.#entries;
-    this.#entries = [];
+    const lost = this.#queued;
+    this.#queued = [];
     const error = new WatchpostError('store_failed', `not written before the end: ${this.#lastError ?? ''}`);
-    for (const entry of lost) entry.reject(error);
+    for (const one of lost) one.reject(error);
     return lost.length;
   }
 
-  // Takes the batch off the queue. Where one entry is at fault, the others are committed without it.
-  #commit(batch: readonly Entry[]): void {
+  // Takes the batch off the queue. Where one is at fault, the others are committed without it.
+  #commit(batch: readonly QueuedWork[]): void {
     let results: readonly WorkResult[];
     try {
-      const work = batch.map((entry) => entry.work);
+      const work = batch.map((one) => one.work);
       results = this.#options.commit(work, work.some(isDurable));
     } catch (error) {
       if (isOutage(error)) throw error;
-      if (batch.length > 1) return batch.forEach((entry) => this.#commit([entry]));
-      this.#entries.shift();
+      if (batch.length > 1) return batch.forEach((one) => this.#commit([one]));
+      this.#queued.shift();
       return batch[0]?.reject(new WatchpostError('store_failed', `not stored: ${reasonOf(error)}`, { cause: error }));
     }
-    this.#entries.splice(0, batch.length);
+    this.#queued.splice(0, batch.length);
     for (const [index, result] of results.entries()) batch[index]?.resolve(result);
   }
 
@@ -158,7 +158,7 @@ export class CommitQueue {
     this.#retryMs = Math.min(Math.max(this.#retryMs * 2, firstRetryMs), longestRetryMs);
     const reason = reasonOf(error);
     if (this.#lastError !== reason) {
-      log.error({ err: error, queued: this.#entries.length }, 'database refuses, rounds wait in memory');
+      log.error({ err: error, queued: this.#queued.length }, 'database refuses, rounds wait in memory');
     }
     this.#lastError = reason;
     this.#failingSince ??= clock.now();
@@ -176,17 +176,15 @@ export class CommitQueue {
 
   // Gives up the oldest rounds that changed nothing, then those that changed a state only; never one that tells of an incident.
   #makeRoom(): void {
-    while (this.#entries.length > this.#options.limit) {
-      const steady = this.#entries.findIndex(
+    while (this.#queued.length > this.#options.limit) {
+      const steady = this.#queued.findIndex(
         ({ work }) => work.kind === 'late' || (work.kind === 'round' && isSteady(work.round)),
       );
-      const index = steady === -1 ? this.#entries.findIndex(({ work }) => !isDurable(work)) : steady;
-      const [entry] = index === -1 ? [] : this.#entries.splice(index, 1);
-      if (entry === undefined) return;
+      const index = steady === -1 ? this.#queued.findIndex(({ work }) => !isDurable(work)) : steady;
+      const [one] = index === -1 ? [] : this.#queued.splice(index, 1);
+      if (one === undefined) return;
       this.#dropped += 1;
-      entry.reject(
-        new WatchpostError('store_failed', `round dropped: ${this.#lastError ?? ''}, and the queue is full`),
-      );
+      one.reject(new WatchpostError('store_failed', `round dropped: ${this.#lastError ?? ''}, and the queue is full`));
     }
   }
 
@@ -198,7 +196,7 @@ export class CommitQueue {
   }
 
   #wake(): void {
-    if (this.#entries.some(({ work }) => work.kind === 'round' && !isSteady(work.round))) {
+    if (this.#queued.some(({ work }) => work.kind === 'round' && !isSteady(work.round))) {
       this.#lastUrgentAt = this.#options.clock.elapsed();
     }
     this.flush();

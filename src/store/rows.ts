@@ -87,7 +87,7 @@ const Wording = z.object({
   ended: z.string(),
 });
 
-const Turn = z.object({
+const VerdictChange = z.object({
   at: z.number(),
   status: z.enum({ up: 'up', partial: 'partial', down: 'down', unknown: 'unknown' } satisfies {
     [Status in Incident['timeline'][number]['status']]: Status;
@@ -124,7 +124,7 @@ const IncidentRecord = z.object({
   closingVotes: VoteLines.nullable(),
   wording: Wording.default(down),
   closing: z.enum(['recovered', 'unwatched']).nullable().default(null),
-  timeline: z.array(Turn).default([]),
+  timeline: z.array(VerdictChange).default([]),
   held: Held.nullable().default(null),
   told: z
     .array(z.object({ channel: z.string(), recipient: z.string() }))

@@ -40,7 +40,7 @@ export interface SpellLog {
   /** Takes in a round, inside the transaction that stores it. */
   note(targetId: number, dueAt: number, verdict: RoundVerdict): void;
   /** To be called when that transaction is over. */
-  settle(outcome: 'committed' | 'rolled back'): void;
+  transactionEnded(outcome: 'committed' | 'rolled back'): void;
   /** Writes how long the newest spells have lasted by now. */
   flush(): void;
   newest(): ReadonlyMap<number, Spell>;
@@ -66,7 +66,7 @@ export function createSpellLog(database: Database.Database): SpellLog {
       if (newest !== null) write(targetId, newest);
       write(targetId, next);
     },
-    settle(outcome) {
+    transactionEnded(outcome) {
       if (outcome === 'committed') {
         for (const [targetId, spell] of pending) {
           kept.set(targetId, spell);

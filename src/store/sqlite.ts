@@ -144,7 +144,7 @@ export function openStore(options: StoreOptions): Store {
 
 type Guard = <Result>(action: () => Result) => Result;
 
-interface MemoryParts {
+interface MemoryDependencies {
   readonly database: BetterSQLite3Database;
   readonly file: OpenDatabase;
   readonly parts: HistoryParts;
@@ -153,7 +153,7 @@ interface MemoryParts {
 }
 
 /** What the monitor begins with, and what it keeps by a name. */
-function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryParts) {
+function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryDependencies) {
   function successesOf(target: string, from: number, to: number): readonly StoredSuccess[] {
     return history
       .results(target, null, { from, to })
@@ -210,7 +210,7 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryPa
   } satisfies Partial<Store>;
 }
 
-interface CareParts {
+interface CareDependencies {
   readonly file: OpenDatabase;
   readonly parts: HistoryParts;
   readonly queue: Pick<CommitQueue, 'health'>;
@@ -220,7 +220,7 @@ interface CareParts {
 }
 
 /** What keeps the file small, and what there is to know about it. */
-function careOf({ file, parts: { upkeep }, queue, files, clock, guard }: CareParts) {
+function careOf({ file, parts: { upkeep }, queue, files, clock, guard }: CareDependencies) {
   const number = (pragma: string): number => Number(file.raw.pragma(pragma, { simple: true }));
   return {
     upkeep: () =>

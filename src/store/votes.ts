@@ -14,14 +14,14 @@ export interface VoteWriter {
   writeLate(late: LateVote): 'stored' | 'duplicate';
 }
 
-export type VoteParts = Pick<HistoryParts, 'spells' | 'late' | 'upkeep' | 'recent'>;
+export type VoteDependencies = Pick<HistoryParts, 'spells' | 'late' | 'upkeep' | 'recent'>;
 
 type VoteRow = ReturnType<typeof resultOf> & { readonly nodeId: number };
 
 export function createVoteWriter(
   database: BetterSQLite3Database,
   names: Names,
-  { spells, late, upkeep, recent }: VoteParts,
+  { spells, late, upkeep, recent }: VoteDependencies,
 ): VoteWriter {
   const { selectRound, insertResult } = prepare(database);
 

@@ -5,7 +5,7 @@ import { createNames } from './names.ts';
 import { remindOthers, writeReminder } from './reminders.ts';
 import { type Delivery, type Incident, incidentRow, type RuleState, type Settlement, stateText } from './rows.ts';
 import { deliveries, incidents, ruleStates } from './schema.ts';
-import { createVoteWriter, type VoteParts } from './votes.ts';
+import { createVoteWriter, type VoteDependencies } from './votes.ts';
 
 export interface Writer {
   /**
@@ -22,7 +22,7 @@ export interface Writer {
 }
 
 /** Everything that writes, inside the transaction of its caller. */
-export function createWriter(database: BetterSQLite3Database, parts: VoteParts): Writer {
+export function createWriter(database: BetterSQLite3Database, parts: VoteDependencies): Writer {
   const names = createNames(database);
   const votes = createVoteWriter(database, names, parts);
   const upsertState = prepareState(database);

@@ -17,7 +17,7 @@ export interface ListenAddress {
 }
 
 /** What answers, and the proxies whose connections stand for many clients. */
-export interface Answering {
+export interface ServedApp {
   /** Ready to answer; it does not listen itself. */
   readonly app: FastifyInstance;
   /** Addresses and ranges. */
@@ -28,7 +28,7 @@ export interface Answering {
 export interface Listener extends AsyncDisposable {
   readonly address: ListenAddress;
   /** Has another application answer from now on. Requests that run end with the one that they began with. */
-  answerWith(next: Answering): void;
+  serve(next: ServedApp): void;
 }
 
 /** What the configuration calls a listener. */
@@ -44,12 +44,12 @@ export interface ListenerOptions {
 
 /** Listens, with connections that cannot wear it out. Rejects with `listen_failed` where it cannot, and then nothing listens. */
 export async function startListener(
-  first: Answering,
+  first: ServedApp,
   { at, key, limits, clock, log }: ListenerOptions,
 ): Promise<Listener> {
-  let answering = first;
+  let served = first;
   let isTrusted = inRanges(first.trustProxy);
-  const server = serverOf(limits, (request, response) => answering.app.routing(request, response));
+  const server = serverOf(limits, (request, response) => served.app.routing(request, response));
   const connections = admitConnections(
     server,
     createAdmission<Socket>(limits, (address) => isTrusted(address)),
@@ -68,14 +68,14 @@ export async function startListener(
   log.info({ url: `http://${hostAndPort(address)}` }, what);
   return {
     address,
-    answerWith(next) {
-      answering = next;
+    serve(next) {
+      served = next;
       isTrusted = inRanges(next.trustProxy);
     },
     async [Symbol.asyncDispose]() {
       using limit = deadline(clock, limits.closeMs);
       const ended = once(server, 'close');
-      const closed = Promise.all([answering.app.close(), ended]);
+      const closed = Promise.all([served.app.close(), ended]);
       server.close();
       connections.end();
       try {

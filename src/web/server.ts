@@ -4,7 +4,7 @@ import type { Log } from '#kernel/log.ts';
 import { createApp, type WebLimits, webLimits } from './app.ts';
 import type { ProblemPage } from './errors.ts';
 import { addHealth, type Health } from './health.ts';
-import { type Answering, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
+import { type ServedApp, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
 import { type AnswerMetrics, metricsRoute, type MetricsText } from './metrics.ts';
@@ -36,7 +36,7 @@ export interface WebOptions {
 }
 
 /** What can change while it listens. */
-export type Answers = Partial<
+export type WebChanges = Partial<
   Pick<WebOptions, 'plugins' | 'adminPlugins' | 'metricsFor' | 'problemPage' | 'trustProxy'>
 >;
 
@@ -46,7 +46,7 @@ export interface WebServer extends AsyncDisposable {
   /** The same of the listener for operators, which may be the same. */
   adminAddr(): ListenAddress;
   /** Makes ready to answer in another way, and gives what puts that into force: requests that run then end as they began. */
-  prepare(next: Answers): Promise<() => void>;
+  prepare(next: WebChanges): Promise<() => void>;
   /** Stops to listen, lets running requests end for `closeMs` at the most, and cuts what is left. */
   close(): Promise<void>;
 }
@@ -57,9 +57,7 @@ export async function startWebServer(options: WebOptions): Promise<WebServer> {
   const limits = { ...webLimits, ...options.limits };
   await using started = new AsyncDisposableStack();
   const open = async (routes: Routes, at: ListenAddress, key: ListenerKey) => {
-    const listener = started.use(
-      await startListener(await answering(options, routes), { at, key, limits, clock, log }),
-    );
+    const listener = started.use(await startListener(await appOf(options, routes), { at, key, limits, clock, log }));
     return { listener, routes };
   };
   // The one for operators first: whoever finds the other one listening finds everything.
@@ -72,11 +70,11 @@ export async function startWebServer(options: WebOptions): Promise<WebServer> {
     addr: () => main.listener.address,
     adminAddr: () => (forAdmin ?? main).listener.address,
     async prepare(next) {
-      const ready = await Promise.all(all.map(async ({ routes }) => answering({ ...options, ...next }, routes)));
+      const ready = await Promise.all(all.map(async ({ routes }) => appOf({ ...options, ...next }, routes)));
       return () => {
         for (const [index, { listener }] of all.entries()) {
           const one = ready[index];
-          if (one !== undefined) listener.answerWith(one);
+          if (one !== undefined) listener.serve(one);
         }
       };
     },
@@ -108,7 +106,7 @@ const everything: Routes = ({ metrics, metricsFor, health, log, plugins = [], ad
   ...adminPlugins,
 ];
 
-async function answering(options: WebOptions, routes: Routes): Promise<Answering> {
+async function appOf(options: WebOptions, routes: Routes): Promise<ServedApp> {
   const { log, trustProxy = [], limits, problemPage, metrics } = options;
   const app = createApp({ log, limits: { ...webLimits, ...limits }, trustProxy, problemPage, metrics });
   const refuseOthers = otherMethods(app);

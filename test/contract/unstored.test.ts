@@ -7,7 +7,7 @@ import type { Target } from '#monitor/judge/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
 import { createUnstored } from '#monitor/tell/unstored.ts';
-import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -69,7 +69,7 @@ function launch(): void {
   monitor = startMonitor(
     { targets: [shop], maintenance: [] },
     {
-      runner: watchByAsking(asked, clock, logged.log),
+      runner: watchByRuns(asked, clock, logged.log),
       store,
       clock,
       log: logged.log,

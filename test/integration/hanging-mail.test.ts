@@ -5,7 +5,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startMonitor } from '#monitor/monitor.ts';
 import { createOutbox } from '#monitor/tell/outbox.ts';
-import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked } from '#monitor/watch/runner.ts';
 import { smtpServer, template } from '../support/mails.ts';
 import { memoryLog } from '../support/memory-log.ts';
@@ -64,7 +64,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
   const monitor = startMonitor(
     { targets: watched, maintenance: [] },
     {
-      runner: watchByAsking(asked, systemClock, log),
+      runner: watchByRuns(asked, systemClock, log),
       store,
       clock: systemClock,
       log,

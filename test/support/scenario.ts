@@ -6,10 +6,10 @@ import type { Maintenance } from '#monitor/doubt/maintenance.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import { type Monitor, type Plan, startMonitor } from '#monitor/monitor.ts';
+import { type Monitor, type MonitorSettings, startMonitor } from '#monitor/monitor.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
 import { createUnstored } from '#monitor/tell/unstored.ts';
-import { watchByAsking } from '#monitor/watch/by-asking.ts';
+import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { RunRequest } from '#monitor/watch/runner.ts';
 import { FakeClock } from './fake-clock.ts';
 import { type LogLine, memoryLog } from './memory-log.ts';
@@ -73,9 +73,9 @@ export interface Scenario extends AsyncDisposable {
   /** Plays the rows in order, each until the next one's minute, and compares what people were told. The last row is the end. */
   play(rows: readonly Row[]): Promise<void>;
   /** Ends the program and starts it again on what the store has. */
-  restart(plan?: Partial<Plan>): Promise<void>;
-  /** Has the running program watch by another plan. */
-  apply(plan: Partial<Plan>): Promise<void>;
+  restart(settings?: Partial<MonitorSettings>): Promise<void>;
+  /** Has the running program watch by another settings. */
+  apply(settings: Partial<MonitorSettings>): Promise<void>;
 }
 
 const defaultRecipient = {
@@ -132,12 +132,12 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
     return { votes, reportUrl: null };
   }
 
-  let plan: Plan = { targets: options.targets, maintenance: options.maintenance ?? [] };
+  let settings: MonitorSettings = { targets: options.targets, maintenance: options.maintenance ?? [] };
   let running = launch();
 
   function launch(): { monitor: Monitor; outbox: Outbox } {
     const asked = { nodes: () => nodes, run, ...(options.service === undefined ? {} : { url: options.service }) };
-    const runner = watchByAsking(asked, clock, log.log);
+    const runner = watchByRuns(asked, clock, log.log);
     const unstored = createUnstored({ store, log: log.log });
     const outbox = createOutbox({
       store: unstored,
@@ -149,10 +149,10 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       linkTo: () => null,
       ...options.outbox,
     });
-    name(plan.targets);
+    name(settings.targets);
     const events = { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {} };
     const wakeOutbox = () => outbox.wake();
-    const monitor = startMonitor(plan, {
+    const monitor = startMonitor(settings, {
       runner,
       store,
       clock,
@@ -212,14 +212,14 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
     },
     async restart(changes = {}) {
       await end();
-      plan = { ...plan, ...changes };
+      settings = { ...settings, ...changes };
       running = launch();
       await clock.advance(0);
     },
     async apply(changes) {
-      plan = { ...plan, ...changes };
-      name(plan.targets);
-      running.monitor.apply(plan);
+      settings = { ...settings, ...changes };
+      name(settings.targets);
+      running.monitor.apply(settings);
       await clock.advance(0);
     },
     [Symbol.asyncDispose]: end,

@@ -52,8 +52,8 @@ export async function probe(
         port: port ?? 53,
         verify: (ends) => context.gate.verify(pinned, ends),
       };
-      const asking = options(signal);
-      const asked = await Promise.all(questions.map((question) => ask(question, server, asking)));
+      const askOptions = options(signal);
+      const asked = await Promise.all(questions.map((question) => ask(question, server, askOptions)));
       return conclude(spec, asked, phases);
     },
     // Where the name server's own name is, is none of the records that were asked for.

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { formatHostPort } from '../endpoint.ts';
 
 /** How a call ended, as its trailers say. */
-export interface Answer {
+export interface GrpcResponse {
   readonly httpStatus: number;
   /** `grpc-status`: 0 where all went well; null where there was none. */
   readonly code: number | null;
@@ -18,14 +18,14 @@ export interface CallOptions {
   readonly onFirstByte: () => void;
 }
 
-const largestAnswer = 65_536;
+const largestResponse = 65_536;
 
 /** Calls `grpc.health.v1.Health/Check` over an open connection, which is not closed. Rejects for what breaks the connection or HTTP/2. */
 export async function call(
   socket: Socket,
   request: Buffer,
   { name, port, secure, onFirstByte }: CallOptions,
-): Promise<Answer> {
+): Promise<GrpcResponse> {
   return new Promise((resolve, reject) => {
     const scheme = secure ? 'https' : 'http';
     const authority = formatHostPort(name, port);
@@ -57,7 +57,7 @@ export async function call(
     });
     stream.on('data', (piece: Buffer) => {
       length += piece.length;
-      if (length > largestAnswer) reject(new RangeError(`the answer is larger than ${largestAnswer} bytes`));
+      if (length > largestResponse) reject(new RangeError(`the answer is larger than ${largestResponse} bytes`));
       else pieces.push(piece);
     });
     stream.once('close', () => {

@@ -11,7 +11,7 @@ import { reach } from '../reach.ts';
 import type { Findings } from '../tcp/conversation.ts';
 import { secure } from '../tcp/secure.ts';
 import { handshakeFailure } from '../tls-connection.ts';
-import { type Answer, call } from './call.ts';
+import { type GrpcResponse, call } from './call.ts';
 import type { Detail } from './detail.ts';
 import { encodeRequest, readResponse } from './message.ts';
 import type { Spec } from './spec.ts';
@@ -87,9 +87,9 @@ async function talk(socket: Socket, { spec, endpoint, found, clock, signal }: Ca
     },
   };
   try {
-    const answer = await orAbort(call(socket, encodeRequest(spec.health_of), options), signal);
+    const response = await orAbort(call(socket, encodeRequest(spec.health_of), options), signal);
     found.seconds = toSeconds(clock.elapsed() - start);
-    return judge(answer, found.detail);
+    return judge(response, found.detail);
   } catch (error) {
     if (error instanceof DeadlineError) {
       return failure('target', 'timeout', `no answer within ${formatDuration(error.ms)}`);
@@ -99,7 +99,7 @@ async function talk(socket: Socket, { spec, endpoint, found, clock, signal }: Ca
   }
 }
 
-function judge({ httpStatus, code, message, body }: Answer, detail: Detail): Failure | null {
+function judge({ httpStatus, code, message, body }: GrpcResponse, detail: Detail): Failure | null {
   if (httpStatus !== 200) return failure('target', 'status', `HTTP status ${httpStatus} instead of an answer of gRPC`);
   if (code === null) return failure('target', 'protocol', 'the answer has no grpc-status');
   if (code !== 0) {

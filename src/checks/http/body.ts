@@ -45,13 +45,13 @@ export async function readBody(stream: Readable, { limit, coding, keep, isWhole 
   let bytes = 0;
   try {
     return await new Promise((resolve, reject) => {
-      const settle = (complete: boolean) => resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
+      const finish = (complete: boolean) => resolve({ bytes, complete, content: keep ? Buffer.concat(chunks) : null });
       const take = (chunk: Buffer) => {
         const left = limit - bytes;
         const taken = chunk.length > left ? chunk.subarray(0, left) : chunk;
         bytes += taken.length;
         if (keep) chunks.push(taken);
-        if (chunk.length > left) settle(false);
+        if (chunk.length > left) finish(false);
       };
       // It may have failed before anybody listened.
       if (stream.errored !== null) reject(stream.errored);
@@ -62,7 +62,7 @@ export async function readBody(stream: Readable, { limit, coding, keep, isWhole 
       decoder?.on('error', (cause) => reject(new Error(`the body is not valid ${coding ?? ''}`, { cause })));
       const source = decoder === null ? stream : stream.pipe(decoder);
       source.on('data', take);
-      source.once('end', () => (isWhole() ? settle(true) : reject(new EndedEarly())));
+      source.once('end', () => (isWhole() ? finish(true) : reject(new EndedEarly())));
     });
   } finally {
     decoder?.destroy();

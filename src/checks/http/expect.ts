@@ -12,7 +12,7 @@ import type { Expectation, HeaderExpectation } from './spec.ts';
 import { describeRanges, inRanges } from './status-ranges.ts';
 
 /** A whole answer as expectations see it. */
-export interface Answer {
+export interface HttpResponse {
   readonly head: Pick<Head, 'status' | 'reason' | 'headers' | 'valuesOf'>;
   readonly body: Body;
   readonly certificate: Certificate | null;
@@ -28,14 +28,14 @@ export interface Unmet {
 }
 
 /** Looks at status, headers, body, certificate and latency, in this order; null where the answer is a good one. */
-export function findUnmet(expected: Expectation, answer: Answer): Unmet | null {
-  const { head, body } = answer;
+export function findUnmet(expected: Expectation, response: HttpResponse): Unmet | null {
+  const { head, body } = response;
   return (
     unmet('status', statusFailure(expected.status, head)) ??
     unmet('headers', headerFailure(expected.headers, head)) ??
     unmet('body', expected.body === undefined ? null : bodyFailure(expected.body, body, head)) ??
-    unmet('certificate', validityFailure(expected.certificate, answer)) ??
-    unmet('latency', latencyFailure(expected.latency, answer.seconds))
+    unmet('certificate', validityFailure(expected.certificate, response)) ??
+    unmet('latency', latencyFailure(expected.latency, response.seconds))
   );
 }
 
@@ -43,13 +43,13 @@ function unmet(part: Unmet['part'], failure: Failure | null): Unmet | null {
   return failure === null ? null : { part, failure };
 }
 
-function statusFailure(ranges: Expectation['status'], { status, reason }: Answer['head']): Failure | null {
+function statusFailure(ranges: Expectation['status'], { status, reason }: HttpResponse['head']): Failure | null {
   if (ranges === undefined ? status < 400 : inRanges(status, ranges)) return null;
   const wanted = ranges === undefined ? '' : `, expected ${describeRanges(ranges)}`;
   return problem('status', `${status} ${reason}`.trim() + wanted);
 }
 
-function headerFailure(expected: Expectation['headers'], { valuesOf }: Answer['head']): Failure | null {
+function headerFailure(expected: Expectation['headers'], { valuesOf }: HttpResponse['head']): Failure | null {
   for (const [name, conditions] of Object.entries(expected)) {
     const values = valuesOf(name.toLowerCase());
     // Equal headers are one list (RFC 9110, section 5.3): each of its members may be meant, or all of it.
@@ -76,7 +76,7 @@ function headerMismatch(wanted: HeaderExpectation, values: readonly string[] | n
   return values.some((one) => pattern.test(one)) ? null : `it to match ${wanted.regex}`;
 }
 
-function validityFailure(expected: Expectation['certificate'], { certificate, now }: Answer): Failure | null {
+function validityFailure(expected: Expectation['certificate'], { certificate, now }: HttpResponse): Failure | null {
   if (expected === undefined) return null;
   if (certificate === null) return problem('tls', 'there is no certificate: the connection is not encrypted');
   return shortLife(certificate, expected.valid_for, now);

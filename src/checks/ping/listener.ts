@@ -6,7 +6,7 @@ import { type Instant, roundTrip } from './round-trip.ts';
 import { sameHost } from './socket-address.ts';
 import type { EchoListener, EchoSocket } from './socket.ts';
 
-export interface ListenerParts {
+export interface ListenerDependencies {
   readonly socket: EchoSocket;
   readonly flights: Flights;
   readonly now: () => Instant;
@@ -14,7 +14,7 @@ export interface ListenerParts {
 }
 
 /** Finds for what the socket gets the request that it belongs to, and drops what belongs to none. */
-export function createListener({ socket, flights, now, tell }: ListenerParts): EchoListener {
+export function createListener({ socket, flights, now, tell }: ListenerDependencies): EchoListener {
   // Raw IPv4 sockets get packets before the kernel has checked them.
   const kernelChecks = socket.identifier === null || socket.family === 6;
 

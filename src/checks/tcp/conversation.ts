@@ -6,7 +6,7 @@ import { closeSocket } from '../connection.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { bytesOf, describeExpectation, endOfMatch, type Expectation, matcherOf, type Payload } from '../payload.ts';
-import { answerLimit } from './answer.ts';
+import { receiveLimit } from './receive-buffer.ts';
 import type { Detail } from './detail.ts';
 import { createReader, type Reader, type Reading } from './reader.ts';
 import { secure } from './secure.ts';
@@ -117,7 +117,7 @@ async function hear(step: Step, reader: Reader, conversation: Conversation): Pro
 function verdictOn(reading: Reading, expectation: Expectation, signal: AbortSignal): Failure | null {
   const { end, bytes } = reading;
   if (end === 'full') {
-    const message = `the first ${answerLimit} bytes do not contain ${describeExpectation(expectation)}`;
+    const message = `the first ${receiveLimit} bytes do not contain ${describeExpectation(expectation)}`;
     return failure('target', 'answer', message);
   }
   if (end === 'ended') {

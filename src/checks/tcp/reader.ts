@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Clock, orAbort } from '#kernel/clock.ts';
-import { gatherAnswer, type GatheredAnswer } from './answer.ts';
+import { createReceiveBuffer, type ReceiveBuffer } from './receive-buffer.ts';
 
 /** How reading ended: by a match, by the cap, by the other side's end, or by an error such as the deadline's. */
 export interface Reading {
@@ -24,20 +24,20 @@ export function createReader(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Reader {
   let left: Buffer = Buffer.alloc(0);
-  let answer: GatheredAnswer | null = null;
+  let answer: ReceiveBuffer | null = null;
   let firstAt: number | null = null;
   let over: 'ended' | Error | null = null;
-  let settle: (end: Reading['end']) => void = () => {};
+  let finishReading: (end: Reading['end']) => void = () => {};
 
   const take = (piece: Buffer) => {
     firstAt ??= clock.elapsed();
     if (answer === null) left = Buffer.concat([left, piece]);
     else answer.take(piece);
-    if (answer?.full === true) settle('full');
+    if (answer?.full === true) finishReading('full');
   };
   const finish = (end: 'ended' | Error) => {
     over ??= end;
-    settle(end);
+    finishReading(end);
   };
   const ended = () => finish('ended');
   socket.on('data', take);
@@ -52,8 +52,8 @@ export function createReader(
     },
     async until(matches, endOf) {
       const { promise, resolve } = Promise.withResolvers<Reading['end']>();
-      settle = resolve;
-      using reading = gatherAnswer(matches, clock, () => resolve('matched'));
+      finishReading = resolve;
+      using reading = createReceiveBuffer(matches, clock, () => resolve('matched'));
       answer = reading;
       answer.take(left);
       if (over !== null) resolve(over);

@@ -1,5 +1,5 @@
 /** A part of an expression. */
-type Part =
+type Expression =
   | { readonly kind: 'number'; readonly value: number }
   | {
       readonly kind: 'metric';
@@ -7,8 +7,8 @@ type Part =
       readonly matchers: readonly Matcher[];
       readonly rangeText: string | null;
     }
-  | { readonly kind: 'call'; readonly name: string; readonly parts: readonly Part[] }
-  | { readonly kind: 'arithmetic'; readonly operator: string; readonly left: Part; readonly right: Part };
+  | { readonly kind: 'call'; readonly name: string; readonly parts: readonly Expression[] }
+  | { readonly kind: 'arithmetic'; readonly operator: string; readonly left: Expression; readonly right: Expression };
 
 export interface Matcher {
   readonly label: string;
@@ -62,7 +62,7 @@ function tokensOf(text: string): readonly string[] | null {
 }
 
 interface Chain {
-  readonly parts: readonly Part[];
+  readonly parts: readonly Expression[];
   readonly operators: readonly string[];
 }
 
@@ -114,21 +114,21 @@ class Reader {
     return token;
   }
 
-  #sum(): Part {
+  #sum(): Expression {
     let left = this.#product();
     while (['+', '-'].includes(this.#next()))
       left = { kind: 'arithmetic', operator: this.#take(), left, right: this.#product() };
     return left;
   }
 
-  #product(): Part {
+  #product(): Expression {
     let left = this.#atom();
     while (['*', '/', '%'].includes(this.#next()))
       left = { kind: 'arithmetic', operator: this.#take(), left, right: this.#atom() };
     return left;
   }
 
-  #atom(): Part {
+  #atom(): Expression {
     if (this.#next() === '(') {
       this.#take();
       const inner = this.#sum();
@@ -142,9 +142,9 @@ class Reader {
     return this.#next() === '(' ? this.#call(token) : this.#metric(token);
   }
 
-  #call(name: string): Part {
+  #call(name: string): Expression {
     this.#take('(');
-    const parts: Part[] = [];
+    const parts: Expression[] = [];
     while (this.#next() !== ')') {
       parts.push(this.#sum());
       if (this.#next() === ',') this.#take();
@@ -160,7 +160,7 @@ class Reader {
     while (this.#take() !== ')');
   }
 
-  #metric(name: string): Part {
+  #metric(name: string): Expression {
     const matchers: Matcher[] = [];
     if (this.#next() === '{') {
       this.#take();
@@ -218,7 +218,7 @@ interface Found {
   readonly over: Comparison['over'];
 }
 
-function metricsIn(part: Part): readonly Found[] {
+function metricsIn(part: Expression): readonly Found[] {
   if (part.kind === 'number') return [];
   if (part.kind === 'arithmetic') return [...metricsIn(part.left), ...metricsIn(part.right)];
   if (part.kind === 'metric') return [{ name: part.name, matchers: part.matchers, over: null }];
@@ -230,7 +230,7 @@ function metricsIn(part: Part): readonly Found[] {
 }
 
 // All that is compared here is a straight line of one metric.
-function valueOf(part: Part, metric: number): number {
+function valueOf(part: Expression, metric: number): number {
   switch (part.kind) {
     case 'number':
       return part.value;

@@ -8,7 +8,7 @@ import {
   serviceIncident,
   type Trouble,
   troubleIncident,
-} from './own-stories.ts';
+} from './own-incident-kinds.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Recipient } from '../judge/recipient.ts';
 import type { Vote } from '../judge/vote.ts';

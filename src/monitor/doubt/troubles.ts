@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { Trouble } from './own-stories.ts';
+import type { Trouble } from './own-incident-kinds.ts';
 
 /** Something of our own that may not work. */
 export interface TroubleSource extends Pick<Trouble, 'name'> {

@@ -5,7 +5,7 @@ import type { Target } from '../judge/target.ts';
 import { createExpected } from './expected.ts';
 import { type Alarm, type Beat, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
 
-/** Waits for the calls of one job. It is to the plan what a watch is. */
+/** Waits for the calls of one job. It is to a target that is heard of what a watch is to one that is checked. */
 export interface Listener {
   readonly ended: Promise<void>;
   /** Takes a call. Resolves to whether it is stored; what is not may come again, and counts once where it names its run. */

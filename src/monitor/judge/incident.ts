@@ -92,7 +92,7 @@ export interface Incident {
   readonly votes: readonly VoteLine[];
   /** The votes of the round that closed it. */
   readonly closingVotes: readonly VoteLine[] | null;
-  /** How the verdict went from the round that opened it on; the first turns where there are many. */
+  /** How the verdict went from the round that opened it on; the first changes where there are many. */
   readonly timeline: readonly VerdictChange[];
   /** Why nobody was told yet that it began; null where that was told, or would have been had anybody wanted to hear of it. */
   readonly held: Held | null;
@@ -134,10 +134,10 @@ export function commonestCause(lines: readonly VoteLine[]): string {
   return cause;
 }
 
-const mostTurns = 50;
+const mostVerdictChanges = 50;
 
 /** The timeline with a verdict added where it is another one than the last; the same list where it is not, or where it is full. */
-export function withVerdictChange(timeline: readonly VerdictChange[], turn: VerdictChange): readonly VerdictChange[] {
-  if (timeline.at(-1)?.status === turn.status || timeline.length >= mostTurns) return timeline;
-  return [...timeline, turn];
+export function withVerdictChange(timeline: readonly VerdictChange[], change: VerdictChange): readonly VerdictChange[] {
+  if (timeline.at(-1)?.status === change.status || timeline.length >= mostVerdictChanges) return timeline;
+  return [...timeline, change];
 }

@@ -118,7 +118,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf('RESOLVED', target, `${words.again} after ${lasted}`),
         headline: `${target} is ${words.again} after ${lasted}`,
         facts: past,
-        tables: [...after, ...before, ...turns(incident, zone)],
+        tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
     case 'closed':
       return {
@@ -127,7 +127,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf('CLOSED', target, `no longer monitored; it ${words.was} for ${lasted}`),
         headline: `${target} is no longer monitored; it ${words.was} until then, for ${lasted}`,
         facts: past,
-        tables: [...before, ...turns(incident, zone)],
+        tables: [...before, ...verdictTable(incident, zone)],
       };
     case 'late': {
       const span = formatSpan(incident.startedAt, endedAt, zone);
@@ -143,7 +143,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
         remarks: [...delay(trouble), ...shared.remarks],
         facts: past,
-        tables: [...after, ...before, ...turns(incident, zone)],
+        tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
     }
   }
@@ -261,7 +261,7 @@ export function unreachedInWords(parts: readonly MessagePart[]): readonly string
 }
 
 // How the verdict changed while the incident was open: what does not change needs no table.
-function turns({ timeline }: Incident, zone: string): readonly ContentTable[] {
+function verdictTable({ timeline }: Incident, zone: string): readonly ContentTable[] {
   if (timeline.length < 2) return [];
   const rows = timeline
     .slice(0, longestTable)

@@ -16,7 +16,7 @@ export function settlementsOfSent(
     const reminders = sent.kind === 'reminder' ? sent.number : 0;
     const afterMs = incident.endedAt === null ? remindAfter(policy, reminders) : null;
     const remindAt = afterMs === null ? null : at + afterMs;
-    const entry: SettledDelivery = {
+    const settled: SettledDelivery = {
       delivery: sent,
       settlement: {
         id: sent.id,
@@ -27,7 +27,7 @@ export function settlementsOfSent(
         ...(reference === undefined ? {} : { reference }),
       },
     };
-    return [entry, ...settlementsOfMerged(merged, message, at)];
+    return [settled, ...settlementsOfMerged(merged, message, at)];
   });
 }
 

@@ -5,7 +5,7 @@ import { createNextDue } from '#schedule/schedule.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
-import { collectVotes } from './by-asking.ts';
+import { collectVotes } from './by-runs.ts';
 import type { Runner, SeenRound } from './runner.ts';
 
 /** A round that is over. */

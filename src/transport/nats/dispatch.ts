@@ -104,7 +104,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const place = windows.take(recipients, one.origin);
       if (typeof place === 'string') return void complete(id, nodeFault('busy', place));
       one.place = place;
-      await place.turn;
+      await place.sendable;
       if (waiting.get(id) !== one) return;
       if (!isRecipient(one.node, place.process)) {
         release(one, place);

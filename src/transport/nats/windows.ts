@@ -14,7 +14,7 @@ export interface Recipient {
 export interface Place {
   readonly process: string;
   /** Resolves when the command may be sent, or is over. */
-  readonly turn: Promise<void>;
+  readonly sendable: Promise<void>;
   /** The process has taken the command on. */
   accept(): void;
   /** The command is over. Idempotent. */
@@ -44,7 +44,7 @@ const mostSent = 256;
 
 export function createWindows(): Windows {
   const loads = new Map<string, Load>();
-  let turn = 0;
+  let offset = 0;
 
   const loadOf = (process: string) => loads.get(process)?.inFlight ?? 0;
 
@@ -56,10 +56,10 @@ export function createWindows(): Windows {
 
   // Equals take turns.
   const choose = (recipients: readonly Recipient[], origin: Origin): Recipient | null => {
-    turn += 1;
+    offset += 1;
     let best: Recipient | null = null;
     for (let index = 0; index < recipients.length; index += 1) {
-      const one = recipients[(index + turn) % recipients.length];
+      const one = recipients[(index + offset) % recipients.length];
       if (one === undefined || !hasRoom(one, origin)) continue;
       if (best === null || loadOf(one.process) < loadOf(best.process)) best = one;
     }
@@ -85,7 +85,7 @@ export function createWindows(): Windows {
       pump(load);
       return {
         process,
-        turn: promise,
+        sendable: promise,
         accept: () => leave(load, waiting, 'accepted'),
         free() {
           if (waiting.state === 'over') return;

@@ -73,13 +73,13 @@ function voteTable(votes: readonly PastVote[]): Markup {
   )}</tbody></table></div>`;
 }
 
-function timeline({ timeline: turns, startedAt, openedAt, endedAt }: IncidentDetail): Markup {
+function timeline({ timeline: verdicts, startedAt, openedAt, endedAt }: IncidentDetail): Markup {
   const words = texts.incident;
   const line = (at: number, what: Markup) => ({ at, what });
   const lines = [
     line(startedAt, html`${words.firstFailing}`),
     line(openedAt, html`${words.openedNow}`),
-    ...turns.map(({ at, status, up, down, unknown }) =>
+    ...verdicts.map(({ at, status, up, down, unknown }) =>
       line(
         at,
         html`${state(status, texts.states[status])} <span class="soft">${words.counts(up, down, unknown)}</span>`,

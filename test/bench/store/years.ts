@@ -106,7 +106,7 @@ function noteDay(parts: ReturnType<typeof openHistoryParts>, targetId: number, d
     const isDown = isBad && at >= day + 3 * hourMs && at < day + 3 * hourMs + 300_000;
     parts.spells.note(targetId, at, { ...verdict, status: isDown ? 'down' : 'up' });
   }
-  parts.spells.settle('committed');
+  parts.spells.transactionEnded('committed');
 }
 
 function hourOfResults(): readonly PackedResult[] {

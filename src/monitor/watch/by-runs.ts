@@ -18,7 +18,7 @@ interface Followed {
 const roundLimitMs = 180_000;
 
 /** Keeps the time for somebody who runs checks when asked: each round is asked for when it is due. */
-export function watchByAsking(asked: Asked, clock: Clock, log: Log): Runner {
+export function watchByRuns(asked: Asked, clock: Clock, log: Log): Runner {
   const wheel: Wheel<Followed> = createWheel({
     clock,
     start(followed, dueAt) {

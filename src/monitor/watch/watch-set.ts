@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Target } from '../judge/target.ts';
 import type { Watch } from './watch.ts';
 
-/** Names of targets by what a new plan did to them. */
+/** Names of targets by what new settings did to them. */
 export interface Applied {
   readonly added: readonly string[];
   readonly changed: readonly string[];
@@ -16,7 +16,7 @@ export interface ChangedTarget {
 }
 
 /** Which targets are watched, and how. */
-export interface PlanInForce {
+export interface WatchSet {
   /** Takes other targets for those that are wanted, and gives those that are new or others; `enforce` brings them into force. */
   want(targets: readonly Target[]): { readonly applied: Applied; readonly changed: readonly ChangedTarget[] };
   /**
@@ -34,7 +34,7 @@ export interface PlanInForce {
   idle(): Promise<void>;
 }
 
-export interface PlanInForceOptions {
+export interface WatchSetOptions {
   readonly start: (target: Target) => Watch;
   /** Called between two watches of a target, and once for each that is wanted no more: how it was watched, and how it will be. */
   readonly handOver: (name: string, last: Target | null, next: Target | null) => void;
@@ -53,7 +53,7 @@ interface Place {
 }
 
 /** `known` names the targets that something is remembered about. */
-export function createPlanInForce(known: Iterable<string>, options: PlanInForceOptions): PlanInForce {
+export function createWatchSet(known: Iterable<string>, options: WatchSetOptions): WatchSet {
   const { start, handOver, failed } = options;
   const places = new Map<string, Place>();
   let isStopping = false;

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** What has been read of an answer so far, and whether it is the expected one. */
-export interface GatheredAnswer extends Disposable {
+export interface ReceiveBuffer extends Disposable {
   readonly bytes: Buffer;
   /** Takes the next piece. `onMatch` may be called then, or a little later. */
   take(piece: Buffer): void;
@@ -11,7 +11,7 @@ export interface GatheredAnswer extends Disposable {
   look(): boolean;
 }
 
-export const answerLimit = 65_536;
+export const receiveLimit = 65_536;
 
 // Short answers are looked at with every piece.
 const eagerBytes = 4_096;
@@ -23,8 +23,12 @@ const pauseMs = 20;
  * Gathers an answer in pieces. A target may send it byte by byte: all of it is looked at each time, so that is not done with
  * every piece, and the work stays in proportion to the answer's length.
  */
-export function gatherAnswer(matches: (answer: Buffer) => boolean, clock: Clock, onMatch: () => void): GatheredAnswer {
-  const buffer = Buffer.alloc(answerLimit);
+export function createReceiveBuffer(
+  matches: (answer: Buffer) => boolean,
+  clock: Clock,
+  onMatch: () => void,
+): ReceiveBuffer {
+  const buffer = Buffer.alloc(receiveLimit);
   let length = 0;
   let seen = 0;
   let matched = false;
@@ -46,11 +50,11 @@ export function gatherAnswer(matches: (answer: Buffer) => boolean, clock: Clock,
       return buffer.subarray(0, length);
     },
     get full() {
-      return length === answerLimit;
+      return length === receiveLimit;
     },
     take(piece) {
       length += piece.copy(buffer, length);
-      if (length <= eagerBytes || length >= seen * growth || length === answerLimit) lookAndTell();
+      if (length <= eagerBytes || length >= seen * growth || length === receiveLimit) lookAndTell();
       else later ??= clock.after(pauseMs, lookAndTell);
     },
     look,

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { answerLimit, gatherAnswer } from '#checks/tcp/answer.ts';
+import { receiveLimit, createReceiveBuffer } from '#checks/tcp/receive-buffer.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 function gather(matches: (answer: Buffer) => boolean) {
   const clock = new FakeClock();
   let looked = 0;
   let matched = 0;
-  const answer = gatherAnswer(
+  const answer = createReceiveBuffer(
     (bytes) => {
       looked += bytes.length;
       return matches(bytes);
@@ -19,10 +19,10 @@ function gather(matches: (answer: Buffer) => boolean) {
 
 test('an answer that comes byte by byte is looked at a few times as a whole, not with each byte', () => {
   const { answer, looked } = gather(() => false);
-  for (let count = 0; count < answerLimit; count += 1) answer.take(Buffer.from('x'));
+  for (let count = 0; count < receiveLimit; count += 1) answer.take(Buffer.from('x'));
   expect(answer.full).toBe(true);
   // Each byte of the first 4 KiB, and then a geometric series.
-  expect(looked()).toBeLessThan((4_096 * 4_097) / 2 + 6 * answerLimit);
+  expect(looked()).toBeLessThan((4_096 * 4_097) / 2 + 6 * receiveLimit);
 });
 
 test('a short answer is looked at with each piece', () => {
