@@ -13,6 +13,7 @@ import { createDisagreement } from './disagreement.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createObjectiveMetrics } from './objective.ts';
+import { OwnRegister } from './own-register.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
 import { createRequestMetrics, type RequestAnswered } from './request.ts';
@@ -77,21 +78,22 @@ export interface Metrics extends Disposable {
 export function createMetrics(options: MetricsOptions): Metrics {
   const { clock, log, version, sources } = options;
   const register = new Register();
-  const ask = createAsk(register, log);
+  const own = new OwnRegister(() => register.bear());
+  const ask = createAsk(own, log);
   const check = createCheckMetrics(register, options.buckets ?? durationBounds);
   const target = createTargetMetrics(register);
   const incident = createIncidentMetrics(register);
-  const delivery = createDeliveryMetrics(register, clock, ask, sources.deliveries);
-  const schedule = createScheduleMetrics(register);
+  const delivery = createDeliveryMetrics(own, clock, ask, sources.deliveries);
+  const schedule = createScheduleMetrics(own);
   const disagreement = createDisagreement(clock);
-  const showNodes = createNodeMetrics(register, disagreement);
-  const store = createStoreMetrics(register, ask, sources.store);
-  const requestAnswered = createRequestMetrics(register);
+  const showNodes = createNodeMetrics(own, disagreement);
+  const store = createStoreMetrics(own, ask, sources.store);
+  const requestAnswered = createRequestMetrics(own);
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
-  const configReloaded = createConfigMetrics(register);
-  const ownProcess = createProcessMetrics(register, ask, { version, clock });
+  const configReloaded = createConfigMetrics(own);
+  const ownProcess = createProcessMetrics(own, ask, { version, clock });
   const blackbox = options.blackbox === true ? createBlackboxMetrics(register) : null;
-  const scrape = createScrapes(register, clock);
+  const scrape = createScrapes(register, clock, own);
 
   function refresh(): void {
     const nodes = ask('nodes', sources.nodes);

@@ -1,5 +1,5 @@
 import { ProtobufWriter } from './protobuf.ts';
-import type { Family, MetricType } from './register.ts';
+import type { FamilyHead, MetricType } from './register.ts';
 import { Distribution, type Series } from './series.ts';
 import type { Format } from './text-format.ts';
 
@@ -46,7 +46,7 @@ export const protobuf: Format = {
 };
 
 // Everything is written from its end to its beginning.
-function writeMetric(writer: ProtobufWriter, family: Family<Series>, series: Series, isNew: boolean): void {
+function writeMetric(writer: ProtobufWriter, family: FamilyHead, series: Series, isNew: boolean): void {
   const metric = writer.open();
   const value = writer.open();
   if (series instanceof Distribution) {

@@ -2,14 +2,23 @@ import { Distribution, type Labels, Sample, type Series } from './series.ts';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
+/** What stands over the series of a metric. */
+export interface FamilyHead {
+  readonly name: string;
+  readonly help: string;
+  readonly type: MetricType;
+}
+
+/** A metric with its series, to be written. */
+export interface ShownFamily extends FamilyHead, Iterable<Series> {}
+
 /** A metric with all its series, in the order in which they came. */
-export class Family<S extends Series = Sample> {
+export class Family<S extends Series = Sample> implements ShownFamily {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
   readonly #create: (labels: Labels) => S;
   #series = new Set<S>();
-  readonly #byLabels = new Map<string, S>();
 
   constructor(type: MetricType, name: string, help: string, create: (labels: Labels) => S) {
     this.type = type;
@@ -25,14 +34,6 @@ export class Family<S extends Series = Sample> {
     return series;
   }
 
-  /** The series with these labels, for families of few. */
-  of(labels: Labels = {}): S {
-    const key = Object.values(labels).join('\0');
-    let series = this.#byLabels.get(key);
-    if (series === undefined) this.#byLabels.set(key, (series = this.add(labels)));
-    return series;
-  }
-
   remove(series: S): void {
     this.#series.delete(series);
   }
@@ -40,7 +41,6 @@ export class Family<S extends Series = Sample> {
   /** Drops all series; whoever goes through them at this time goes on with those that were. */
   clear(): void {
     this.#series = new Set();
-    this.#byLabels.clear();
   }
 
   [Symbol.iterator](): Iterator<S> {
@@ -48,7 +48,7 @@ export class Family<S extends Series = Sample> {
   }
 }
 
-/** All metrics there are. Each is written as it is when its turn comes. */
+/** The metrics of targets on nodes. Each is written as it is when its turn comes. */
 export class Register {
   readonly #families: Family<Series>[] = [];
   #births = 0;
@@ -58,8 +58,13 @@ export class Register {
     return this.#births;
   }
 
-  get families(): readonly Family<Series>[] {
+  get families(): readonly ShownFamily[] {
     return this.#families;
+  }
+
+  /** Counts one more that starts at 0. */
+  bear(): number {
+    return (this.#births += 1);
   }
 
   /** A gauge whose series show nothing until they have a value. */
@@ -67,16 +72,13 @@ export class Register {
     return this.#keep(new Family('gauge', name, help, (labels) => new Sample(labels, null, 0)));
   }
 
-  /** A counter whose series start at 0: when they come, or with the process, whenever they come. */
-  counter(name: string, help: string, since: 'birth' | 'start' = 'birth'): Family {
-    const birth = () => (since === 'birth' ? (this.#births += 1) : 0);
-    return this.#keep(new Family('counter', name, help, (labels) => new Sample(labels, 0, birth())));
+  /** A counter whose series start at 0 when they come. */
+  counter(name: string, help: string): Family {
+    return this.#keep(new Family('counter', name, help, (labels) => new Sample(labels, 0, this.bear())));
   }
 
   histogram(name: string, help: string, bounds: readonly number[]): Family<Distribution> {
-    return this.#keep(
-      new Family('histogram', name, help, (labels) => new Distribution(labels, bounds, (this.#births += 1))),
-    );
+    return this.#keep(new Family('histogram', name, help, (labels) => new Distribution(labels, bounds, this.bear())));
   }
 
   #keep<S extends Series>(family: Family<S>): Family<S> {

@@ -1,4 +1,4 @@
-import type { Register } from './register.ts';
+import type { OwnRegister } from './own-register.ts';
 
 /** A request that was answered over HTTP. */
 export interface RequestAnswered {
@@ -12,19 +12,21 @@ export interface RequestAnswered {
 
 const timeBounds = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 
-export function createRequestMetrics(register: Register): (answered: RequestAnswered) => void {
+export function createRequestMetrics(register: OwnRegister): (answered: RequestAnswered) => void {
   const total = register.counter(
     'watchpost_http_requests_total',
     'Requests that were answered, by the path of the program.',
+    ['route', 'method', 'code'],
   );
   const time = register.histogram(
     'watchpost_http_request_seconds',
     'How long requests took until their answer was sent whole.',
     timeBounds,
+    ['route'],
   );
   return ({ route, method, status, seconds }) => {
     const path = route ?? 'none';
-    total.of({ route: path, method, code: String(status) }).add();
-    time.of({ route: path }).observe(seconds);
+    total.inc({ route: path, method, code: String(status) });
+    time.observe({ route: path }, seconds);
   };
 }

@@ -1,4 +1,4 @@
-import type { Register } from './register.ts';
+import type { OwnRegister } from './own-register.ts';
 
 export interface ScheduleMetrics {
   /** When a round was due, and when its checks began on the nodes: wall times in milliseconds since the epoch. */
@@ -11,25 +11,25 @@ const lateAfterMs = 1_000;
 
 const lagBounds = [0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
 
-export function createScheduleMetrics(register: Register): ScheduleMetrics {
+export function createScheduleMetrics(register: OwnRegister): ScheduleMetrics {
   const lag = register.histogram(
     'watchpost_schedule_lag_seconds',
     'Time from when a check was due to its start on the node.',
     lagBounds,
   );
-  lag.of();
   const rounds = register.counter(
     'watchpost_rounds_total',
     `Rounds that started on time, started more than ${lateAfterMs / 1_000} s late, or were skipped.`,
+    ['outcome'],
   );
-  for (const outcome of ['on_time', 'late', 'skipped']) rounds.of({ outcome });
+  for (const outcome of ['on_time', 'late', 'skipped']) rounds.inc({ outcome }, 0);
 
   return {
     roundStarted(dueAt, starts) {
       const lagsMs = starts.map((startedAt) => Math.max(0, startedAt - dueAt));
-      for (const lagMs of lagsMs) lag.of().observe(lagMs / 1_000);
-      rounds.of({ outcome: Math.max(...lagsMs) > lateAfterMs ? 'late' : 'on_time' }).add();
+      for (const lagMs of lagsMs) lag.observe({}, lagMs / 1_000);
+      rounds.inc({ outcome: Math.max(...lagsMs) > lateAfterMs ? 'late' : 'on_time' });
     },
-    roundsSkipped: (count) => rounds.of({ outcome: 'skipped' }).add(count),
+    roundsSkipped: (count) => rounds.inc({ outcome: 'skipped' }, count),
   };
 }

@@ -25,23 +25,35 @@ export class Sample {
   }
 }
 
+/** What was observed before, elsewhere. */
+interface Observed {
+  /** In each bucket for itself. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+  readonly native: NativeBuckets;
+}
+
 /** How many observations lay at or below each bound, and the same in the buckets of a native histogram. */
 export class Distribution {
   readonly labels: Labels;
   readonly labelText: string;
   readonly birth: number;
-  readonly native = new NativeBuckets();
+  readonly native: NativeBuckets;
   readonly #bounds: readonly number[];
   readonly #counts: number[];
-  #sum = 0;
-  #count = 0;
+  #sum: number;
+  #count: number;
 
-  constructor(labels: Labels, bounds: readonly number[], birth: number) {
+  constructor(labels: Labels, bounds: readonly number[], birth: number, observed: Observed | null = null) {
     this.labels = labels;
     this.labelText = labelTextOf(labels);
     this.birth = birth;
+    this.native = observed?.native ?? new NativeBuckets();
     this.#bounds = bounds;
-    this.#counts = Array.from(bounds, () => 0);
+    this.#counts = bounds.map((_, place) => observed?.counts[place] ?? 0);
+    this.#sum = observed?.sum ?? 0;
+    this.#count = observed?.count ?? 0;
   }
 
   observe(value: number): void {
@@ -83,7 +95,7 @@ export class Distribution {
 export type Series = Sample | Distribution;
 
 /** Labels as they stand between the braces; backslash, quote and line feed are escaped. */
-function labelTextOf(labels: Labels): string {
+export function labelTextOf(labels: Labels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, (sign) => escapes[sign] ?? sign)}"`)
     .join(',');

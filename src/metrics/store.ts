@@ -1,5 +1,5 @@
 import type { Ask } from './ask.ts';
-import type { Register } from './register.ts';
+import { type OwnRegister, show } from './own-register.ts';
 
 export interface StoreFigures {
   /** Size of the database with its journal. */
@@ -18,26 +18,28 @@ export interface StoreMetrics {
 
 const writeBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-export function createStoreMetrics(register: Register, ask: Ask, figures: () => StoreFigures): StoreMetrics {
+export function createStoreMetrics(register: OwnRegister, ask: Ask, figures: () => StoreFigures): StoreMetrics {
   const bytes = register.gauge('watchpost_store_bytes', 'Size of the database with its journal.');
   const queued = register.gauge('watchpost_store_queued', 'Rounds that wait to be written.');
   const unsealed = register.gauge(
     'watchpost_store_unsealed_age_seconds',
     'Age of the oldest result that was not sealed into its hour yet.',
   );
-  const upkeep = register
-    .histogram('watchpost_store_upkeep_seconds', 'How long a piece of sealing or forgetting took.', writeBounds)
-    .of();
-  const write = register.histogram('watchpost_store_write_seconds', 'How long a transaction took.', writeBounds).of();
+  const upkeep = register.histogram(
+    'watchpost_store_upkeep_seconds',
+    'How long a piece of sealing or forgetting took.',
+    writeBounds,
+  );
+  const write = register.histogram('watchpost_store_write_seconds', 'How long a transaction took.', writeBounds);
 
   return {
     refresh() {
       const now = ask('store', figures);
-      bytes.of().value = now?.bytes ?? null;
-      queued.of().value = now?.queued ?? null;
-      unsealed.of().value = now?.unsealedSeconds ?? null;
+      show(bytes, now?.bytes ?? null);
+      show(queued, now?.queued ?? null);
+      show(unsealed, now?.unsealedSeconds ?? null);
     },
-    storeWritten: (seconds) => write.observe(seconds),
-    upkeepDone: (seconds) => upkeep.observe(seconds),
+    storeWritten: (seconds) => write.observe({}, seconds),
+    upkeepDone: (seconds) => upkeep.observe({}, seconds),
   };
 }

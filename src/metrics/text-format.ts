@@ -1,4 +1,4 @@
-import type { Family } from './register.ts';
+import type { FamilyHead } from './register.ts';
 import { Distribution, type Series } from './series.ts';
 
 /** Writes metrics in one of the formats that Prometheus reads. */
@@ -6,7 +6,7 @@ export interface Format {
   readonly contentType: string;
   /** Some series of a family: `isFirst` where none of it was written before. Those for which `isNew` says so are shown at 0. */
   write(
-    family: Family<Series>,
+    family: FamilyHead,
     series: readonly Series[],
     options: { readonly isFirst: boolean; readonly isNew: (series: Series) => boolean },
   ): string | Uint8Array;
@@ -36,7 +36,7 @@ export const openMetrics: Format = {
   end: '# EOF\n',
 };
 
-function linesOf(family: Family<Series>, series: readonly Series[], isNew: (series: Series) => boolean): string {
+function linesOf(family: FamilyHead, series: readonly Series[], isNew: (series: Series) => boolean): string {
   let text = '';
   for (const one of series) {
     if (one instanceof Distribution) text += histogramLines(family.name, one, isNew(one));

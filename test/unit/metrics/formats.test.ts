@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { OwnRegister } from '#metrics/own-register.ts';
 import { Register } from '#metrics/register.ts';
 import { createScrapes, formatFor, type ScrapeRequest } from '#metrics/scrape.ts';
 import { openMetrics, plainText } from '#metrics/text-format.ts';
@@ -11,8 +12,12 @@ const Value = fc.double({ noNaN: true, noDefaultInfinity: true });
 const LabelValue = fc.string({ unit: 'grapheme', maxLength: 20 });
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
+function scrapesOf(register: Register, clock = new FakeClock(), own = new OwnRegister(() => register.bear())) {
+  return createScrapes(register, clock, own);
+}
+
 async function written(register: Register, asked: Partial<ScrapeRequest> = {}, clock = new FakeClock()) {
-  return collect(createScrapes(register, clock)({ scraper: null, ...asked }).body);
+  return collect(scrapesOf(register, clock)({ scraper: null, ...asked }).body);
 }
 
 async function collect(body: AsyncIterable<string | Uint8Array>): Promise<string> {
@@ -32,7 +37,7 @@ test('writes histograms exactly as prom-client does', async () => {
       const registers = [new Registry()];
       const theirs = new Histogram({ name: 'd', help: 'How long.', labelNames: ['node'], buckets, registers });
       const ours = new Register();
-      const distribution = ours.histogram('d', 'How long.', buckets).of({ node: 'de1' });
+      const distribution = ours.histogram('d', 'How long.', buckets).add({ node: 'de1' });
       theirs.zero({ node: 'de1' });
       for (const value of seen) {
         theirs.observe({ node: 'de1' }, value);
@@ -62,30 +67,30 @@ test('writes gauges and counters with any label value exactly as prom-client doe
 
 test('escapes quotes, backslashes and line feeds in label values', async () => {
   const register = new Register();
-  register.gauge('g', 'Help.').of({ team: 'a"b\\c\nd' }).value = 1;
+  register.gauge('g', 'Help.').add({ team: 'a"b\\c\nd' }).value = 1;
   expect(await written(register)).toContain('g{team="a\\"b\\\\c\\nd"} 1\n');
 });
 
 test('writes infinities and values without labels the way Prometheus reads them', async () => {
   const register = new Register();
   const family = register.gauge('g', 'Help.');
-  family.of({ sign: 'plus' }).value = Infinity;
-  family.of({ sign: 'minus' }).value = -Infinity;
-  family.of().value = 3;
+  family.add({ sign: 'plus' }).value = Infinity;
+  family.add({ sign: 'minus' }).value = -Infinity;
+  family.add({}).value = 3;
   expect(lines(await written(register)).slice(2)).toEqual(['g{sign="plus"} +Inf', 'g{sign="minus"} -Inf', 'g 3']);
 });
 
 test('a gauge shows nothing while it has no value, a counter starts at 0', async () => {
   const register = new Register();
-  register.gauge('g', 'Help.').of({ node: 'de1' });
-  register.counter('c_total', 'Help.').of({ node: 'de1' });
+  register.gauge('g', 'Help.').add({ node: 'de1' });
+  register.counter('c_total', 'Help.').add({ node: 'de1' });
   expect(lines(await written(register)).filter((line) => !line.startsWith('#'))).toEqual(['c_total{node="de1"} 0']);
 });
 
 test('OpenMetrics calls a counter without _total, writes whole bounds with a point, and says where it ends', async () => {
   const register = new Register();
-  register.counter('c_total', 'Says "so".').of().add(2);
-  register.histogram('h_seconds', 'Help.', [0.5, 1]).of({ node: 'de1' }).observe(0.7);
+  register.counter('c_total', 'Says "so".').add({}).add(2);
+  register.histogram('h_seconds', 'Help.', [0.5, 1]).add({ node: 'de1' }).observe(0.7);
   expect(await written(register, { accept: 'application/openmetrics-text' })).toBe(
     [
       '# TYPE c counter',
@@ -128,18 +133,18 @@ test.each([
 
 test('what a Prometheus has not seen yet begins at 0 for it, and only for it', async () => {
   const register = new Register();
-  const scrape = createScrapes(register, new FakeClock());
+  const scrape = scrapesOf(register);
   const seen = async (scraper: string | null) =>
     lines(await collect(scrape({ scraper }).body)).filter((line) => !line.startsWith('#'));
   const failures = register.counter('c_total', 'Help.');
   const times = register.histogram('h', 'Help.', [1]);
   const first = ['h_bucket{le="1.0"} 0', 'h_bucket{le="+Inf"} 0', 'h_sum 0', 'h_count 0'];
   const later = ['h_bucket{le="1.0"} 1', 'h_bucket{le="+Inf"} 1', 'h_sum 0.5', 'h_count 1'];
-  failures.of({ reason: 'refused' }).add();
-  times.of().observe(0.5);
+  failures.add({ reason: 'refused' }).add();
+  times.add({}).observe(0.5);
   expect(await seen('one')).toEqual(['c_total{reason="refused"} 0', ...first]);
   expect(await seen('one')).toEqual(['c_total{reason="refused"} 1', ...later]);
-  failures.of({ reason: 'timeout' }).add(3);
+  failures.add({ reason: 'timeout' }).add(3);
   expect(await seen('one')).toEqual(['c_total{reason="refused"} 1', 'c_total{reason="timeout"} 0', ...later]);
   expect(await seen('two')).toEqual(['c_total{reason="refused"} 0', 'c_total{reason="timeout"} 0', ...first]);
   expect(await seen(null)).toEqual(['c_total{reason="refused"} 1', 'c_total{reason="timeout"} 3', ...later]);
@@ -149,17 +154,17 @@ test('what a Prometheus has not seen yet begins at 0 for it, and only for it', a
 test('to a Prometheus that comes to a program of long standing everything is as it is', async () => {
   const register = new Register();
   const clock = new FakeClock();
-  const scrape = createScrapes(register, clock);
-  register.counter('c_total', 'Help.').of().add(1_000_000);
+  const scrape = scrapesOf(register, clock);
+  register.counter('c_total', 'Help.').add({}).add(1_000_000);
   await clock.advance(3_600_000);
   expect(await collect(scrape({ scraper: 'late' }).body)).toContain('c_total 1000000\n');
 });
 
 test('a scrape that was cut counts as none', async () => {
   const register = new Register();
-  const scrape = createScrapes(register, new FakeClock());
-  register.counter('c_total', 'Help.').of().add();
-  register.gauge('g', 'Help.').of().value = 1;
+  const scrape = scrapesOf(register);
+  register.counter('c_total', 'Help.').add({}).add();
+  register.gauge('g', 'Help.').add({}).value = 1;
   for await (const _ of scrape({ scraper: 'one' }).body) break;
   expect(await collect(scrape({ scraper: 'one' }).body)).toContain('c_total 0\n');
   expect(await collect(scrape({ scraper: 'one' }).body)).toContain('c_total 1\n');
