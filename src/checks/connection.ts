@@ -73,7 +73,7 @@ export async function openConnection(
       return { ok: false, failure: failure('target', 'timeout', message), reset: null };
     }
     if (signal.aborted) throw error;
-    const reason = await connectFailure(error, pinned.address);
+    const reason = connectFailure(error);
     const made = timingAtEnd();
     return { ok: false, failure: reason, reset: wasMade(error) && made !== null ? { ...made, error } : null };
   }

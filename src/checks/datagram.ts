@@ -2,7 +2,6 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Family } from './address.ts';
-import { routeFailure } from './network-errors.ts';
 import { type Failure, failure } from './outcome.ts';
 
 /** The other end of a conversation: an address that the gate pinned, or one of the node's own name servers. */
@@ -116,7 +115,7 @@ export async function converse<Reply>(peer: Peer, options: ConversationOptions<R
     });
     if (ended.kind !== 'broken') return ended;
     const { sent, ignored, error } = ended;
-    return { kind: 'failed', failure: await socketFailure(error, peer), sent, ignored };
+    return { kind: 'failed', failure: socketFailure(error, peer), sent, ignored };
   } finally {
     signal.removeEventListener('abort', onAbort);
     for (const timer of timers) timer[Symbol.dispose]();
@@ -150,12 +149,12 @@ function connect(
 }
 
 // With a connected socket, udp(7) reports ICMP errors on receiving; what connect(2) or send(2) refuse is this machine's.
-async function socketFailure(error: unknown, { address, port }: Peer): Promise<Failure> {
+function socketFailure(error: unknown, { address, port }: Peer): Failure {
   const code = systemCode(error) ?? messageOf(error);
   if (code === 'ECONNREFUSED') return failure('target', 'refused', `connection refused: UDP port ${port} is closed`);
   const fromNetwork = error instanceof Error && 'syscall' in error && error.syscall === 'recvmsg';
   const unreachable = failure('target', 'unreachable', `${address} is unreachable (${code})`);
-  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return (await routeFailure(address)) ?? unreachable;
+  if (code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return unreachable;
   if (fromNetwork && networkErrors.has(code)) return unreachable;
   return failure('node', 'local', `this node cannot send to ${address}: ${code}`);
 }

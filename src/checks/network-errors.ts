@@ -1,5 +1,3 @@
-import { createSocket } from 'node:dgram';
-import { isIPv6 } from 'node:net';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { type Failure, failure } from './outcome.ts';
 
@@ -47,8 +45,8 @@ export function tlsReasonOf(error: unknown): string {
   return /:SSL routines:[^:]*:([^:]+):/.exec(messageOf(error))?.[1] ?? messageOf(error);
 }
 
-/** What it means that a connection was not made: the target's fault, or ours where we have no route or no means. */
-export async function connectFailure(error: unknown, address: string): Promise<Failure> {
+/** What it means that a connection was not made: the target's fault, or ours where we have no means. `judgeOwnFault` asks for the way. */
+export function connectFailure(error: unknown): Failure {
   switch (systemCode(error)) {
     case 'ECONNREFUSED':
       return failure('target', 'refused', 'connection refused');
@@ -58,28 +56,8 @@ export async function connectFailure(error: unknown, address: string): Promise<F
       return failure('target', 'reset', 'connection reset by the target');
     case 'ENETUNREACH':
     case 'EHOSTUNREACH':
-      return (await routeFailure(address)) ?? failure('target', 'unreachable', 'host or network unreachable');
+      return failure('target', 'unreachable', 'host or network unreachable');
     default:
       return failure('node', 'local', `this node could not connect: ${messageOf(error)}`);
-  }
-}
-
-/** Why "unreachable" is this node's own fault; null where it has a route, so that somebody on the way must have said it. */
-export async function routeFailure(address: string): Promise<Failure | null> {
-  if (await hasRoute(address)) return null;
-  return failure('node', 'local', `this node has no route to IPv${isIPv6(address) ? 6 : 4} address ${address}`);
-}
-
-// Connecting a datagram socket looks up the route and sends nothing.
-async function hasRoute(address: string): Promise<boolean> {
-  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
-  try {
-    return await new Promise<boolean>((resolve) => {
-      socket.once('error', () => resolve(false));
-      socket.once('connect', () => resolve(true));
-      socket.connect(9, address);
-    });
-  } finally {
-    socket.close();
   }
 }

@@ -5,6 +5,7 @@ import type { NodeEnvironment, ProbeContext } from './check.ts';
 import { closeSocket, type Connection, type NotConnected, openConnection } from './connection.ts';
 import type { Pinned, Refused } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
+import { judgeOwnFault } from './own-fault.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
 /** Where a probe goes, and how much time it has. */
@@ -76,7 +77,7 @@ export async function reach<Detail>(
     },
   });
   outer.throwIfAborted();
-  return outcome;
+  return await judgeOwnFault(outcome);
 }
 
 function fail({ failure }: Refused, phases: Site['phases']): Outcome<never> {

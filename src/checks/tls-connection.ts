@@ -13,7 +13,7 @@ import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { Certificate } from './certificate.ts';
 import { closeSocket } from './connection.ts';
-import { tlsReasonOf } from './network-errors.ts';
+import { streamFailure, tlsReasonOf } from './network-errors.ts';
 import { type Failure, failure } from './outcome.ts';
 
 export interface TlsOptions {
@@ -109,6 +109,8 @@ export function handshakeFailure(error: unknown): Failure {
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return failure('target', 'tls', 'the server closed the connection during the TLS handshake');
   }
+  const reason = streamFailure(error, 'during the TLS handshake');
+  if (reason.code !== 'tls' && reason.code !== 'protocol') return reason;
   return failure('target', 'tls', `TLS handshake failed: ${tlsReasonOf(error)}`);
 }
 

@@ -58,7 +58,7 @@ export async function askOverStream(peer: Peer, query: Buffer, options: StreamOp
       );
     });
     if (answer.kind !== 'unconnected') return answer;
-    return { kind: 'failed', failure: await connectFailure(answer.error, peer.address) };
+    return { kind: 'failed', failure: connectFailure(answer.error) };
   } finally {
     options.signal.removeEventListener('abort', onAbort);
     disposeOf(limit);

@@ -1,4 +1,3 @@
-import { networkInterfaces } from 'node:os';
 import { messageOf } from '#kernel/errors.ts';
 import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
 import type { Family } from '../address.ts';
@@ -8,7 +7,6 @@ import { encodeSocketAddress } from './socket-address.ts';
 import type { Detail } from './detail.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { type Libc, loadLibc } from './libc.ts';
-import { isGatewayFault } from './local-network.ts';
 import { createEchoRequest } from './packet.ts';
 import { runSeries } from './series.ts';
 import { openEchoSocket } from './socket.ts';
@@ -74,7 +72,7 @@ async function probe(
 }
 
 /** Pings what the gate has let through. */
-export async function sendEchoes(
+async function sendEchoes(
   spec: Spec,
   opened: Opened,
   { pinned, phases, signal }: Site,
@@ -92,14 +90,8 @@ export async function sendEchoes(
     intervalMs: spec.interval,
     timeoutMs: spec.timeout,
   };
-  const { notices, ...detail } = await runSeries(exchange, clock, series, signal);
-  const gatewayFault = notices.some(({ by }) => isGatewayFault(by, address, networkInterfaces()));
-  return summarize(detail, {
-    address,
-    phases,
-    timeoutMs: spec.timeout,
-    localFault: gatewayFault ? 'the gateway of this node does not answer' : null,
-  });
+  const detail = await runSeries(exchange, clock, series, signal);
+  return summarize(detail, { address, phases, timeoutMs: spec.timeout });
 }
 
 // A token that nobody off the path can guess, then the counting bytes that other pings send too.

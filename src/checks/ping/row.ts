@@ -63,5 +63,5 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
     attempts.push({ status, seconds: Math.round(seconds * 1e6) / 1e6, ttl: null, reason: null });
   }
   const detail = { attempts, duplicates: 0, timed_by: null };
-  return summarize(detail, { address, phases: {}, timeoutMs: null, localFault: null });
+  return summarize(detail, { address, phases: {}, timeoutMs: null });
 }

@@ -7,7 +7,6 @@ import type { Attempt, Detail } from './detail.ts';
 import type { Exchange } from './exchange.ts';
 import type { Arrival } from './flights.ts';
 import { describeError } from './libc.ts';
-import type { Notice } from './receive-buffer.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
 import type { TimedBy } from './round-trip.ts';
@@ -25,11 +24,6 @@ export interface EchoSeries {
   readonly timeoutMs: number;
 }
 
-/** What came of a series. `notices` are the ICMP errors that were met. */
-export interface SeriesResult extends Detail {
-  readonly notices: readonly Notice[];
-}
-
 /**
  * Sends the echo requests of a series. Each waits for its true reply until its own timeout, which starts when it is sent: attempts
  * overlap where the interval is shorter. An ICMP error, or a reply with another content, is what an attempt comes to only where
@@ -41,14 +35,13 @@ export async function runSeries(
   clock: Clock,
   series: EchoSeries,
   signal: AbortSignal,
-): Promise<SeriesResult> {
+): Promise<Detail> {
   signal.throwIfAborted();
   if (exchange.closed) throw gone();
-  return new Promise<SeriesResult>((resolve, reject) => {
+  return new Promise<Detail>((resolve, reject) => {
     const startedAt = clock.elapsed();
     const attempts: Attempt[] = [];
     const flights: Flight[] = [];
-    const notices: Notice[] = [];
     let timedBy: TimedBy = 'kernel';
     let duplicates = 0;
     let lastRttMs: number | null = null;
@@ -96,7 +89,6 @@ export async function runSeries(
       if (what.ms > series.timeoutMs) return;
       const seconds = toSeconds(what.ms);
       if (what.kind === 'notice') {
-        notices.push(what.notice);
         const reason = singleLine(describeNotice(series.family, what.notice));
         flight.doubt ??= { status: 'DEST_UNREACH', seconds, ttl: null, reason };
       } else if (what.intact) {
@@ -124,7 +116,7 @@ export async function runSeries(
       waiting -= 1;
       if (waiting > 0 || nextSend !== null) return;
       const measured = attempts.some(({ status }) => status === 'OK');
-      end(() => resolve({ attempts, duplicates, timed_by: measured ? timedBy : null, notices }));
+      end(() => resolve({ attempts, duplicates, timed_by: measured ? timedBy : null }));
     }
 
     function end(report: () => void): void {

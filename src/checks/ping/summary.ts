@@ -8,13 +8,11 @@ export interface Circumstances {
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
   /** How long each attempt waited, or null where it is not known. */
   readonly timeoutMs: number | null;
-  /** Set where this machine's own network is why nothing came back. */
-  readonly localFault: string | null;
 }
 
 /**
  * Up where at least one attempt is OK; then `seconds` is the mean round trip of those. Nothing but losses is down; where the
- * node could not even send, or its own network failed, it is unknown. Requests that were not sent count for no loss.
+ * node could not even send it is unknown. Requests that were not sent count for no loss.
  */
 export function summarize(detail: Detail, known: Circumstances): Outcome<Detail> {
   const { attempts } = detail;
@@ -40,16 +38,13 @@ function figures(rtts: readonly number[]) {
   } satisfies Partial<Record<Fact, number>>;
 }
 
-function reasonOf(attempts: readonly Attempt[], { timeoutMs, localFault }: Circumstances): Failure {
+function reasonOf(attempts: readonly Attempt[], { timeoutMs }: Circumstances): Failure {
   const count = attempts.length;
   const requests = count === 1 ? 'the echo request' : `${count} echo requests`;
   const unsent = attempts.find((attempt) => attempt.status === 'ERROR');
   if (unsent !== undefined) return failure('node', 'local', `could not send: ${unsent.reason ?? 'no reason given'}`);
   const refused = attempts.find((attempt) => attempt.status === 'DEST_UNREACH');
-  if (refused !== undefined) {
-    if (localFault !== null) return failure('node', 'local', localFault);
-    return failure('target', 'unreachable', refused.reason ?? 'destination unreachable');
-  }
+  if (refused !== undefined) return failure('target', 'unreachable', refused.reason ?? 'destination unreachable');
   const malformed = attempts.filter((attempt) => attempt.status === 'MALFORMED').length;
   if (malformed > 0) return failure('target', 'protocol', `${malformed} of ${count} replies had another content`);
   const within = timeoutMs === null ? '' : ` within ${formatDuration(timeoutMs)}`;

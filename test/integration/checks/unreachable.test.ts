@@ -1,78 +1,156 @@
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { probedTypeNames } from '#checks/index.ts';
 import { runIsolated, whyNotIsolated } from '../../support/isolated.ts';
 
-const code = (host: string, type = 'tcp') => `
+// Whoever reaches nothing sees the same of every target: all types of checks have to tell whose fault that is, and alike.
+
+const why = await whyNotIsolated();
+
+const specs: Readonly<Record<string, (host: string) => object>> = {
+  ping: (host) => ({ host: host.replace(/[[\]]/g, ''), count: 3 }),
+  http: (host) => ({ host: `https://${host}/` }),
+  tcp: (host) => ({ host: `${host}:25`, send: 'hello', expect: 'hello' }),
+  dns: (host) => ({ host: 'a.example', resolver: `${host}:53`, record: 'A' }),
+  udp: (host) => ({ host: `${host}:9` }),
+  tls: (host) => ({ host: `${host}:443` }),
+  grpc: (host) => ({ host: `${host}:50051`, tls: true }),
+  websocket: (host) => ({ host: `ws://${host}/` }),
+};
+
+const code = (host: string, timeout: string) => `
   import { createGate } from '#checks/gate.ts';
   import { checkOf, CheckSpec } from '#checks/index.ts';
   import { systemClock as clock } from '#kernel/clock.ts';
   import { systemRandom as random } from '#kernel/random.ts';
   const resolver = { resolve: async () => ({ ok: true, addresses: [] }) };
   const gate = createGate({ policy: 'private', allow: [], deny: [], resolver, clock, ownAddresses: () => [] });
-  const spec = CheckSpec.parse({ type: '${type}', host: '${host}', timeout: '5s' });
-  const prober = await checkOf(spec.type).start({ clock, random, localAddress: {} });
-  console.log(JSON.stringify(await prober.probe(spec, { gate, signal: new AbortController().signal })));
-  await prober.close();
+  const specs = ${JSON.stringify(Object.entries(specs).map(([type, specOf]) => ({ type, timeout, ...specOf(host) })))};
+  const probe = async (given) => {
+    const spec = CheckSpec.parse(given);
+    const prober = await checkOf(spec.type).start({ clock, random, localAddress: {} });
+    const outcome = await prober.probe(spec, { gate, signal: new AbortController().signal });
+    await prober.close();
+    return [spec.type, outcome.status + ' ' + outcome.failure?.source + ' ' + outcome.failure?.code];
+  };
+  console.log(JSON.stringify(Object.fromEntries(await Promise.all(specs.map(probe)))));
 `;
 
-const why = await whyNotIsolated();
+const alike = (outcome: string) => Object.fromEntries(probedTypeNames.map((type) => [type, outcome]));
+const own = alike('unknown node local');
+// The kernel tells datagram sockets of no such thing (udp(7)): to them it is silence, which is for each check to judge.
+const unreachable = { ...alike('down target unreachable'), dns: 'down target timeout', udp: 'unknown target silent' };
 
-async function outcomeIn(shell: string, host: string, type?: string): Promise<unknown> {
-  if (why !== null) throw new Error(why);
-  return JSON.parse(await runIsolated(shell, code(host, type)));
-}
-
-test.skipIf(why !== null && process.env.CI === undefined)(
-  `without a route the node is at fault${why === null ? '' : ` (${why})`}`,
-  async () => {
-    expect(await outcomeIn('true', '10.9.0.2:80')).toMatchObject({
-      status: 'unknown',
-      failure: { source: 'node', code: 'local' },
-    });
-    expect(await outcomeIn('true', '[fd00::2]:80')).toMatchObject({
-      status: 'unknown',
-      failure: { source: 'node', code: 'local' },
-    });
-  },
-);
-
-// The neighbour never answers, so the kernel gives up on it after three tries of 50 ms, and says so over loopback.
-const silentNeighbour = `
+// What asks for a neighbour gives up after three tries of 50 ms.
+const link = `
   ip link set lo up
   ip link add near type veth peer name far
-  echo 50 > /proc/sys/net/ipv4/neigh/near/retrans_time_ms || true
+  echo 50 > /proc/sys/net/ipv4/neigh/near/retrans_time_ms
+  echo 50 > /proc/sys/net/ipv6/neigh/near/retrans_time_ms
   ip address add 10.9.0.1/24 dev near
+  ip address add fd09::1/64 dev near nodad
   ip link set near up
   ip link set far up
 `;
 
-test.skipIf(why !== null && process.env.CI === undefined)(
-  `with a route but nobody there the target is unreachable${why === null ? '' : ` (${why})`}`,
-  async () => {
-    expect(await outcomeIn(silentNeighbour, '10.9.0.2:80')).toMatchObject({
-      status: 'down',
-      address: '10.9.0.2',
-      failure: { source: 'target', code: 'unreachable' },
-    });
-  },
-);
-
-// The routing table itself says "host unreachable": nobody else has said anything about the target.
-const closedRoute = `
-  ip link set lo up
-  ip route add unreachable 10.9.0.0/24
+const routes = `
+  ip route add default via 10.9.0.254
+  ip route add default via fd09::ff
 `;
 
-test.skipIf(why !== null && process.env.CI === undefined).each([
-  ['tcp', '10.9.0.2:80'],
-  ['http', 'http://10.9.0.2'],
-  ['udp', '10.9.0.2:53'],
-  ['ping', '10.9.0.2'],
-])(
-  `a host that the node's own routing table calls unreachable is no fault of the target, says %s`,
-  async (type, host) => {
-    expect(await outcomeIn(closedRoute, host, type)).toMatchObject({
-      status: 'unknown',
-      failure: { source: 'node', code: 'local' },
+// A router that answers, and has no way on from there.
+const router = `
+  setpriv --pdeathsig KILL unshare --net sleep 60 > /dev/null &
+  router=$!
+  until [ "$(readlink /proc/$router/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+  ip link set far netns $router
+  nsenter --target $router --net sh -ec '
+    ip address add 10.9.0.254/24 dev far
+    ip link set far up
+    echo 1 > /proc/sys/net/ipv4/ip_forward
+    echo 0 > /proc/sys/net/ipv4/icmp_ratelimit
+    ip route add unreachable 10.8.0.0/24
+  '
+`;
+
+interface Scene {
+  readonly name: string;
+  readonly shell: string;
+  readonly host: string;
+  readonly timeout?: string;
+  readonly expected: object;
+}
+
+const scenes: readonly Scene[] = [
+  { name: 'nobody has a route: the node', shell: 'true', host: '10.9.0.2', expected: own },
+  { name: 'nobody has a route for IPv6: the node', shell: 'true', host: '[fd00::2]', expected: own },
+  {
+    name: 'the own routing table says that it is unreachable: the node',
+    shell: 'ip link set lo up; ip route add unreachable 10.9.0.0/24',
+    host: '10.9.0.2',
+    expected: own,
+  },
+  {
+    name: 'the own routing table forbids it: the node',
+    shell: 'ip link set lo up; ip route add prohibit 10.9.0.0/24',
+    host: '10.9.0.2',
+    expected: own,
+  },
+  {
+    name: 'the own routing table swallows it: the node',
+    shell: 'ip link set lo up; ip route add blackhole 10.9.0.0/24',
+    host: '10.9.0.2',
+    expected: own,
+  },
+  { name: 'the gateway is dead: the node', shell: link + routes, host: '10.8.0.1', expected: own },
+  { name: 'the gateway is dead for IPv6: the node', shell: link + routes, host: '[fd08::1]', expected: own },
+  {
+    name: 'the gateway is dead, and the check over before the kernel gives up: the node',
+    shell: `${link + routes} echo 2000 > /proc/sys/net/ipv4/neigh/near/retrans_time_ms`,
+    host: '10.8.0.1',
+    timeout: '500ms',
+    expected: own,
+  },
+  {
+    name: 'the own interface is down: the node',
+    shell: `${link + routes} ip link set near down`,
+    host: '10.9.0.2',
+    expected: own,
+  },
+  {
+    name: 'the own cable is out: the node',
+    shell: `${link} ip link set far down`,
+    host: '10.9.0.2',
+    expected: own,
+  },
+  {
+    name: 'a neighbour does not answer: the target',
+    shell: link,
+    host: '10.9.0.2',
+    timeout: '6s',
+    expected: unreachable,
+  },
+  {
+    name: 'a router on the way says so: the target',
+    shell: link + routes + router,
+    host: '10.8.0.1',
+    timeout: '6s',
+    expected: unreachable,
+  },
+];
+
+describe.skipIf(why !== null && process.env.CI === undefined)(
+  `whose fault it is that nothing is reached${why === null ? '' : ` (${why})`}`,
+  () => {
+    beforeAll(() => {
+      if (why !== null) throw new Error(why);
+    });
+
+    test('is asked of every type of check', () => {
+      expect(Object.keys(specs).toSorted()).toEqual([...probedTypeNames].toSorted());
+    });
+
+    test.each(scenes)('$name', async ({ shell, host, timeout = '2s', expected }) => {
+      expect(JSON.parse(await runIsolated(shell, code(host, timeout)))).toEqual(expected);
     });
   },
 );
