@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Channel, Receipt } from '#monitor/tell/channel.ts';
 import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
@@ -77,7 +77,7 @@ async function post(incidents: readonly Incident[], link: string | null, sending
 const noAddress: Receipt = { kind: 'rejected', reason: 'there is no address of an Alertmanager' };
 
 function alertOf(incident: Incident, own: Entry['labels'], link: string | null, now: number): object {
-  const { id, target, rule, severity, subject, condition, cause, startedAt, wording } = incident;
+  const { id, target, rule, severity, subject, condition, startedAt, wording } = incident;
   const endsAt = incident.endedAt ?? now + validMs;
   return {
     labels: {
@@ -89,7 +89,7 @@ function alertOf(incident: Incident, own: Entry['labels'], link: string | null, 
       severity,
     },
     annotations: {
-      summary: `${target} ${wording.is}: ${cause}`,
+      summary: `${target} ${wording.is}: ${latestCause(incident)}`,
       description: `${subject}: ${condition}`,
       incident: id,
     },

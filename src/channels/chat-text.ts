@@ -78,7 +78,7 @@ export function beginningOf({ incidents, beginnings }: Pick<Message, 'incidents'
   return names.size === 1 ? (only ?? null) : null;
 }
 
-/** Whether a message tells that what it is about is over. */
-export function isEnd({ kind }: Pick<MessageContent, 'kind'>): boolean {
-  return kind === 'resolved' || kind === 'closed';
+/** Whether what a message tells makes that of the beginning old: that it is over, or why it goes on. */
+export function replacesBeginning({ kind }: Pick<MessageContent, 'kind'>): boolean {
+  return kind === 'update' || kind === 'resolved' || kind === 'closed';
 }

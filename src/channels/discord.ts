@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, chatTextOf, clipped, colourOf, isEnd } from './chat-text.ts';
+import { beginningOf, chatTextOf, clipped, colourOf, replacesBeginning } from './chat-text.ts';
 import { createHttpChannel, parsed, type Sending, unreadable } from './http-channel.ts';
 import { retry, retryAfterMs } from './http-receipt.ts';
 import { always, needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
@@ -28,7 +28,7 @@ export const discord: ChannelType<'discord', typeof Entry> = {
 
 async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
   const json = bodyOf(message);
-  const first = isEnd(message) ? beginningOf(message) : null;
+  const first = replacesBeginning(message) ? beginningOf(message) : null;
   const limited = (response: HttpResponse) => limitedReceipt(response, sending.clock.now());
   if (first !== null) {
     const edit = addressOf(sending, `/messages/${encodeURIComponent(first)}`, {});

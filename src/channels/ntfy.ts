@@ -3,7 +3,7 @@ import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, chatTextOf, clipped, isEnd, plainTextOf } from './chat-text.ts';
+import { beginningOf, chatTextOf, clipped, replacesBeginning, plainTextOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
 
 const urlHint = 'expected the address of a server, such as "https://ntfy.sh"';
@@ -41,7 +41,7 @@ export const ntfy: ChannelType<'ntfy', typeof Entry> = {
 
 async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
   const { url, topic, token_file: tokenFile } = contact.entry;
-  const first = isEnd(message) ? beginningOf(message) : null;
+  const first = replacesBeginning(message) ? beginningOf(message) : null;
   const text = chatTextOf(message);
   const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
   const json = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -55,7 +55,8 @@ function refusalOf({ status, line, text }: HttpResponse): Receipt | null {
 
 // Creating it again while it is open adds to its count and leaves the note.
 function alertOf(incident: Incident, message: Message): object {
-  const { id, target, rule, severity, subject, condition, cause, wording } = incident;
+  const { id, target, rule, severity, subject, condition, wording } = incident;
+  const cause = latestCause(incident);
   const text = chatTextOf(message);
   const title = message.incidents.length === 1 ? text.title : `[${wording.word}] ${target}: ${cause}`;
   return {
@@ -67,6 +68,8 @@ function alertOf(incident: Incident, message: Message): object {
     entity: target,
     tags: [rule, severity],
     details: { target, rule, condition, subject, cause },
-    ...(message.kind === 'reminder' ? { note: clipped(message.content.headline, 25_000) } : {}),
+    ...(message.kind === 'reminder' || message.kind === 'update'
+      ? { note: clipped(message.content.headline, 25_000) }
+      : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -56,8 +56,9 @@ function refusalOf(response: HttpResponse): Receipt | null {
 }
 
 function eventOf(incident: Incident, { content, incidents }: Message): object {
-  const { id, target, rule, severity, subject, condition, cause, startedAt, votes, endedAt, wording } = incident;
+  const { id, target, rule, severity, subject, condition, startedAt, votes, endedAt, wording } = incident;
   if (endedAt !== null) return { event_action: 'resolve', dedup_key: id };
+  const cause = latestCause(incident);
   const summary = incidents.length === 1 ? content.subject : `[${wording.word}] ${target}: ${cause}`;
   return {
     event_action: 'trigger',

@@ -21,7 +21,10 @@ const Incident = z.strictObject({
   severity: z.enum(['critical', 'warning', 'info']),
   subject: z.string().describe('What is checked, in words.'),
   condition: z.string().describe('What the rule was, in words.'),
-  cause: z.string(),
+  cause: z.string().describe('Why it opened.'),
+  later_causes: z
+    .array(z.strictObject({ at: Time, cause: z.string() }))
+    .describe('What was wrong after that, where it was something else.'),
   started_at: Time.describe('The first failing round.'),
   opened_at: Time.describe('The round that confirmed it.'),
   ended_at: Time.nullable().describe('The first good round, or null while the incident is open.'),
@@ -34,7 +37,7 @@ export const WebhookBody = z
   .strictObject({
     version: z.literal(1),
     id: z.string().describe('The same where a message is repeated.'),
-    kind: z.enum(['opened', 'reminder', 'resolved', 'closed', 'late', 'digest', 'summary']),
+    kind: z.enum(['opened', 'update', 'reminder', 'resolved', 'closed', 'late', 'digest', 'summary']),
     at: Time.describe('When the message was decided.'),
     subject: z.string().describe('One line for people.'),
     text: z.string().describe('A sentence or two for people.'),
@@ -80,6 +83,7 @@ function incidentOf(incident: Message['incidents'][number]): WebhookBody['incide
     subject,
     condition,
     cause,
+    later_causes: incident.laterCauses.map((one) => ({ at: new Date(one.at).toISOString(), cause: one.cause })),
     started_at: new Date(startedAt).toISOString(),
     opened_at: new Date(openedAt).toISOString(),
     ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),

@@ -55,6 +55,7 @@ const open: WebhookBody['incidents'][number] = {
   subject: said,
   condition: said,
   cause: said,
+  later_causes: [],
   started_at: at,
   opened_at: at,
   ended_at: null,
@@ -80,6 +81,7 @@ const opened: WebhookBody = {
 };
 const specimens: readonly WebhookBody[] = [
   opened,
+  { ...opened, kind: 'update', incidents: [{ ...open, later_causes: [{ at, cause: said }] }] },
   { ...opened, kind: 'resolved', link: 'https://example.com/', references: ['x'], incidents: [over] },
   { ...opened, kind: 'digest', incidents: [open, over] },
   { ...opened, kind: 'summary', incidents: [] },

@@ -37,7 +37,7 @@ export interface PastVote {
 /** One message, or what was to become one, to one recipient. */
 export interface PastDelivery {
   readonly id: number;
-  readonly kind: 'opened' | 'reminder' | 'resolved' | 'closed';
+  readonly kind: 'opened' | 'update' | 'reminder' | 'resolved' | 'closed';
   /** Counts those of a kind, from 1. */
   readonly number: number;
   readonly channel: string;

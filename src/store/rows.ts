@@ -120,6 +120,9 @@ const IncidentRecord = z.object({
   toldLate: z.string().nullable().default(null),
   condition: z.string(),
   cause: z.string(),
+  laterCauses: z
+    .array(z.object({ number: z.number(), at: z.number(), code: FailureCode, cause: z.string() }))
+    .default([]),
   votes: VoteLines,
   closingVotes: VoteLines.nullable(),
   wording: Wording.default(down),
@@ -134,9 +137,13 @@ const IncidentRecord = z.object({
 }) satisfies z.ZodType<Omit<Incident, IncidentColumn>>;
 
 // Both lists are complete or do not compile: a kind that is added elsewhere has to be added here.
-const Kind = z.enum({ opened: 'opened', reminder: 'reminder', resolved: 'resolved', closed: 'closed' } satisfies {
-  [Kind in Delivery['kind']]: Kind;
-});
+const Kind = z.enum({
+  opened: 'opened',
+  update: 'update',
+  reminder: 'reminder',
+  resolved: 'resolved',
+  closed: 'closed',
+} satisfies { [Kind in Delivery['kind']]: Kind });
 
 const DeliveryState = z.enum(['pending', 'sent', 'merged', 'dead']);
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 
 /** What the page behind the links in messages needs. */
 export interface AcknowledgeRoutes {
@@ -45,8 +45,8 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
     app.get<{ Params: { token: string } }>(`${acknowledgePath}:token`, (request, reply) => {
       const found = find(routes, request.params.token);
       if ('status' in found) return show(reply, found);
-      const { target, cause, wording } = found.incident;
-      const text = `${target} ${wording.is}: ${cause}. Nothing more is told of it until it is over, to anybody.`;
+      const { target, wording } = found.incident;
+      const text = `${target} ${wording.is}: ${latestCause(found.incident)}. Nothing more is told of it until it is over, to anybody.`;
       return show(reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
     });
     app.post<{ Params: { token: string } }>(`${acknowledgePath}:token`, async (request, reply) => {

@@ -4,7 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Silence } from '#monitor/doubt/silence.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
-import { type Incident, isAboutUs } from '#monitor/judge/incident.ts';
+import { type Incident, isAboutUs, latestCause } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { onlyLocal } from './local.ts';
 
@@ -108,13 +108,22 @@ function shownSilence({ id, targets, why, from, until }: Silence) {
   return { id, targets, why, from: new Date(from).toISOString(), until: new Date(until).toISOString() };
 }
 
-function shownIncident({ id, target, rule, severity, cause, startedAt, held, acknowledged }: Omit<Incident, 'told'>) {
+function shownIncident({
+  id,
+  target,
+  rule,
+  severity,
+  startedAt,
+  held,
+  acknowledged,
+  ...reasons
+}: Omit<Incident, 'told'>) {
   return {
     id,
     target,
     rule,
     severity,
-    cause,
+    cause: latestCause(reasons),
     started_at: new Date(startedAt).toISOString(),
     held: held?.why ?? null,
     acknowledged: acknowledged?.why ?? null,

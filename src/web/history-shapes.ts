@@ -84,7 +84,7 @@ const Vote = z.strictObject({
 });
 const Delivery = z.strictObject({
   id: z.int(),
-  kind: z.enum(['opened', 'reminder', 'resolved', 'closed']),
+  kind: z.enum(['opened', 'update', 'reminder', 'resolved', 'closed']),
   number: z.int(),
   channel: z.string(),
   recipient: z.string(),

@@ -1,59 +1,15 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { alertmanager } from '#channels/alertmanager.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { Message } from '#monitor/tell/channel.ts';
+import { startAlertmanager } from '../support/alertmanager.ts';
 import { openContact } from '../support/http-services.ts';
 import { startSink } from '../support/http-sink.ts';
 import { shopBack, shopDown } from '../support/incidents.ts';
 import { mailKinds } from '../support/mail-kinds.ts';
 import { needsProgram } from '../support/programs.ts';
-import { mortal } from '../support/children.ts';
 
 const patience = { timeout: 30_000, interval: 100 };
-
-interface Alert {
-  readonly labels: Record<string, string>;
-  readonly startsAt: string;
-  readonly endsAt: string;
-  readonly status: { readonly state: string };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function startAlertmanager(hook: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'watchpost-alertmanager-'));
-  const port = await freePort();
-  const file = join(folder, 'alertmanager.yml');
-  const route = 'receiver: hook, group_by: [target], group_wait: 0s, group_interval: 1s, repeat_interval: 1h';
-  await writeFile(file, `route: { ${route} }\nreceivers: [{ name: hook, webhook_configs: [{ url: "${hook}" }] }]\n`);
-  const flags = [`--config.file=${file}`, `--storage.path=${folder}`, `--web.listen-address=127.0.0.1:${port}`];
-  const child = mortal(spawn('prometheus-alertmanager', [...flags, '--cluster.listen-address='], { stdio: 'ignore' }));
-  const url = `http://127.0.0.1:${port}`;
-  await expect.poll(async () => (await fetch(`${url}/-/ready`).catch(() => null))?.status, patience).toBe(200);
-  return {
-    url,
-    alerts: async () => (await (await fetch(`${url}/api/v2/alerts`)).json()) as readonly Alert[],
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-      await rm(folder, { recursive: true });
-    },
-  };
-}
 
 const ago = (ms: number) => systemClock.now() - ms;
 

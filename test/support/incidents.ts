@@ -60,6 +60,7 @@ export const shopDown: Incident = {
   held: null,
   told: [{ channel: 'email', recipient: 'ops@example.com' }],
   toldLate: null,
+  laterCauses: [],
   labels: {},
   acknowledged: null,
 };

@@ -27,6 +27,23 @@ function about(incident: Incident, kinds: readonly (typeof opened)[]): MessagePa
 const gateway = named(shopDown, 'gateway', { cause: 'no reply to 4 pings', startedAt: shopDown.startedAt - minute });
 const blog = named(shopDown, 'blog', { cause: 'timeout: no answer within 5 s', openedAt: shopDown.openedAt + minute });
 const many = Array.from({ length: 120 }, (_, index) => named(shopDown, `web${String(index + 1).padStart(3, '0')}`));
+const killed: Incident = {
+  ...shopDown,
+  id: 'backup/down/1767268890000',
+  target: 'backup',
+  subject: 'heartbeat db1',
+  condition: 'it is down in one round',
+  cause: 'was last heard of at 2025-12-31 12:00:00 UTC; expected at 2026-01-01 12:00:00 UTC, with 1m of grace',
+  votes: [],
+  laterCauses: [
+    {
+      number: 1,
+      at: shopDown.openedAt + 7 * minute,
+      code: 'exit',
+      cause: 'ended with exit code 137: ended by SIGKILL',
+    },
+  ],
+};
 const over = { endedAt: shopBack.endedAt, closingVotes: shopBack.closingVotes };
 
 const uptime = { from: Date.parse('2025-12-29T08:00:00Z'), to: Date.parse('2026-01-05T08:00:00Z') };
@@ -136,6 +153,13 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
       },
       'Europe/Berlin',
       { recipient: 'ops@example.com' },
+    ),
+  },
+  {
+    name: 'update',
+    message: composeMessage(
+      [part(killed, [delivery({ kind: 'update', createdAt: killed.openedAt + 7 * minute })], 'root')],
+      utc,
     ),
   },
 ];

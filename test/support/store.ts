@@ -92,6 +92,7 @@ export function incident(target: string, openedAt: number, more: Partial<Inciden
     held: null,
     told: [{ channel: 'email', recipient: 'ops@example.com' }],
     toldLate: null,
+    laterCauses: [],
     labels: {},
     acknowledged: null,
     ...more,

@@ -172,6 +172,7 @@ const common = {
   held: null,
   told: [],
   toldLate: null,
+  laterCauses: [],
   acknowledged: null,
 } as const;
 

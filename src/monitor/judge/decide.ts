@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { checkOf } from '#checks/index.ts';
 import type { Delivery } from './delivery.ts';
 import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
-import { announce, type Consequence, resolve } from './incident-life.ts';
-import { type Held, type Incident, type VerdictChange, withVerdictChange } from './incident.ts';
+import { announce, type Consequence, resolve, update } from './incident-life.ts';
+import { type Held, type Incident, type VerdictChange, withLaterCause, withVerdictChange } from './incident.ts';
 import type { RoundRecord } from './round-record.ts';
 import { newRuleState, type RuleState, step, type Transition } from './rule-state.ts';
 import { describeRule } from './rule.ts';
@@ -141,7 +142,16 @@ function follow({ target, named, judged, transition, round, known, heldBy, heldA
     if (held === null) return announce(asSeenNow(incident, judged), target.recipients, tellAt(round));
     if (!isDeepStrictEqual(held, incident.held)) return { incident: { ...incident, held }, deliveries: [] };
   }
+  const otherwise = isToldOfReasons(target, named, judged, incident)
+    ? withLaterCause(incident, judged.lines(), round.dueAt)
+    : null;
+  if (otherwise !== null) return update(otherwise, target.recipients, tellAt(round));
   return incident === known ? null : { incident, deliveries: [] };
+}
+
+// What nodes see of an outage goes to and fro. What a target says by itself is news: late is not the same as killed.
+function isToldOfReasons({ spec }: Target, { rule }: NamedRule, { verdict }: Evaluation, { held }: Incident): boolean {
+  return held === null && verdict.failing === true && isOutage(rule) && checkOf(spec.type).heard !== null;
 }
 
 const tellAt = ({ late, now }: Round) => late?.tellFrom ?? now;
@@ -193,6 +203,7 @@ function openIncident(
     endedAt: null,
     closing: null,
     cause: judged.cause(),
+    laterCauses: [],
     votes,
     closingVotes: null,
     timeline: [timingOf(judged.verdict, dueAt)],

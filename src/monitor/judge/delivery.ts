@@ -1,8 +1,11 @@
 import type { Incident } from './incident.ts';
 import type { Severity } from './rule.ts';
 
-/** What a delivery says about its incident: that it began, that it goes on, that it is over, or that nobody watches it any more. */
-export type DeliveryKind = 'opened' | 'reminder' | 'resolved' | 'closed';
+/**
+ * What a delivery says about its incident: that it began, that it has another reason now, that it goes on, that it is over, or
+ * that nobody watches it any more.
+ */
+export type DeliveryKind = 'opened' | 'update' | 'reminder' | 'resolved' | 'closed';
 
 /** One message about incidents to one recipient through one channel: a row until it is settled. */
 export interface Delivery {
@@ -102,7 +105,7 @@ export interface DeliveryCount {
 }
 
 /**
- * What a message tells: that incidents began, go on or are over, that they began and are over because the first could not be told
+ * What a message tells: that incidents began, have another reason, go on or are over, that they began and are over because the first could not be told
  * in time (`late`), that nobody watches them any more (`closed`), all sorts at once (`digest`), or how things went (`summary`).
  */
 export type MessageKind = Delivery['kind'] | 'late' | 'digest' | 'summary';

@@ -39,6 +39,16 @@ export function announceToOthers(
   return { incident: announced, deliveries: others.map((to) => beginning(announced, to, now)) };
 }
 
+/** Tells those who were told that an incident began what is wrong now, unless somebody knows of it. */
+export function update(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
+  if (incident.acknowledged !== null) return { incident, deliveries: [] };
+  const number = incident.laterCauses.at(-1)?.number ?? 1;
+  return {
+    incident,
+    deliveries: toldOf(incident, recipients).map((to) => ({ ...newDelivery(incident, 'update', to, now), number })),
+  };
+}
+
 /** The end of an incident, told to those who were told that it began. */
 export function resolve(
   incident: Incident,
@@ -62,8 +72,11 @@ function ending(
   recipients: Target['recipients'],
   now: number,
 ): readonly Delivery[] {
-  const wanted = recipients.filter(({ severities }) => severities.includes(incident.severity));
-  return (incident.told ?? wanted).map((to) => newDelivery(incident, kind, to, now));
+  return toldOf(incident, recipients).map((to) => newDelivery(incident, kind, to, now));
+}
+
+function toldOf({ told, severity }: Incident, recipients: Target['recipients']): readonly Addressee[] {
+  return told ?? recipients.filter(({ severities }) => severities.includes(severity));
 }
 
 // It is due once the incident has gone on for as long as they wish.

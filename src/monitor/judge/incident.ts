@@ -45,6 +45,15 @@ export interface VerdictChange {
   readonly unknown: number;
 }
 
+/** Another reason than before, while the incident is open. */
+export interface LaterCause {
+  /** Counts them, from 1. */
+  readonly number: number;
+  readonly at: number;
+  readonly code: FailureCode;
+  readonly cause: string;
+}
+
 /** An address behind a channel. */
 export interface Addressee {
   readonly channel: string;
@@ -89,6 +98,8 @@ export interface Incident {
   readonly closing: 'recovered' | 'unwatched' | null;
   /** The commonest failure of the round that opened it. */
   readonly cause: string;
+  /** What was wrong with a target that calls after that, where it was something else; the newest where there are many. */
+  readonly laterCauses: readonly LaterCause[];
   readonly votes: readonly VoteLine[];
   /** The votes of the round that closed it. */
   readonly closingVotes: readonly VoteLine[] | null;
@@ -102,6 +113,11 @@ export interface Incident {
   readonly toldLate: string | null;
   /** Somebody knows of it: no more is said until it is over. */
   readonly acknowledged: { readonly at: number; readonly why: string } | null;
+}
+
+/** What is wrong now, or was last. */
+export function latestCause({ cause, laterCauses }: Pick<Incident, 'cause' | 'laterCauses'>): string {
+  return laterCauses.at(-1)?.cause ?? cause;
 }
 
 /** The votes of a round as a table; where a rule made something else of them, with what it made of each. */
@@ -135,6 +151,18 @@ export function commonestCause(lines: readonly VoteLine[]): string {
 }
 
 const mostVerdictChanges = 50;
+const mostCauses = 20;
+
+/** The incident with what is wrong since a round, where that is of another sort than before; otherwise null. */
+export function withLaterCause(incident: Incident, lines: readonly VoteLine[], at: number): Incident | null {
+  const { votes, laterCauses } = incident;
+  const codeOf = (table: readonly VoteLine[]) => table.find(({ status }) => status === 'down')?.code ?? null;
+  const code = codeOf(lines);
+  const last = laterCauses.at(-1);
+  if (code === null || code === (last?.code ?? codeOf(votes))) return null;
+  const next = { number: (last?.number ?? 0) + 1, at, code, cause: commonestCause(lines) };
+  return { ...incident, laterCauses: [...laterCauses, next].slice(-mostCauses) };
+}
 
 /** The timeline with a verdict added where it is another one than the last; the same list where it is not, or where it is full. */
 export function withVerdictChange(timeline: readonly VerdictChange[], change: VerdictChange): readonly VerdictChange[] {

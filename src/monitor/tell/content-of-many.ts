@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { isAboutUs } from '../judge/incident.ts';
+import { isAboutUs, latestCause } from '../judge/incident.ts';
 import {
   cells,
   type ContentCell,
@@ -11,10 +11,10 @@ import {
   type MessageContent,
   still,
   subjectOf,
-  unreachedInWords,
 } from './content.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
+import { unreachedInWords } from './remarks.ts';
 
 const longestTable = 100;
 const namedRest = 400;
@@ -93,7 +93,7 @@ function remarksOf(kind: MessageKind, over: readonly MessagePart[]): readonly st
 function goingInWords(parts: readonly MessagePart[]): string {
   return countsOf(parts, (part) => {
     const { is } = part.incident.wording;
-    const phrase = part.kind === 'reminder' ? still(is) : is;
+    const phrase = part.kind === 'reminder' ? still(is) : part.kind === 'update' ? `${is} for another reason` : is;
     return [phrase, many(phrase)];
   });
 }
@@ -142,7 +142,7 @@ function goingTable(parts: readonly MessagePart[], zone: string): ContentTable {
   return tableOf('Going on', ['target', 'state', 'since', 'why'], parts, ({ incident }) => [
     ...cells(singleLine(incident.target, 60)),
     { text: incident.wording.word, tone: 'bad' },
-    ...cells(formatTime(incident.startedAt, zone), singleLine(incident.cause, 120)),
+    ...cells(formatTime(incident.startedAt, zone), singleLine(latestCause(incident), 120)),
   ]);
 }
 

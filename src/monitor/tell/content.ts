@@ -4,9 +4,10 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
+import { type Addressee, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
 import type { Wording } from '../judge/rules/kind.ts';
 import type { MessagePart } from './message-part.ts';
+import { delay, lateness, unreachedInWords } from './remarks.ts';
 
 export interface ContentOptions {
   /** IANA name of the zone that times are told in. */
@@ -55,6 +56,7 @@ export interface MessageContent {
 
 const longestSubject = 140;
 const longestTable = 40;
+const mostLater = 5;
 
 /** What a message says about one incident. */
 export function contentOf(part: MessagePart, options: ContentOptions): MessageContent {
@@ -76,7 +78,8 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
     ...labelsOf(incident),
     ...budgetInWords(options.budgetOf?.(incident) ?? null),
   ] as const;
-  const past = [what, [words.noun, whole], ['Cause', cause], ...common] as const;
+  const then = laterInWords(incident, zone);
+  const past = [what, [words.noun, whole], ['Cause', cause], ...then, ...common] as const;
   const before = voteTables(`Who saw what when it ${words.began}`, incident.votes, words);
   const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
   const page = incident.acknowledged === null ? (options.acknowledgeAt?.(incident, sent) ?? null) : null;
@@ -91,10 +94,12 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         tone: 'bad',
         subject: subjectOf(words.word, target, incident.cause, saw),
         headline: `${target} ${words.is}: ${cause}`,
-        facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...common],
+        facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...then, ...common],
         remarks: [...lateness(part), ...shared.remarks],
         tables: voteTables('Who saw what', incident.votes, words),
       };
+    case 'update':
+      return { ...shared, ...acknowledge, ...updateOf(part), facts: [what, since, beforeUpdate(part), ...common] };
     case 'reminder':
       return {
         ...shared,
@@ -103,10 +108,10 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf(
           words.word,
           target,
-          `${still(words.is).replace(/^is /, '')} after ${lasted}: ${incident.cause}`,
+          `${still(words.is).replace(/^is /, '')} after ${lasted}: ${latestCause(incident)}`,
           saw,
         ),
-        headline: `${target} ${still(words.is)} after ${lasted}: ${cause}`,
+        headline: `${target} ${still(words.is)} after ${lasted}: ${singleLine(latestCause(incident))}${saw}`,
         remarks: [`This is reminder ${sent.number}.`, ...shared.remarks],
         facts: [what, since, ...common],
         tables: [...voteTables('Who sees what now', options.seenNow?.(incident) ?? [], words), ...before],
@@ -149,6 +154,22 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
   }
 }
 
+function updateOf({ incident, sent }: MessagePart): Pick<MessageContent, 'tone' | 'subject' | 'headline' | 'tables'> {
+  const { wording, laterCauses } = incident;
+  const target = singleLine(incident.target, 80);
+  const now = laterCauses.find(({ number }) => number === sent.number)?.cause ?? latestCause(incident);
+  return {
+    tone: 'bad',
+    subject: subjectOf(wording.word, target, `now ${now}`),
+    headline: `${target} ${still(wording.is)}, for another reason: ${singleLine(now)}`,
+    tables: [],
+  };
+}
+
+function beforeUpdate({ incident: { cause, laterCauses }, sent }: MessagePart): readonly [string, string] {
+  return ['Before', singleLine(laterCauses.findLast(({ number }) => number < sent.number)?.cause ?? cause)];
+}
+
 /** One line of at most 140 characters; its end is worth more than the middle of what it says. */
 export function subjectOf(word: string, about: string, said: string, end = ''): string {
   const start = `[${word}] ${about}${about === '' ? '' : ': '}`;
@@ -160,12 +181,11 @@ export function cells(...texts: readonly string[]): readonly ContentCell[] {
   return texts.map((text) => ({ text, tone: 'plain' }));
 }
 
-function delay(trouble: string | null): readonly string[] {
-  if (trouble === null) return ['It was over before this mail was sent.'];
-  return [
-    'This mail was delayed: nothing could be delivered before it was over.',
-    `The last attempt failed: ${singleLine(trouble)}`,
-  ];
+// The newest last, as they came.
+function laterInWords({ laterCauses }: Incident, zone: string): readonly (readonly [string, string])[] {
+  return laterCauses
+    .slice(-mostLater)
+    .map(({ at, cause }) => ['Then', `${singleLine(cause)}, at ${formatTime(at, zone)}`] as const);
 }
 
 function votesInWords(votes: readonly VoteLine[]): string {
@@ -226,38 +246,6 @@ function budgetInWords(budget: BudgetLeft | null): readonly (readonly [string, s
 function footerOf({ id, endedAt }: Incident): string {
   const name = singleLine(id);
   return endedAt === null ? `Incident ${name}. To say that you know: watchpost ack ${name}` : `Incident ${name}`;
-}
-
-// Why the news of a beginning comes later than it might have.
-function lateness({ incident, sent }: MessagePart): readonly string[] {
-  return [
-    ...(incident.toldLate === null
-      ? []
-      : [`This is told late, for it was held back: ${singleLine(incident.toldLate)}.`]),
-    ...(sent.lastError === null
-      ? []
-      : [`This is told late, for it could not be delivered: ${singleLine(sent.lastError)}.`]),
-  ];
-}
-
-const mostUnreached = 3;
-
-/** Who was to hear of these incidents as well and could not be told. */
-export function unreachedInWords(parts: readonly MessagePart[]): readonly string[] {
-  const found = new Map(
-    parts.flatMap(({ unreached }) => unreached.map((one) => [`${one.channel} ${one.recipient}`, one])),
-  );
-  const all = [...found.values()];
-  const more = all.length - mostUnreached;
-  return [
-    ...all
-      .slice(0, mostUnreached)
-      .map(
-        ({ channel, recipient, reason }) =>
-          `${singleLine(recipient, 80)} (${channel}) could not be told so far: ${singleLine(reason, 120)}.`,
-      ),
-    ...(more > 0 ? [`${more} more could not be told so far.`] : []),
-  ];
 }
 
 // How the verdict changed while the incident was open: what does not change needs no table.

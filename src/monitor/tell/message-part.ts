@@ -24,7 +24,8 @@ type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
 
 /**
  * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells the
- * whole story. Null where nothing is left to tell: a reminder of what is over, or of what somebody knows of.
+ * whole story. Null where nothing is left to tell: of what is over, or of what
+ * somebody knows of, nobody is reminded, and no other reason is told.
  */
 export function messagePartOf(rows: Rows): MessagePart | null {
   const { incident } = rows.at(-1) ?? rows[0];
@@ -33,10 +34,11 @@ export function messagePartOf(rows: Rows): MessagePart | null {
   const end = of('closed') ?? of('resolved');
   const isChosen = rows[0].message !== null;
   const isLate = opened !== undefined && (end !== undefined || (incident.endedAt !== null && !isChosen));
-  const sent = opened ?? end ?? of('reminder');
+  const update = rows.findLast(({ delivery }) => delivery.kind === 'update')?.delivery;
+  const sent = opened ?? end ?? update ?? of('reminder');
   if (sent === undefined) return null;
   const isNeedless = incident.endedAt !== null || incident.acknowledged !== null;
-  if (sent.kind === 'reminder' && isNeedless && !isChosen) return null;
+  if ((sent.kind === 'reminder' || sent.kind === 'update') && isNeedless && !isChosen) return null;
   return {
     kind: isLate ? 'late' : sent.kind,
     incident,
@@ -51,6 +53,6 @@ export function messagePartOf(rows: Rows): MessagePart | null {
 }
 
 /** What parts have to have in common to share a message. */
-export function phaseOf(kind: MessagePart['kind']): 'opened' | 'reminder' | 'over' {
-  return kind === 'opened' || kind === 'reminder' ? kind : 'over';
+export function phaseOf(kind: MessagePart['kind']): 'opened' | 'update' | 'reminder' | 'over' {
+  return kind === 'opened' || kind === 'update' || kind === 'reminder' ? kind : 'over';
 }

@@ -8,7 +8,7 @@ import { messagePartOf } from './message-part.ts';
 
 /** A made-up message of each kind about an incident, for trying out whether they arrive and what they look like. */
 export function sampleMessages(zone: string, now: number, recipient: string): readonly Message[] {
-  const kinds = ['opened', 'reminder', 'resolved', 'closed', 'late', 'digest'] as const;
+  const kinds = ['opened', 'update', 'reminder', 'resolved', 'closed', 'late', 'digest'] as const;
   return kinds.map((kind) => markedAsSample(sampleOf(kind, zone, now, recipient), now));
 }
 
@@ -29,13 +29,16 @@ function sampleOf(kind: Exclude<MessageKind, 'summary'>, zone: string, now: numb
   };
   const part = (...own: readonly Delivery[]) => {
     const isOver = own.some(({ kind: one }) => one === 'resolved' || one === 'closed');
-    const made = messagePartOf(rows(isOver ? over(now) : open(now), ...own));
+    const isUpdate = own.some(({ kind: one }) => one === 'update');
+    const incident = isOver ? over(now) : isUpdate ? otherwise(now) : open(now);
+    const made = messagePartOf(rows(incident, ...own));
     if (made === null) throw new RangeError('a sample that tells nothing');
     return made;
   };
   const at = (one: Delivery['kind']) => deliveryOf(one, recipient, now);
   switch (kind) {
     case 'opened':
+    case 'update':
     case 'reminder':
     case 'resolved':
     case 'closed':
@@ -78,6 +81,7 @@ function open(now: number): Incident {
     openedAt: now - 11 * minute,
     endedAt: null,
     cause: 'connection refused',
+    laterCauses: [],
     votes: [
       vote('de1', 'Frankfurt, Germany', 'down'),
       vote('fr1', 'Paris, France', 'down'),
@@ -92,6 +96,11 @@ function open(now: number): Incident {
     toldLate: null,
     acknowledged: null,
   };
+}
+
+function otherwise(now: number): Incident {
+  const cause = 'ended with exit code 137: ended by SIGKILL';
+  return { ...open(now), laterCauses: [{ number: 1, at: now - minute, code: 'exit', cause }] };
 }
 
 function over(now: number): Incident {

@@ -14,7 +14,8 @@ export function settlementsOfSent(
 ): readonly SettledDelivery[] {
   return parts.flatMap(({ sent, merged, incident }) => {
     const reminders = sent.kind === 'reminder' ? sent.number : 0;
-    const afterMs = incident.endedAt === null ? remindAfter(policy, reminders) : null;
+    const isReminded = incident.endedAt === null && sent.kind !== 'update';
+    const afterMs = isReminded ? remindAfter(policy, reminders) : null;
     const remindAt = afterMs === null ? null : at + afterMs;
     const settled: SettledDelivery = {
       delivery: sent,

@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import { incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
 import type { Board } from './board.ts';
 import type { StreamEvent } from './streams.ts';
@@ -47,13 +47,14 @@ export function stateEvents(board: Board) {
 
 const timeOf = (at: number | null) => (at === null ? null : new Date(at).toISOString());
 
-function shownIncident({ id, target, rule, severity, cause, startedAt, endedAt, held, acknowledged }: Incident) {
+function shownIncident(incident: Incident) {
+  const { id, target, rule, severity, startedAt, endedAt, held, acknowledged } = incident;
   return {
     id,
     target,
     rule,
     severity,
-    cause,
+    cause: latestCause(incident),
     started_at: timeOf(startedAt),
     ended_at: timeOf(endedAt),
     held: held?.why ?? null,

@@ -1,6 +1,6 @@
 import type { NodeInfo } from '#checks/index.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
+import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { LiveTarget, ShownStatus } from '../live/board.ts';
 import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
@@ -103,8 +103,8 @@ export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents
   const words = texts.overview;
   const rows = incidents.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, 50);
   const items = rows.map(
-    ({ id, target, wording, cause, startedAt, acknowledged, held }) =>
-      html`<li><a href="${incidentHref(id)}"><span class="state down">${wording.word}</span> ${target}</a> <span class="wrap">${foreign(cause)}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
+    ({ id, target, wording, startedAt, acknowledged, held, ...reasons }) =>
+      html`<li><a href="${incidentHref(id)}"><span class="state down">${wording.word}</span> ${target}</a> <span class="wrap">${foreign(latestCause(reasons))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
   );
   return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }

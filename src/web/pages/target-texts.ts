@@ -140,7 +140,7 @@ export const incidentTexts = {
   counts: (up: number, down: number, unknown: number) => `${up} up, ${down} down, ${unknown} unknown`,
   to: 'To',
   kind: 'What',
-  kinds: { opened: 'began', reminder: 'reminder', resolved: 'is over', closed: 'closed' },
+  kinds: { opened: 'began', update: 'another reason', reminder: 'reminder', resolved: 'is over', closed: 'closed' },
   state: 'State',
   delivery: { pending: 'pending', sent: 'sent', merged: 'told with another', dead: 'given up' },
   shapes: { pending: 'waiting', sent: 'up', merged: 'up', dead: 'down' },

@@ -34,7 +34,7 @@ describe('alert test', () => {
     const { code, printed } = await run(`${smtp}\n${notify}`, 'alert', 'test', 'ops');
     expect(code).toBe(0);
     const lines = printed.trim().split('\n');
-    const kinds = ['opened', 'reminder', 'resolved', 'closed', 'late', 'digest'];
+    const kinds = ['opened', 'update', 'reminder', 'resolved', 'closed', 'late', 'digest'];
     expect(lines).toEqual(
       kinds.map((kind) => expect.stringMatching(`^ops  email ops@example.com  ${kind}  accepted: 250`)),
     );
@@ -63,7 +63,9 @@ describe('alert test', () => {
   test('a kind that is none is an error with those that are', async () => {
     const { code, failed, printed } = await run(notify, 'alert', 'test', 'ops', '--kind', 'nosuch');
     expect([code, printed]).toEqual([2, '']);
-    expect(failed).toContain('--kind: there is no kind of message "nosuch"; there is opened, reminder, resolved');
+    expect(failed).toContain(
+      '--kind: there is no kind of message "nosuch"; there is opened, update, reminder, resolved',
+    );
   });
 
   test('writes files where there is no mail server', async () => {

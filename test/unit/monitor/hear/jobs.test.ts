@@ -28,13 +28,14 @@ const one = (minute: number, tell: readonly string[] = [], also?: Row['also']): 
   ...(also === undefined ? {} : { also }),
 });
 
-test('a job that is late, failing and well again is told to be down once and up once', async () => {
+test('a job that is late, then failing and then well again is told three times', async () => {
   await using scenario = await startScenario({ targets: [job('backup')] });
   await scenario.play([
     one(0, [], call('backup', 'ok')),
     one(60, ['DOWN backup']),
     one(90, [], call('backup', 'start')),
-    one(95, [], call('backup', 'fail', { exitCode: 137, log: ['Killed'] })),
+    one(95, ['UPDATE backup'], call('backup', 'fail', { exitCode: 137, log: ['Killed'] })),
+    one(96, [], call('backup', 'fail', { exitCode: 1 })),
     one(120, ['RESOLVED backup'], call('backup', 'ok')),
     one(125),
   ]);
@@ -43,6 +44,7 @@ test('a job that is late, failing and well again is told to be down once and up 
     { status: 'up', seconds: null },
     { status: 'down', failure: { code: 'late' } },
     { status: 'down', seconds: 300, failure: { code: 'exit', message: 'ended with exit code 137: Killed' } },
+    { status: 'down', failure: { code: 'exit', message: 'ended with exit code 1' } },
     { status: 'up' },
   ]);
 });

@@ -1,0 +1,43 @@
+import { singleLine } from '#kernel/text.ts';
+import type { MessagePart } from './message-part.ts';
+
+/** Why the news of a beginning comes later than it might have. */
+export function lateness({ incident, sent }: MessagePart): readonly string[] {
+  return [
+    ...(incident.toldLate === null
+      ? []
+      : [`This is told late, for it was held back: ${singleLine(incident.toldLate)}.`]),
+    ...(sent.lastError === null
+      ? []
+      : [`This is told late, for it could not be delivered: ${singleLine(sent.lastError)}.`]),
+  ];
+}
+
+/** Why one message tells that something began and is over. */
+export function delay(trouble: string | null): readonly string[] {
+  if (trouble === null) return ['It was over before this mail was sent.'];
+  return [
+    'This mail was delayed: nothing could be delivered before it was over.',
+    `The last attempt failed: ${singleLine(trouble)}`,
+  ];
+}
+
+const mostUnreached = 3;
+
+/** Who was to hear of these incidents as well and could not be told. */
+export function unreachedInWords(parts: readonly MessagePart[]): readonly string[] {
+  const found = new Map(
+    parts.flatMap(({ unreached }) => unreached.map((one) => [`${one.channel} ${one.recipient}`, one])),
+  );
+  const all = [...found.values()];
+  const more = all.length - mostUnreached;
+  return [
+    ...all
+      .slice(0, mostUnreached)
+      .map(
+        ({ channel, recipient, reason }) =>
+          `${singleLine(recipient, 80)} (${channel}) could not be told so far: ${singleLine(reason, 120)}.`,
+      ),
+    ...(more > 0 ? [`${more} more could not be told so far.`] : []),
+  ];
+}
