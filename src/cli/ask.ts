@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { loadConfig } from '#config/load.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { askDaemon } from './ask-daemon.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 export interface DaemonOptions {
@@ -19,7 +20,7 @@ export async function ask<Answer>(
   body?: Readonly<Record<string, unknown>>,
 ): Promise<Answer> {
   const answer = await askDaemon(await loadConfig({ path, env: context.env }), url, body);
-  if (json === true) context.print(`${JSON.stringify(answer, null, 2)}\n`);
+  if (json === true) context.print(jsonText(answer));
   return shape.parse(answer);
 }
 

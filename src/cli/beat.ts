@@ -9,6 +9,7 @@ import { formatDuration, parseDuration } from '#kernel/units.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import { callUntilHeard } from './beat-call.ts';
 import { runCommand } from './beat-command.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 const startMs = 2_000;
@@ -30,7 +31,7 @@ export function addBeatCommands(program: Command, context: CommandContext, finis
     .action((name: string, { url, json = false }: { readonly url: string; readonly json?: boolean }) => {
       const secret = systemRandom.id(secretLength);
       const made = { name, address: addressWith(secret, url), secret_hash: sha256(secret) };
-      context.print(json ? `${JSON.stringify(made, null, 2)}\n` : newBeat(made));
+      context.print(json ? jsonText(made) : newBeat(made));
     });
   beat
     .command('run', { isDefault: true })

@@ -2,6 +2,7 @@ import { checkOf, type CheckSpec, type Policy } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from '#node/agent.ts';
+import { jsonText } from './json.ts';
 import { describeOutcome, exitCodeOf } from './outcome.ts';
 import { paintOf } from './paint.ts';
 import type { CommandContext } from './command-context.ts';
@@ -24,7 +25,7 @@ export async function checkHere(
     const outcome = await agent.run(command, context.stop);
     context.print(
       json === true
-        ? `${JSON.stringify({ check: spec.type, host: spec.host, outcome }, null, 2)}\n`
+        ? jsonText({ check: spec.type, host: spec.host, outcome })
         : describeOutcome(spec, outcome, paintOf(context)),
     );
     return exitCodeOf(outcome.status);

@@ -9,6 +9,7 @@ import { createLog } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { Secret } from '#kernel/secret.ts';
 import { countOf } from './arguments.ts';
+import { jsonText } from './json.ts';
 import { createLiveTable } from './live-table.ts';
 import { exitCodeOf } from './outcome.ts';
 import type { CommandContext } from './command-context.ts';
@@ -68,7 +69,7 @@ export async function checkThere(
       table === null ? undefined : (progress) => table.show(progress),
     );
     if (table === null) {
-      context.print(`${JSON.stringify({ check: spec.type, host: spec.host, report: reportUrl, votes }, null, 2)}\n`);
+      context.print(jsonText({ check: spec.type, host: spec.host, report: reportUrl, votes }));
     } else {
       table.finish({ reportUrl, nodes: votes });
     }

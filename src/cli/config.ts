@@ -5,6 +5,7 @@ import { spelledConfig } from '#config/print.ts';
 import { configJsonSchema } from '#config/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
+import { jsonText } from './json.ts';
 import { summaryOf } from './plan-words.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -20,7 +21,7 @@ export async function checkConfig(
 }
 
 async function reportConfig(path: string, context: CommandContext): Promise<number> {
-  const print = (report: Readonly<Record<string, unknown>>) => context.print(`${JSON.stringify(report, null, 2)}\n`);
+  const print = (report: Readonly<Record<string, unknown>>) => context.print(jsonText(report));
   try {
     const { targets, nodes, exposedFiles } = await loadConfig({ path, env: context.env });
     print({
@@ -44,16 +45,12 @@ export async function printConfig(
   context: CommandContext,
 ): Promise<number> {
   const spelled = spelledConfig((await loadWhole({ path, env: context.env })).whole);
-  context.print(
-    json === true
-      ? `${JSON.stringify(spelled, null, 2)}\n`
-      : stringify(spelled, { lineWidth: 0, aliasDuplicateObjects: false }),
-  );
+  context.print(json === true ? jsonText(spelled) : stringify(spelled, { lineWidth: 0, aliasDuplicateObjects: false }));
   return 0;
 }
 
 export function printSchema({ webhook }: { readonly webhook?: boolean }, context: CommandContext): number {
   const schema = webhook === true ? webhookJsonSchema() : configJsonSchema();
-  context.print(`${JSON.stringify(schema, null, 2)}\n`);
+  context.print(jsonText(schema));
   return 0;
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '#config/load.ts';
 import { backUp, examine } from '#store/reading.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 interface DatabaseOptions {
@@ -16,7 +17,7 @@ export async function backUpDatabase(
   const { data } = await loadConfig({ path, env: context.env });
   const copy = resolve(context.cwd, file);
   const bytes = backUp(data, copy);
-  if (json === true) context.print(`${JSON.stringify({ copy, of: data, bytes }, null, 2)}\n`);
+  if (json === true) context.print(jsonText({ copy, of: data, bytes }));
   else context.print(`${copy}: ${(bytes / 1e6).toFixed(1)} MB of ${data}\n`);
   return 0;
 }
@@ -30,7 +31,7 @@ export async function checkDatabase(
   const checked = file === undefined ? (await loadConfig({ path, env: context.env })).data : resolve(context.cwd, file);
   const damage = examine(checked);
   if (json === true) {
-    context.print(`${JSON.stringify({ file: checked, sound: damage.length === 0, damage }, null, 2)}\n`);
+    context.print(jsonText({ file: checked, sound: damage.length === 0, damage }));
     return damage.length === 0 ? 0 : 1;
   }
   if (damage.length === 0) {

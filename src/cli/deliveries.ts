@@ -3,6 +3,7 @@ import { loadConfig } from '#config/load.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { askDaemon } from './ask-daemon.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 const Listed = z.object({
@@ -42,7 +43,7 @@ export async function listDeliveries(
     const query = new URLSearchParams({ limit, ...(one === 'all' ? {} : { state: one }) });
     rows.push(...Listed.parse(await askDaemon(config, `/-/deliveries?${query.toString()}`)).deliveries);
   }
-  if (json === true) context.print(`${JSON.stringify(rows, null, 2)}\n`);
+  if (json === true) context.print(jsonText(rows));
   else if (rows.length === 0) context.print('no deliveries\n');
   for (const row of json === true ? [] : rows) context.print(`${lineOf(row)}\n`);
   return 0;
@@ -62,7 +63,7 @@ export async function retryDeliveries(
   }
   const body = all === true ? { all: true } : { ids: ids.map(Number) };
   const { retried } = Retried.parse(await askDaemon(config, '/-/deliveries/retry', body));
-  if (json === true) context.print(`${JSON.stringify({ retried }, null, 2)}\n`);
+  if (json === true) context.print(jsonText({ retried }));
   else context.print(`${retried} ${retried === 1 ? 'delivery is' : 'deliveries are'} tried again now\n`);
   return retried === 0 && ids.length > 0 ? 1 : 0;
 }

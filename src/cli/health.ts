@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readListen } from '#config/listen.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { urlOfDaemon } from './ask-daemon.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 export interface HealthOptions {
@@ -30,13 +31,13 @@ export async function health({ config: path, ready, json }: HealthOptions, conte
     const { statusCode, body } = await got(url, { ...options, followRedirect: false });
     const answer = Answer.safeParse(jsonOf(body));
     const well = statusCode === 200 && answer.success;
-    if (json === true) context.print(`${JSON.stringify({ well, url, answer: answer.data ?? null }, null, 2)}\n`);
+    if (json === true) context.print(jsonText({ well, url, answer: answer.data ?? null }));
     else if (well) context.print(`${ready === true ? 'ready' : 'healthy'}: ${url}\n`);
     else context.printError(`${url}: ${answer.data?.message ?? `status ${statusCode}, not from a Watchpost`}\n`);
     return well ? 0 : 1;
   } catch (error) {
     if (context.stop.aborted) throw context.stop.reason;
-    if (json === true) context.print(`${JSON.stringify({ well: false, url, answer: null }, null, 2)}\n`);
+    if (json === true) context.print(jsonText({ well: false, url, answer: null }));
     context.printError(`${url}: ${messageOf(error)}\n`);
     return 1;
   }

@@ -39,9 +39,10 @@ export function addHistoryCommands(
     .addOption(configOption)
     .option('--month <month>', 'the month (UTC), such as 2026-10; default: the last one that is over')
     .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
-    .action(async (options) => {
+    .addOption(new Option('--json', 'print JSON, as --format json').conflicts('format'))
+    .action(async ({ json, ...options }) => {
       const { printReport } = await import('./report.ts');
-      finish(await printReport(options, context));
+      finish(await printReport({ ...options, ...(json === true ? { format: 'json' } : {}) }, context));
     });
   program
     .command('backup')

@@ -8,6 +8,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration, parseDuration } from '#kernel/units.ts';
 import { formatSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { jsonText } from './json.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -46,7 +47,7 @@ export async function printHistory(target: string, options: HistoryOptions, cont
   const [{ budget } = { budget: null }] = options.node === undefined ? await past.reader.byTarget(query) : [];
   if (options.json === true) {
     context.print(
-      `${JSON.stringify({ target, ...jsonOf(whole), budget: budgetJsonOf(budget), parts: parts.map(([, one]) => jsonOf(one)) }, null, 2)}\n`,
+      jsonText({ target, ...jsonOf(whole), budget: budgetJsonOf(budget), parts: parts.map(([, one]) => jsonOf(one)) }),
     );
   } else if (options.csv === true) context.print(csvOf(parts));
   else {

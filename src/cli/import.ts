@@ -7,11 +7,13 @@ import type { Imported, ImportSource } from '#import/import.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { singleLine } from '#kernel/text.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 interface Options {
   readonly to: string;
   readonly history?: boolean;
+  readonly json?: boolean;
 }
 
 const sources: readonly { readonly name: ImportSource; readonly files: string; readonly hasHistory: boolean }[] = [
@@ -32,7 +34,8 @@ export function addImportCommands(program: Command, context: CommandContext, fin
       .command(name)
       .description(`from ${files}`)
       .argument('<file...>', files)
-      .option('--to <file>', 'the configuration to write; it must not be there yet', 'watchpost.yaml');
+      .option('--to <file>', 'the configuration to write; it must not be there yet', 'watchpost.yaml')
+      .option('--json', 'print JSON');
     if (hasHistory) one.option('--no-history', 'leave out what was measured before');
     one.action(async (paths: readonly string[], options: Options) =>
       finish(await runImport(name, paths, options, context)),
@@ -43,7 +46,7 @@ export function addImportCommands(program: Command, context: CommandContext, fin
 async function runImport(
   source: ImportSource,
   paths: readonly string[],
-  { to, history = true }: Options,
+  { to, history = true, json }: Options,
   context: CommandContext,
 ): Promise<number> {
   const { importFrom } = await import('#import/import.ts');
@@ -51,8 +54,14 @@ async function runImport(
   const path = resolve(context.cwd, to);
   const files = [...imported.files].map(([name, text]) => [join(dirname(path), name), text] as const);
   for (const [file, text] of [[path, imported.text] as const, ...files]) await writeNew(file, text);
-  context.print(`${listOf(imported).join('\n')}\n`);
-  if (imported.history !== null) context.print(`${await writeHistory(path, imported.history(), context)}\n`);
+  const { targets, notes, history: measured } = imported;
+  if (json !== true) context.print(`${listOf(imported).join('\n')}\n`);
+  const past = measured === null ? null : await writeHistory(path, measured(), context);
+  if (json === true) {
+    context.print(jsonText({ written: path, targets, notes, secrets: files.map(([file]) => file), history: past }));
+    return 0;
+  }
+  if (past !== null) context.print(`${relative(dirname(path), past.database)}: ${past.results} results of before\n`);
   context.print(`${to}: ${countsOf(imported)}\n`);
   return 0;
 }
@@ -75,14 +84,14 @@ async function writeHistory(
   path: string,
   history: ReturnType<NonNullable<Imported['history']>>,
   context: CommandContext,
-): Promise<string> {
+): Promise<{ readonly database: string; readonly results: number }> {
   const config = await loadConfig({ path, env: context.env });
   const [node] = config.nodes;
   if (node === undefined) throw new WatchpostError('internal', 'the imported configuration has no node');
   const { writePast } = await import('#store/past.ts');
   const log = createLog({ level: 'warn', pretty: context.interactive, fd: 2 });
   const nothing = { states: [], incidents: [], deliveries: [] };
-  const stored = writePast(
+  const results = writePast(
     { path: config.data, pid: context.pid, log },
     mapped(history, ({ target, at, outcome }) => ({
       target,
@@ -91,7 +100,7 @@ async function writeHistory(
       ...nothing,
     })),
   );
-  return `${relative(dirname(path), config.data)}: ${stored} results of before`;
+  return { database: config.data, results };
 }
 
 function* mapped<From, To>(values: Iterable<From>, map: (value: From) => To): Iterable<To> {

@@ -1,15 +1,24 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 /** Writes a first configuration to a new file. What is there already stays. */
-export async function init(path: string, context: CommandContext): Promise<number> {
+export async function init(
+  path: string,
+  { json }: { readonly json?: boolean },
+  context: CommandContext,
+): Promise<number> {
   try {
     await writeFile(resolve(context.cwd, path), firstConfig, { flag: 'wx' });
   } catch (error) {
     const reason = systemCode(error) === 'EEXIST' ? 'is there already; it was left as it is' : messageOf(error);
     throw new WatchpostError('usage', `${path}: ${reason}`, { cause: error });
+  }
+  if (json === true) {
+    context.print(jsonText({ written: resolve(context.cwd, path) }));
+    return 0;
   }
   const named = path === 'watchpost.yaml' ? '' : ` --config ${path}`;
   context.print(`${path} is written. Change its targets, then:\n`);

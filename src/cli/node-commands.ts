@@ -39,7 +39,8 @@ export function addNodeCommands(program: Command, configOption: Option, context:
       .description(description)
       .addOption(configOption)
       .option('--pid-file <path>', 'where nats-server keeps its process id: it is told to read the list again')
-      .option('--reload-command <command>', 'what makes nats-server read the list again');
+      .option('--reload-command <command>', 'what makes nats-server read the list again')
+      .option('--json', 'print JSON');
   enrolment('init', 'make the key of the hub and the list for nats-server').action(async (options) =>
     finish(await (await load()).initNodes(options, context)),
   );

@@ -10,11 +10,13 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { hubAccount, writeSeedFile } from '#transport/nats/keys.ts';
 import { askStatus } from '#transport/nats/status.ts';
+import { jsonText } from './json.ts';
 import { nodeTable } from './node-table.ts';
 import type { CommandContext } from './command-context.ts';
 
 export interface EnrolmentOptions extends Reload {
   readonly config: string;
+  readonly json?: boolean;
 }
 
 export interface PlaceOptions {
@@ -27,10 +29,11 @@ export interface PlaceOptions {
 export async function initNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
   const access = await accessOf(options, context);
   const made = await makeHub(access);
-  await tellServer(access, options, context);
-  context.print(`${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}\n`);
-  context.print(`nats-server has to include ${permissionsPath(access)} under authorization\n`);
-  return 0;
+  const include = permissionsPath(access);
+  return enrolled(access, options, context, { made, seed_file: access.seedFile, include }, [
+    `${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}`,
+    `nats-server has to include ${include} under authorization`,
+  ]);
 }
 
 export interface AddOptions extends EnrolmentOptions, PlaceOptions {
@@ -43,24 +46,26 @@ export async function addNode(name: string, options: AddOptions, context: Comman
   const { writeSeed } = options;
   const keep = writeSeed === undefined ? undefined : async (seed: Secret) => writeSeedFile(writeSeed, seed);
   const seed = await enrol(access, name, placeOf(options), systemClock.now(), keep);
-  await tellServer(access, options, context);
+  const { servers } = access;
   if (writeSeed !== undefined) {
-    context.print(`node ${name} is enrolled; its key is in ${writeSeed} and nowhere else\n`);
-    return 0;
+    const words = `node ${name} is enrolled; its key is in ${writeSeed} and nowhere else`;
+    return enrolled(access, options, context, { name, servers, seed_file: writeSeed }, [words]);
   }
-  context.print(`node ${name} is enrolled. Its key is shown now and never again; on the node, once:\n\n`);
-  context.print(`  (umask 077; echo ${seed.reveal()} > ${name}.nk)\n`);
-  context.print(`  watchpost node --name ${name} --servers ${access.servers.join(',')} --seed-file ${name}.nk`);
-  context.print(`${access.ca === null ? '' : ' --ca-file ca.pem'}\n`);
-  return 0;
+  const authority = access.ca === null ? '' : ' --ca-file ca.pem';
+  return enrolled(access, options, context, { name, servers, seed: seed.reveal() }, [
+    `node ${name} is enrolled. Its key is shown now and never again; on the node, once:`,
+    '',
+    `  (umask 077; echo ${seed.reveal()} > ${name}.nk)`,
+    `  watchpost node --name ${name} --servers ${servers.join(',')} --seed-file ${name}.nk${authority}`,
+  ]);
 }
 
 export async function revokeNode(name: string, options: EnrolmentOptions, context: CommandContext): Promise<number> {
   const access = await accessOf(options, context);
   await revoke(access, name);
-  await tellServer(access, options, context);
-  context.print(`node ${name} is revoked: its key is worth nothing any more\n`);
-  return 0;
+  return enrolled(access, options, context, { revoked: name }, [
+    `node ${name} is revoked: its key is worth nothing any more`,
+  ]);
 }
 
 export async function renameNode(
@@ -71,16 +76,13 @@ export async function renameNode(
 ): Promise<number> {
   const access = await accessOf(options, context, to);
   await renameEnrolled(access, from, to);
-  await tellServer(access, options, context);
-  context.print(`node ${from} is ${to} now. Start it with --name ${to}; its history stays under ${from}\n`);
-  return 0;
+  return enrolled(access, options, context, { from, to }, [
+    `node ${from} is ${to} now. Start it with --name ${to}; its history stays under ${from}`,
+  ]);
 }
 
 /** The enrolled nodes, and how they are where the hub answers. */
-export async function listNodes(
-  { json, ...options }: EnrolmentOptions & { readonly json?: boolean },
-  context: CommandContext,
-): Promise<number> {
+export async function listNodes({ json, ...options }: EnrolmentOptions, context: CommandContext): Promise<number> {
   const access = await accessOf(options, context);
   const infos = infosOf(await readEnrolled(access.nodesFile));
   let statuses: Awaited<ReturnType<typeof askStatus>>['nodes'] = [];
@@ -91,7 +93,7 @@ export async function listNodes(
   }
   const shown = () =>
     infos.map((info) => ({ ...info, status: statuses.find(({ name }) => name === info.name) ?? null }));
-  context.print(json === true ? `${JSON.stringify(shown(), null, 2)}\n` : nodeTable(infos, statuses));
+  context.print(json === true ? jsonText(shown()) : nodeTable(infos, statuses));
   return 0;
 }
 
@@ -108,12 +110,23 @@ async function accessOf(
   return nats;
 }
 
-async function tellServer(access: NatsAccess, options: EnrolmentOptions, context: CommandContext): Promise<void> {
-  if (await reloadServer(options, (pid) => context.hangUp(pid))) return;
+/** Tells nats-server of the list that was written, and whoever asked for it what was done: as words, or as a value. */
+async function enrolled(
+  access: NatsAccess,
+  { json, ...options }: EnrolmentOptions,
+  context: CommandContext,
+  done: Readonly<Record<string, unknown>>,
+  words: readonly string[],
+): Promise<number> {
+  const isTold = await reloadServer(options, (pid) => context.hangUp(pid));
+  if (json === true) {
+    context.print(jsonText({ ...done, server_told: isTold }));
+    return 0;
+  }
   const file = basename(permissionsPath(access));
-  context.print(
-    `nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)\n`,
-  );
+  const rest = `nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)`;
+  for (const line of [...(isTold ? [] : [rest]), ...words]) context.print(`${line}\n`);
+  return 0;
 }
 
 function placeOf({ location, asn, ip }: PlaceOptions): Place {

@@ -7,6 +7,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { storedBy } from '#store/reading.ts';
 import { askDaemon, urlOfDaemon } from './ask-daemon.ts';
+import { jsonText } from './json.ts';
 import { type Changes, changesBetween, newsOf, type OpenIncident } from './plan-changes.ts';
 import { type Figures, figuresOf, whenOf } from './plan-figures.ts';
 import { type Plan, wordsOf } from './plan-words.ts';
@@ -23,7 +24,7 @@ export interface PlanOptions {
 export async function planConfig({ config: path, json, all }: PlanOptions, context: CommandContext): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
   const plan = await planOf(config);
-  context.print(json === true ? `${JSON.stringify(jsonOf(plan), null, 2)}\n` : wordsOf(plan, all === true));
+  context.print(json === true ? jsonText(jsonOf(plan)) : wordsOf(plan, all === true));
   return 0;
 }
 

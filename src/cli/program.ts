@@ -64,7 +64,8 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .command('init')
     .description('write a first configuration')
     .argument('[file]', 'the file to write; it must not be there yet', 'watchpost.yaml')
-    .action(async (file) => finish(await init(file, context)));
+    .option('--json', 'print JSON')
+    .action(async (file, options) => finish(await init(file, options, context)));
   program
     .command('run')
     .description('watch the targets until SIGTERM')

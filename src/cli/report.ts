@@ -7,6 +7,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from './figures.ts';
+import { jsonText } from './json.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -32,7 +33,7 @@ export async function printReport(
   const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
   const head = headOf(name, table, next === null ? String(incidents.length) : `more than ${incidents.length}`);
   if (format === 'csv') context.print(csvOf(name, table));
-  else if (format === 'json') context.print(`${JSON.stringify(jsonReportOf(name, table), null, 2)}\n`);
+  else if (format === 'json') context.print(jsonText(jsonReportOf(name, table)));
   else if (format === 'html') context.print(htmlOf(name, head, table));
   else context.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
   return 0;

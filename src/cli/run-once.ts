@@ -12,6 +12,7 @@ import { isOutage } from '#monitor/judge/rules/index.ts';
 import { tally, type Verdict } from '#monitor/judge/verdict.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
+import { jsonText } from './json.ts';
 import { exitCodeOf } from './outcome.ts';
 import { type Paint, paintOf } from './paint.ts';
 import { createProgress } from './progress.ts';
@@ -96,7 +97,7 @@ function jsonOf(rounds: readonly Round[]): string {
   const shown = rounds.map(({ target: { name, spec }, verdict, votes }) => {
     return { target: name, check: spec.type, host: spec.host, verdict: verdict.status, votes };
   });
-  return `${JSON.stringify(shown, null, 2)}\n`;
+  return jsonText(shown);
 }
 
 function tableOf(rounds: readonly Round[], paint: Paint): readonly string[] {

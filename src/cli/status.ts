@@ -6,6 +6,7 @@ import { dayMs, hourMs } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { jsonText } from './json.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -21,14 +22,7 @@ export async function printStatus({ config: path, json }: StatusOptions, context
   const targets = await past.reader.now();
   const rows = [];
   for (const target of targets) rows.push(await rowOf(target, past.reader));
-  if (json === true)
-    context.print(
-      `${JSON.stringify(
-        rows.map(({ shown }) => shown),
-        null,
-        2,
-      )}\n`,
-    );
+  if (json === true) context.print(jsonText(rows.map(({ shown }) => shown)));
   else context.print(tableOf(targets, rows));
   return targets.some(({ status }) => status === 'down') ? 1 : 0;
 }

@@ -5,6 +5,7 @@ import { deadline, systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { sampleMessages } from '#monitor/tell/sample-messages.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 const attemptMs = 60_000;
@@ -57,7 +58,7 @@ export async function testAlert(
   } finally {
     await Promise.all(channels.map(async (channel) => channel.close()));
   }
-  if (json === true) context.print(`${JSON.stringify(told, null, 2)}\n`);
+  if (json === true) context.print(jsonText(told));
   return failures > 0 || context.stop.aborted ? 1 : 0;
 }
 

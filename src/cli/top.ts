@@ -3,6 +3,7 @@ import { loadConfig } from '#config/load.ts';
 import { sleep, systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { askDaemon } from './ask-daemon.ts';
+import { jsonText } from './json.ts';
 import { paintOf } from './paint.ts';
 import { firstView, pageOf, screenOf, State, tableOf, viewAfter } from './top-screen.ts';
 import type { CommandContext } from './command-context.ts';
@@ -26,7 +27,7 @@ export async function showTop({ config: path, json }: TopOptions, context: Comma
   const ask = async (since: number) => Answer.parse(await askDaemon(config, `/-/states?since=${since}`));
   const first = await ask(0);
   if (json !== true && context.terminal !== null) return follow(first, ask, { ...context, terminal: context.terminal });
-  if (json === true) context.print(`${JSON.stringify(first.states, null, 2)}\n`);
+  if (json === true) context.print(jsonText(first.states));
   else context.print(`${tableOf(first.states, systemClock.now(), paintOf(context)).join('\n')}\n`);
   return first.states.some(({ status }) => status === 'down') ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { WatchpostError } from '#kernel/errors.ts';
 import { hashPassword } from '#kernel/password.ts';
+import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
 const shortest = 8;
@@ -11,10 +12,12 @@ export function addUserCommands(program: Command, context: CommandContext): void
   users
     .command('hash')
     .description('read a password from standard input and print what http.users takes as its hash')
-    .action(async () => {
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { readonly json?: boolean }) => {
       const password = (await context.readLine('Password: ')).trim();
       if (password.length < shortest)
         throw new WatchpostError('usage', `a password has at least ${shortest} characters`);
-      context.print(`${await hashPassword(password)}\n`);
+      const hash = await hashPassword(password);
+      context.print(json === true ? jsonText({ password_hash: hash }) : `${hash}\n`);
     });
 }

@@ -39,20 +39,6 @@ describe('docs/commands.md', () => {
   });
 });
 
-// These say one thing to a person, are JSON already, or run on.
-const withoutJson = [
-  ['init', 'run', 'node', 'users hash', 'completion', 'man', 'config schema', 'report'],
-  ['nodes init', 'nodes add', 'nodes rename', 'nodes revoke', 'import gatus', 'import kuma', 'import blackbox'],
-  ['beat run'],
-].flat();
-
-test('every command has --json that has something to tell a program', () => {
-  const silent = shapes.filter(
-    ({ below, options }) => below.length === 0 && !options.some(({ names }) => names.includes('--json')),
-  );
-  expect(silent.map(({ path }) => path).filter((path) => !withoutJson.includes(path))).toEqual([]);
-});
-
 describe('mistakes of a command line', () => {
   test('are told all at once, with what was meant', async () => {
     const args = ['check', 'ping', '--cuont', '1', '--policy', 'nix', '--max-nodes', '0', '127.0.0.1'];

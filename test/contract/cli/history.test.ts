@@ -86,7 +86,7 @@ test('a report of this month has every target, the worst first, in four forms', 
     /^month,.*,objective,budget_seconds,budget_left\n.*,0\.999,86\.4,-?[\d.]+\n/,
   );
   expect(text).toMatch(/^shop .* -?\d+%$/m);
-  const { targets } = JSON.parse((await run('report', '--month', month, '--format', 'json')).out);
+  const { targets } = JSON.parse((await run('report', '--month', month, '--json')).out);
   expect(targets).toMatchObject([
     { target: 'shop', budget: { ratio: 0.999 } },
     { target: 'mail', budget: null },

@@ -1,0 +1,86 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { shapesOf } from '#cli/commands.ts';
+import { createProgram } from '#cli/program.ts';
+import { commandHere } from '../../support/command.ts';
+import { silentContext } from '../../support/silent-context.ts';
+
+const shapes = shapesOf(createProgram(silentContext(), () => {}));
+
+// The only ones that print something and have no --json, with the reason.
+const without: Readonly<Record<string, string>> = {
+  'beat run': 'its output is that of the command that it runs',
+  node: 'it runs on, and its log is JSON where no person looks',
+  completion: 'it prints a script',
+  man: 'it prints a page for man',
+  'config schema': 'it prints JSON anyway',
+};
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'watchpost-json-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const json = async (args: readonly string[], input = '') => {
+  const { code, out, err } = await commandHere([...args, '--json'], { cwd: folder, readLine: async () => input });
+  expect({ args, code, err }).toEqual({ args, code: 0, err: '' });
+  return JSON.parse(out) as unknown;
+};
+
+test('every command has --json, but for a few with their reasons', () => {
+  const silent = shapes.filter(
+    ({ below, options }) => below.length === 0 && !options.some(({ names }) => names.includes('--json')),
+  );
+  expect(silent.map(({ path }) => path).toSorted()).toEqual(Object.keys(without).toSorted());
+});
+
+test('nodes are enrolled, renamed and revoked by programs', async () => {
+  const config = join(folder, 'watchpost.yaml');
+  writeFileSync(config, 'nats: { servers: ["nats://127.0.0.1:4222"] }\ntargets: { a: { check: ping, host: a } }\n');
+  const at = ['--config', config];
+  const hub = { seed_file: join(folder, 'hub.nk'), include: join(folder, 'nodes/nodes.conf'), server_told: false };
+  expect(await json(['nodes', 'init', ...at])).toEqual({ made: true, ...hub });
+  expect(await json(['nodes', 'init', ...at])).toEqual({ made: false, ...hub });
+  const servers = ['nats://127.0.0.1:4222'];
+  const us1 = { name: 'us1', servers, seed: expect.stringMatching(/^SU[A-Z2-7]{56}$/), server_told: true };
+  expect(await json(['nodes', 'add', 'us1', '--reload-command', 'true', ...at])).toEqual(us1);
+  const seedFile = join(folder, 'de1.nk');
+  const de1 = { name: 'de1', servers, seed_file: seedFile, server_told: false };
+  expect(await json(['nodes', 'add', 'de1', '--write-seed', seedFile, ...at])).toEqual(de1);
+  expect(await json(['nodes', 'rename', 'us1', 'us2', ...at])).toMatchObject({ from: 'us1', to: 'us2' });
+  expect(await json(['nodes', 'revoke', 'de1', ...at])).toMatchObject({ revoked: 'de1' });
+  expect(readFileSync(join(folder, 'nodes/nodes.json'), 'utf8')).toContain('us2');
+});
+
+test('an import tells a program what was written and what is not as it was', async () => {
+  writeFileSync(
+    join(folder, 'gatus.yaml'),
+    'endpoints: [{ name: shop, url: "https://shop.example.com", conditions: ["[STATUS] == 200", "[BODY].x == pat(*y*)"] }]\n',
+  );
+  const to = join(folder, 'new.yaml');
+  expect(await json(['import', 'gatus', join(folder, 'gatus.yaml'), '--to', to])).toEqual({
+    written: to,
+    targets: 1,
+    notes: expect.arrayContaining([
+      { place: expect.any(String), kind: expect.stringMatching(/^(left out|lost|differs)$/), text: expect.any(String) },
+    ]),
+    secrets: [],
+    history: null,
+  });
+});
+
+test('a first configuration, and a hash of a password', async () => {
+  expect(await json(['init'])).toEqual({ written: join(folder, 'watchpost.yaml') });
+  expect(await json(['users', 'hash'], 'correct horse battery')).toEqual({
+    password_hash: expect.stringMatching(/^\$/),
+  });
+});
+
+test('--json of a report is --format json, and no other format beside it', async () => {
+  const { code, err } = await commandHere(['report', '--json', '--format', 'csv'], { cwd: folder });
+  expect(code).toBe(2);
+  expect(err).toContain("'--json' cannot be used with option '--format <format>'");
+});
