@@ -11,6 +11,11 @@ export interface GrpcResponse {
   readonly body: Buffer;
 }
 
+/** The connection ended before there was an answer, in good order or by an error that `node:http2` met in writing and kept. */
+export class ClosedEarly extends Error {
+  override readonly name = 'ClosedEarly';
+}
+
 export interface CallOptions {
   readonly name: string;
   readonly port: number;
@@ -27,13 +32,17 @@ export async function call(
   { name, port, secure, onFirstByte }: CallOptions,
 ): Promise<GrpcResponse> {
   return new Promise((resolve, reject) => {
+    // What ends the connection says more than what HTTP/2 makes of it.
+    let broken: Error | null = null;
+    socket.once('error', (error) => (broken = error));
+    const fail = (error: Error) => reject(broken ?? error);
     const scheme = secure ? 'https' : 'http';
     const authority = formatHostPort(name, port);
     const session = connect(`${scheme}://${authority}`, {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: 16_384 },
     });
-    session.on('error', reject);
+    session.on('error', fail);
     const stream = session.request({
       [constants.HTTP2_HEADER_METHOD]: 'POST',
       [constants.HTTP2_HEADER_SCHEME]: scheme,
@@ -47,7 +56,7 @@ export async function call(
     let trailers: IncomingHttpHeaders = {};
     const pieces: Buffer[] = [];
     let length = 0;
-    stream.on('error', reject);
+    stream.on('error', fail);
     stream.once('response', (headers: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
       head = headers;
       onFirstByte();
@@ -62,7 +71,7 @@ export async function call(
     });
     stream.once('close', () => {
       const httpStatus = head[':status'] ?? 0;
-      if (httpStatus === 0) return reject(new Error('the stream was closed without an answer'));
+      if (httpStatus === 0 || broken !== null) return fail(new ClosedEarly('closed without an answer'));
       // An answer that says nothing but how it ended has it in its head.
       const code = trailers['grpc-status'] ?? head['grpc-status'];
       const message = trailers['grpc-message'] ?? head['grpc-message'] ?? '';

@@ -11,7 +11,7 @@ import { reach } from '../reach.ts';
 import type { Findings } from '../tcp/conversation.ts';
 import { secure } from '../tcp/secure.ts';
 import { handshakeFailure } from '../tls-connection.ts';
-import { type GrpcResponse, call } from './call.ts';
+import { ClosedEarly, type GrpcResponse, call } from './call.ts';
 import type { Detail } from './detail.ts';
 import { encodeRequest, readResponse } from './message.ts';
 import type { Spec } from './spec.ts';
@@ -41,7 +41,8 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
         if (!connection.ok) {
           const { reset, failure: reason } = connection;
           const fault = spec.tls === false ? streamFailure : handshakeFailure;
-          return failed(reset === null ? reason : fault(reset.error), { address, phases });
+          if (reset === null) return failed(reason, { address, phases });
+          return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
         }
         const found: Found = {
           findings: { phases: { ...phases, connect: connection.seconds }, facts: {} },
@@ -95,6 +96,8 @@ async function talk(socket: Socket, { spec, endpoint, found, clock, signal }: Ca
       return failure('target', 'timeout', `no answer within ${formatDuration(error.ms)}`);
     }
     signal.throwIfAborted();
+    if (error instanceof ClosedEarly)
+      return failure('target', 'closed', 'connection closed while waiting for the answer');
     return streamFailure(error, 'while waiting for the answer');
   }
 }

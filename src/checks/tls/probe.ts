@@ -2,6 +2,7 @@ import type { Certificate } from '../certificate.ts';
 import { shortLife } from '../certificate-life.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
+import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, failure, type Outcome } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
 import { reach } from '../reach.ts';
@@ -24,7 +25,9 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
         const { address } = pinned;
         if (!connection.ok) {
           const { reset, failure: reason } = connection;
-          return failed(reset === null ? reason : handshakeFailure(reset.error), { address, phases });
+          if (reset === null) return failed(reason, { address, phases });
+          const fault = stepsOf(spec)[0]?.do === 'starttls' ? handshakeFailure : streamFailure;
+          return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
         }
         const findings: Findings = {
           phases: { ...phases, connect: connection.seconds },

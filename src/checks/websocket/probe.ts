@@ -44,7 +44,8 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
         if (!connection.ok) {
           const { reset, failure: reason } = connection;
           const fault = isSecure(endpoint) ? handshakeFailure : streamFailure;
-          return failed(reset === null ? reason : fault(reset.error), { address, phases });
+          if (reset === null) return failed(reason, { address, phases });
+          return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
         }
         const found: Found = {
           findings: { phases: { ...phases, connect: connection.seconds }, facts: {} },

@@ -54,6 +54,16 @@ describe.each([
   ['an http check is reset', 'down target reset', () => ({ type: 'http', host: `http://${host()}` })],
   ['an https check gets no TLS', 'down target tls', () => ({ type: 'http', host: `https://${host()}` })],
   [
+    'a tcp check that greets as SMTP does is reset',
+    'down target reset',
+    () => ({ type: 'tcp', host: host(), preset: 'smtp' }),
+  ],
+  ['a tls check gets no TLS', 'down target tls', () => ({ type: 'tls', host: host() })],
+  ['a tls check gets no STARTTLS', 'down target reset', () => ({ type: 'tls', host: host(), starttls: 'smtp' })],
+  ['a grpc check gets no TLS', 'down target tls', () => ({ type: 'grpc', host: host(), tls: true })],
+  ['a websocket check is reset', 'down target reset', () => ({ type: 'websocket', host: `ws://${host()}` })],
+  ['a websocket check gets no TLS', 'down target tls', () => ({ type: 'websocket', host: `wss://${host()}` })],
+  [
     'a dns check over TCP is reset',
     'down target reset',
     () => ({ type: 'dns', host: 'a.example', resolver: host(), protocol: 'tcp', record: 'A' }),
@@ -70,6 +80,15 @@ describe.each([
     expect(inShort(outcome)).toBe(expected);
     if (spec().type !== 'dns') expect(outcome.phases.connect).toBeGreaterThan(0);
   });
+});
+
+// An error that HTTP/2 meets in writing is kept by Node: then the connection has only ended.
+test('a grpc check of it is down as well, reset or closed', async () => {
+  const seen = new Set<string>();
+  for (let round = 0; round < 40; round += 1) seen.add(inShort(await check({ type: 'grpc', host: host() })));
+  const late = await server.whileLate(async () => check({ type: 'grpc', host: host() }));
+  expect(inShort(late)).toBe('down target reset');
+  for (const outcome of seen) expect(outcome).toMatch(/^down target (?:reset|closed)$/);
 });
 
 test('the handshake has the time that the kernel took, also where the reset was there before us', async () => {

@@ -16,6 +16,7 @@ test.each([
   ['a timeout with the node away for less', down('timeout', 0.24), 'down'],
   ['silence with the node away for twice the time', down('silent', 2), 'unknown'],
   ['a name without an answer, with the node away', down('name_timeout', 0.5), 'unknown'],
+  ['a part of an answer, with the node away', down('answer', 0.5), 'unknown'],
   ['a latency that is mostly that of the node', down('slow', 0.05, 0.1), 'unknown'],
   ['a latency of the target', down('slow', 0.02, 0.1), 'down'],
   ['what no lateness can make', down('refused', 2), 'down'],
