@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createInTurn, type InTurn } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/files.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
@@ -108,20 +109,18 @@ function labelsOf(labels: Incident['labels']): Readonly<Record<string, string>> 
 // A renewal on its way while the end is told would open the alert again: for each recipient, one call waits for the other.
 function oneAtATime(channel: Channel): Channel {
   const { renew } = channel;
-  const turns = new Map<string, Promise<unknown>>();
-  async function inTurn<Result>(recipient: string, action: () => Promise<Result>): Promise<Result> {
-    const mine = (turns.get(recipient) ?? Promise.resolve()).then(action);
-    turns.set(
-      recipient,
-      mine.catch(() => {}),
-    );
-    return mine;
-  }
+  const ofRecipients = new Map<string, InTurn>();
+  const inTurnFor = (recipient: string): InTurn => {
+    const inTurn = ofRecipients.get(recipient) ?? createInTurn();
+    ofRecipients.set(recipient, inTurn);
+    return inTurn;
+  };
   return {
     ...channel,
-    send: async (message, recipient, signal) => inTurn(recipient, async () => channel.send(message, recipient, signal)),
+    send: async (message, recipient, signal) =>
+      inTurnFor(recipient)(async () => channel.send(message, recipient, signal)),
     ...(renew === undefined
       ? {}
-      : { renew: async (open, recipient, signal) => inTurn(recipient, async () => renew(open, recipient, signal)) }),
+      : { renew: async (open, recipient, signal) => inTurnFor(recipient)(async () => renew(open, recipient, signal)) }),
   };
 }

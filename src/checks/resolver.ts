@@ -2,6 +2,7 @@ import { promises } from 'node:dns';
 import { isIP } from 'node:net';
 import { type Clock, deadline, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import { unlessMissing } from '#kernel/files.ts';
 import type { Family } from './address.ts';
 import { candidates, type HostsFile, parseHosts, parseSearchRules, type SearchRules } from './hosts-file.ts';
 import { type Failure, failure } from './outcome.ts';
@@ -49,7 +50,7 @@ const searchPath = '/etc/resolv.conf';
  */
 export function createResolver(options: ResolverOptions): Resolver {
   const { clock } = options;
-  const read = async (path: string) => options.readFile(path).catch(() => '');
+  const read = async (path: string) => (await unlessMissing(options.readFile(path))) ?? '';
   return {
     async resolve(name, { families, search, signal }) {
       if (name === 'localhost' || name.endsWith('.localhost')) return found(name, ['127.0.0.1', '::1'], families);
@@ -92,16 +93,17 @@ function openSession(options: ResolverOptions, signal: AbortSignal): Session {
   if (options.servers !== undefined) client.setServers(options.servers);
   let test: Promise<boolean> | undefined;
   let controlled = false;
-  const control = async (): Promise<boolean> => {
-    signal.throwIfAborted();
-    test ??= client.resolveNs('').then(
+  const beginControl = (): Promise<boolean> =>
+    (test ??= client.resolveNs('').then(
       () => (controlled = true),
       // An empty answer is an answer.
       (error: unknown) => (controlled = systemCode(error) === 'ENODATA'),
-    );
-    return orAbort(test, signal);
+    ));
+  const control = async (): Promise<boolean> => {
+    signal.throwIfAborted();
+    return orAbort(beginControl(), signal);
   };
-  const doubt = clock.after(options.doubtMs ?? 1_000, () => void control().catch(() => false));
+  const doubt = clock.after(options.doubtMs ?? 1_000, () => void beginControl());
   return {
     clock,
     control,

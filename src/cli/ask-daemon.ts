@@ -2,6 +2,7 @@ import got, { HTTPError } from 'got';
 import { z } from 'zod';
 import type { Config } from '#config/config.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { parseJson } from '#kernel/json.ts';
 
 const answerMs = 15_000;
 
@@ -38,17 +39,9 @@ export function urlOfDaemon(http: Pick<Config['http'], 'host' | 'port' | 'admin'
 const Refusal = z.object({ message: z.string(), problems: z.array(z.string()).default([]) });
 
 function refused(error: HTTPError): WatchpostError {
-  const body = Refusal.safeParse(jsonOf(Buffer.from(error.response.rawBody).toString()));
+  const body = Refusal.safeParse(parseJson(Buffer.from(error.response.rawBody).toString()));
   const words = body.success ? [body.data.message, ...body.data.problems].join('\n') : messageOf(error);
   return new WatchpostError('usage', words, { cause: error });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 // A daemon that listens everywhere is asked on loopback, which is all that it lets ask.

@@ -24,17 +24,22 @@ const attemptMs = 10_000;
 const firstWaitMs = 500;
 const longestWaitMs = 15_000;
 
-/** Tells it, again and again while that can help. Resolves to null, or to why it could not be told; rejects never but by the signal. */
+/** Tells it, again and again while that can help. Resolves to null, or to why it was not told, be it that the signal ended it. */
 export async function callUntilHeard({ what, body }: Call, options: CallOptions): Promise<string | null> {
   const { url, run, triesForMs, clock, signal } = options;
   const address = `${url.replace(/\/+$/, '')}/${what}?rid=${run}`;
   const end = clock.elapsed() + triesForMs;
-  for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
-    const tried = await callOnce(address, body, clock, signal);
-    if (tried === null) return null;
-    const pauseMs = Math.max(waitMs, tried.waitMs);
-    if (!tried.mayHelp || clock.elapsed() + pauseMs > end) return tried.why;
-    await sleep(clock, pauseMs, signal);
+  try {
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      const tried = await callOnce(address, body, clock, signal);
+      if (tried === null) return null;
+      const pauseMs = Math.max(waitMs, tried.waitMs);
+      if (!tried.mayHelp || clock.elapsed() + pauseMs > end) return tried.why;
+      await sleep(clock, pauseMs, signal);
+    }
+  } catch (error) {
+    if (signal.aborted) return 'interrupted';
+    throw error;
   }
 }
 

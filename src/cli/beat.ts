@@ -114,7 +114,7 @@ async function beatAround(
   if (command === '') throw new WatchpostError('usage', 'there is no command after --');
   const begun = new AbortController();
   const call = { url, run: systemRandom.id(16), triesForMs, clock: systemClock };
-  const start = callUntilHeard({ what: 'start', body: '' }, { ...call, signal: begun.signal }).catch(() => null);
+  const start = callUntilHeard({ what: 'start', body: '' }, { ...call, signal: begun.signal });
   const { exitCode, tail } = await runCommand(command, args, context);
   // Without its start the end has no duration, but nobody waits long for that.
   await endsWithin(
@@ -123,9 +123,10 @@ async function beatAround(
     startMs,
   );
   begun.abort(new Error('the run has ended'));
-  const why = await callUntilHeard({ what: String(exitCode), body: tail }, { ...call, signal: context.stop }).catch(
-    () => 'interrupted',
-  );
+  const why = await callUntilHeard({ what: String(exitCode), body: tail }, { ...call, signal: context.stop });
+  const whyNoStart = await start;
   if (why !== null) context.printError(`watchpost: nobody was told that this run ended: ${why}\n`);
+  else if (whyNoStart !== null)
+    context.printError(`watchpost: nobody was told that this run began, so it has no duration: ${whyNoStart}\n`);
   return exitCode;
 }

@@ -2,6 +2,7 @@ import got from 'got';
 import { z } from 'zod';
 import { readListen } from '#config/listen.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { parseJson } from '#kernel/json.ts';
 import { urlOfDaemon } from './ask-daemon.ts';
 import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
@@ -29,7 +30,7 @@ export async function health({ config: path, ready, json }: HealthOptions, conte
       signal: context.stop,
     };
     const { statusCode, body } = await got(url, { ...options, followRedirect: false });
-    const answer = Answer.safeParse(jsonOf(body));
+    const answer = Answer.safeParse(parseJson(body));
     const well = statusCode === 200 && answer.success;
     if (json === true) context.print(jsonText({ well, url, answer: answer.data ?? null }));
     else if (well) context.print(`${ready === true ? 'ready' : 'healthy'}: ${url}\n`);
@@ -40,13 +41,5 @@ export async function health({ config: path, ready, json }: HealthOptions, conte
     if (json === true) context.print(jsonText({ well: false, url, answer: null }));
     context.printError(`${url}: ${messageOf(error)}\n`);
     return 1;
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure, type Failure, type FailureCode } from '#checks/index.ts';
+import { parseJson } from '#kernel/json.ts';
 import { ErrorBody } from '#protocol/errors.ts';
 
 /** What a call to a check service came to. */
@@ -79,13 +80,4 @@ const bounded = (ms: number) => Math.min(Math.max(ms, 0), longestPauseMs);
 
 function kindOf(headers: IncomingHttpHeaders): string {
   return /html/i.test(headers['content-type'] ?? '') ? 'an HTML page' : 'something else';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

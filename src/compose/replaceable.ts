@@ -94,7 +94,7 @@ function createParts(
   const running = new Set<symbol>();
   let current = first;
   // Resolves to the part that runs checks: at once, but for the moments in which it is replaced.
-  let turn: Promise<Checking> = Promise.resolve(first);
+  let ready: Promise<Checking> = Promise.resolve(first);
   let isReplacing = false;
 
   function follow(one: Followed): void {
@@ -149,7 +149,7 @@ function createParts(
   }
 
   async function over<Result>(signal: AbortSignal, work: (checking: Checking) => Promise<Result>): Promise<Result> {
-    const checking = await orAbort(turn, signal);
+    const checking = await orAbort(ready, signal);
     const mark = Symbol('run');
     running.add(mark);
     try {
@@ -171,14 +171,15 @@ function createParts(
       return watchedOf(one, () => followed.delete(one));
     },
     replace(named: Named): void {
-      turn = replaced(named, turn);
-      turn.catch((error: unknown) => {
+      ready = replaced(named, ready);
+      ready.catch((error: unknown) => {
         if (!closing.signal.aborted) log.error({ err: error }, 'nothing runs checks any more');
       });
     },
     async close(): Promise<void> {
       closing.abort(new Error('the program is stopping'));
-      await turn.catch(() => {});
+      // A replacement that failed was logged then.
+      await Promise.allSettled([ready]);
       await current.close();
     },
   };

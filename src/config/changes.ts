@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
 import { filesLike, isConfigFile } from './source.ts';
 
 /**
@@ -44,6 +45,7 @@ function print(name: string, { ino, size, mtimeMs }: { ino: number; size: number
 
 export interface ChangesOptions {
   readonly clock: Clock;
+  readonly log: Log;
   readonly everyMs: number;
   /** Rejects where it cannot be told now: then nothing has changed. */
   readonly fingerprint: () => Promise<string>;
@@ -52,22 +54,30 @@ export interface ChangesOptions {
 }
 
 /** Looks for changes every so often until it is disposed. */
-export function watchForChanges({ clock, everyMs, fingerprint, onChange }: ChangesOptions): Disposable {
+export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: ChangesOptions): Disposable {
   let known: string | null = null;
   let last: string | null = null;
+  let failures = 0;
   let isOver = false;
   let timer = clock.after(0, look);
 
   function look(): void {
     void fingerprint()
-      .then(compare, () => {})
+      .then(compare, cannotTell)
       .then(() => {
         if (!isOver) timer = clock.after(everyMs, look);
       });
   }
 
+  // The first time may fall between an old file that was taken away and the new one.
+  function cannotTell(error: unknown): void {
+    failures += 1;
+    if (failures === 2) log.warn({ reason: messageOf(error) }, 'the files of the configuration cannot be looked at');
+  }
+
   function compare(found: string): void {
     if (isOver) return;
+    failures = 0;
     known ??= found;
     const isNew = found !== known && found === last;
     last = found;

@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { NodeInfo } from '#checks/index.ts';
-import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { unlessMissing } from '#kernel/files.ts';
 import { NodeName, placeKeys } from './sections.ts';
 import { explainSystemError } from './source.ts';
 
@@ -23,9 +24,9 @@ export async function readEnrolled(path: string): Promise<Enrolled> {
   const fail = (reason: string, cause: unknown) =>
     new WatchpostError('config_invalid', `${path}: ${reason}; put back a good copy`, { cause });
   try {
-    return EnrolledNodes.parse(JSON.parse(await readFile(path, 'utf8'))).nodes;
+    const text = await unlessMissing(readFile(path, 'utf8'));
+    return text === null ? {} : EnrolledNodes.parse(JSON.parse(text)).nodes;
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return {};
     if (error instanceof z.ZodError) {
       const [issue] = error.issues;
       throw fail(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is wrong'}`, error);
@@ -54,11 +55,6 @@ export function infosOf(nodes: Enrolled): readonly NodeInfo[] {
 }
 
 async function versionOf(path: string): Promise<string> {
-  try {
-    const { mtimeMs, size, ino } = await stat(path);
-    return `${mtimeMs} ${size} ${ino}`;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 'none';
-    throw error;
-  }
+  const found = await unlessMissing(stat(path));
+  return found === null ? 'none' : [found.mtimeMs, found.size, found.ino].join(' ');
 }

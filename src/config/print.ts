@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { isScalar, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { checkOf, checkTypeNames } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
@@ -106,12 +106,8 @@ function leafOf(schema: Schema, value: unknown, here: Located | null, path: read
 
 // The text with the names of its variables, as it stands in the file.
 function variableIn({ spot }: Located): string | null {
-  try {
-    const text: unknown = parse(written(spot));
-    return typeof text === 'string' ? text : null;
-  } catch {
-    return null;
-  }
+  const { contents, errors } = parseDocument(written(spot));
+  return errors.length === 0 && isScalar(contents) && typeof contents.value === 'string' ? contents.value : null;
 }
 
 const childOf = (here: Located | null, name: string) => here?.children.get(name) ?? null;

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import { createInTurn } from '#kernel/concurrency.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { watchForChanges } from './changes.ts';
@@ -73,7 +74,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const started = options.config;
   let inForce = started;
   let wanted = started;
-  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = createInTurn();
 
   async function reloadNow(cause: string): Promise<Reloaded> {
     if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
@@ -103,11 +104,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return { ok: true, needsRestart, ...targets };
   }
 
-  async function reload(cause: string): Promise<Reloaded> {
-    const mine = turn.then(async () => reloadNow(cause));
-    turn = mine.catch(() => {});
-    return mine;
-  }
+  const reload = async (cause: string) => inTurn(async () => reloadNow(cause));
 
   const watching =
     source === null
@@ -116,6 +113,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
           clock,
           everyMs: lookEveryMs,
           fingerprint: async () => source.fingerprint(),
+          log,
           onChange: () =>
             void reload('the files changed').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
         });

@@ -75,7 +75,8 @@ export function explainSystemError(error: unknown): string {
   }
 }
 
-async function orExplain<T>(path: string, reading: Promise<T>): Promise<T> {
+/** The error of a file that cannot be read, in words for whoever named it. */
+export async function orExplain<T>(path: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {

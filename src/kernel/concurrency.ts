@@ -15,6 +15,14 @@ export interface Pool {
   readonly queued: number;
 }
 
+/** Runs one task at a time, in the order in which they came, whatever became of the one before. */
+export type InTurn = <Result>(task: () => Promise<Result>) => Promise<Result>;
+
+export function createInTurn(): InTurn {
+  const limit = pLimit(1);
+  return async (task) => limit(task);
+}
+
 /** Bounded concurrency with a bounded queue: what does not fit is refused, never measured late. */
 export function createPool(options: PoolOptions): Pool {
   const limit = pLimit(options.running);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { systemCode } from './errors.ts';
 import type { Secret } from './secret.ts';
 
 /** The path of a file whose contents the program needs. Keys of it end in `_file`: that is how they are found and read. */
@@ -6,3 +7,13 @@ export const FilePath = z.string().min(1).max(4_096);
 
 /** What the files of a section hold, by the key that names them from the section down: `password_file`, `dkim.key_file`. */
 export type Files = Readonly<Record<string, Secret>>;
+
+/** What was done with a file, or null where it is not there. What else is wrong with it is thrown. */
+export async function unlessMissing<Result>(doing: Promise<Result>): Promise<Result | null> {
+  try {
+    return await doing;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

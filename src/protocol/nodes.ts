@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '#kernel/json.ts';
 import {
   type Capability,
   checkOf,
@@ -196,12 +197,7 @@ export function agree(ours: ProtocolRange, theirs: ProtocolRange): { readonly ve
 
 /** The value of a JSON message of the given shape, or null where it is none. */
 export function readMessage<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
-  try {
-    return schema.safeParse(JSON.parse(text)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return schema.safeParse(parseJson(text)).data ?? null;
 }
 
 /** The JSON value of a spec. */

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
+import { type Clock, endsWithin, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type AgentOptions, type FromNode, shareOfApi, type ToNode } from '#node/ports.ts';
@@ -235,11 +235,7 @@ async function endThread(worker: Worker, ask: () => void, { clock, log }: { cloc
   if (worker.threadId === -1) return;
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   ask();
-  using limit = deadline(clock, closeMs);
-  try {
-    await orAbort(ended, limit.signal);
-  } catch {
-    log.warn('node did not close in time and was ended');
-    await worker.terminate();
-  }
+  if (await endsWithin(ended, clock, closeMs)) return;
+  log.warn('node did not close in time and was ended');
+  await worker.terminate();
 }

@@ -253,6 +253,18 @@ test('every figure that metrics take has somebody who gives it', () => {
   expect(idle).toEqual([]);
 });
 
+test('an error that is caught is looked at, or a comment beside it says who tells of it', () => {
+  const blind = /catch \{|\.catch\((?:async )?\(\) =>|^\s+\(\) => \{\},$|\.then\([^()]*, \(\) =>|on\('error', \(\) =>/;
+  const silent = files.flatMap((file) => {
+    const lines = read(file).split('\n');
+    return lines.flatMap((line, index) => {
+      const isTold = [lines[index - 1], lines[index + 1]].some((beside) => beside?.trim().startsWith('//'));
+      return blind.test(line) && !isTold ? [`${file}: ${line.trim()}`] : [];
+    });
+  });
+  expect(silent).toEqual([]);
+});
+
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseJson } from '#kernel/json.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Failure } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
@@ -37,9 +38,9 @@ export function bodyFailure(
 function jsonFailure(conditions: readonly JsonExpectation[], text: string): Failure | null {
   if (conditions.length === 0) return null;
   const document = parseJson(text);
-  if (document === null) return problem('body', 'the body is not JSON');
+  if (document === undefined) return problem('body', 'the body is not JSON');
   for (const expected of conditions) {
-    const wrong = jsonMismatch(expected, document.value);
+    const wrong = jsonMismatch(expected, document);
     if (wrong !== null) return problem('body', wrong);
   }
   return null;
@@ -80,16 +81,6 @@ function valuesAt(path: string, document: unknown): Found {
     return { ok: true, values: compilePath(path).valuesIn(document) };
   } catch (error) {
     if (error instanceof PathError) return { ok: false, message: `${path} cannot be read: ${messageOf(error)}` };
-    throw error;
-  }
-}
-
-function parseJson(text: string): { readonly value: unknown } | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return { value };
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '#config/environment.ts';
 import { find, type Located } from '#config/located.ts';
-import { readSources, type Source } from '#config/source.ts';
+import { orExplain, readSources, type Source } from '#config/source.ts';
 import { foreignDuration, durationWithin } from '../convert.ts';
 import { Draft, labelsOf } from '../draft.ts';
 import { joinDeep, mapTexts, placeAt, readForeign } from '../source.ts';
@@ -45,8 +45,8 @@ function expandable(text: string): string {
 }
 
 async function filesUnder(path: string): Promise<readonly Source[]> {
-  const own = await stat(path).catch(() => null);
-  if (own === null || !own.isDirectory()) return (await readSources(path)).sources;
+  const own = await orExplain(path, stat(path));
+  if (!own.isDirectory()) return (await readSources(path)).sources;
   const names = (await readdir(path, { recursive: true })).filter((name) => /\.ya?ml$/.test(name)).toSorted();
   const read = await Promise.all(names.map(async (name) => readSources(join(path, name))));
   return read.flatMap(({ sources }) => sources);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '#kernel/json.ts';
 
 // One shape for the rows of the database and the objects of the backup, whose keys become those of the columns first.
 
@@ -16,13 +17,7 @@ const list = <Entry extends z.ZodType>(entry: Entry) =>
 
 /** What JSON in a text says; anything else as it is. */
 export function parsed(value: unknown): unknown {
-  if (typeof value !== 'string') return value ?? undefined;
-  try {
-    return JSON.parse(value);
-  } catch {
-    // It is no JSON, and then it says nothing here.
-    return undefined;
-  }
+  return typeof value === 'string' ? parseJson(value) : (value ?? undefined);
 }
 
 export const Monitor = z.looseObject({

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseJson } from '#kernel/json.ts';
 import { ApiFailure } from './failure.ts';
 
 /** What a call was given, in the query and the body alike. */
@@ -50,6 +51,7 @@ async function bodyOf({ body, headers }: FastifyRequest): Promise<readonly Pair[
 
 function jsonPairs(text: string): readonly Pair[] {
   const value = parseJson(text);
+  if (value === undefined) throw new ApiFailure('bad_request', 'the body is not JSON as its content type says');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiFailure('bad_request', 'the body is no JSON object');
   }
@@ -58,16 +60,6 @@ function jsonPairs(text: string): readonly Pair[] {
       typeof one === 'string' || typeof one === 'number' ? [[key, String(one)]] : [],
     ),
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new ApiFailure('bad_request', 'the body is not JSON as its content type says');
-    throw error;
-  }
 }
 
 async function multipartPairs(body: Buffer, type: string): Promise<readonly Pair[]> {

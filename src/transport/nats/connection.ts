@@ -195,6 +195,7 @@ async function dialUntil(account: Account, times: ConnectionTimes, signal: Abort
     if (signal.aborted) {
       dialling.then(
         (late) => late.close(),
+        // Nobody waits for this connection any more, so nobody misses it.
         () => {},
       );
     }

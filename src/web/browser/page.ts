@@ -70,6 +70,7 @@ function refreshSoon(): void {
   setTimeout(() => {
     again = false;
     void refresh()
+      // What the server did not send the browser shows by itself.
       .catch(() => setTimeout(refreshSoon, 3_000))
       .finally(() => {
         waiting = false;

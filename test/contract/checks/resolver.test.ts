@@ -19,7 +19,7 @@ function resolverAt(
     clock: systemClock,
     readFile: async (path) => {
       const text = files[path];
-      if (text === undefined) throw new Error(`no file ${path}`);
+      if (text === undefined) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
       return text;
     },
     servers: [server.address],
@@ -104,6 +104,21 @@ test('knows localhost without asking', async () => {
     addresses: ['::1'],
   });
   expect(server.questions).toEqual([]);
+});
+
+test('a hosts file that cannot be read is trouble of ours, not an empty one', async () => {
+  await using server = await dnsServer(zone({ 'a.example': ['192.0.2.2'] }));
+  const resolver = createResolver({
+    clock: systemClock,
+    readFile: async (path) => {
+      throw Object.assign(new Error(`no right to read ${path}`), { code: 'EACCES' });
+    },
+    servers: [server.address],
+    ...patient,
+  });
+  await expect(resolver.resolve('a.example', { families: both, search: false, signal })).rejects.toThrow(
+    'no right to read /etc/hosts',
+  );
 });
 
 test('reads the hosts file first', async () => {

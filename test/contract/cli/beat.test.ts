@@ -121,6 +121,16 @@ test('the end is told again until it is heard, and an address that nobody knows 
   expect(stranger.whats()).toEqual(['/start', '/0']);
 });
 
+test('a run whose beginning was refused has no duration, and that is told', async () => {
+  await using there = await hub(({ what }) => (what === '/start' ? 404 : 200));
+  expect(await command(['beat', there.url, '--', 'true'])).toEqual({
+    code: 0,
+    out: '',
+    err: 'watchpost: nobody was told that this run began, so it has no duration: nobody knows this address (404)\n',
+  });
+  expect(there.whats()).toEqual(['/start', '/0']);
+});
+
 test('a command that is not there is a failing run', async () => {
   await using there = await hub();
   const { code, err } = await command(['beat', there.url, '--', 'no-such-command-anywhere']);

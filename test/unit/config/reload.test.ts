@@ -130,10 +130,12 @@ test('files that were written are read within ten seconds, and not again', async
 
 test('a change is told once nobody writes any more, and files that cannot be looked at are no change', async () => {
   const clock = new FakeClock();
+  const { log, lines } = memoryLog();
   let print: string | Error = 'a';
   let changes = 0;
   using _ = watchForChanges({
     clock,
+    log,
     everyMs: 1_000,
     fingerprint: async () => {
       if (print instanceof Error) throw print;
@@ -150,6 +152,16 @@ test('a change is told once nobody writes any more, and files that cannot be loo
   await clock.advance(1_000);
   expect(changes).toBe(1);
   await clock.advance(10_000);
+  expect(changes).toBe(1);
+  expect(lines).toEqual([]);
+  for (const next of [new Error('no disk'), 'd', new Error('no disk')]) {
+    print = next;
+    await clock.advance(5_000);
+  }
+  expect(lines.map(({ msg, reason }) => [msg, reason])).toEqual([
+    ['the files of the configuration cannot be looked at', 'no disk'],
+    ['the files of the configuration cannot be looked at', 'no disk'],
+  ]);
   expect(changes).toBe(1);
 });
 

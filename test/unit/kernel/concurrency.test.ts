@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPool } from '#kernel/concurrency.ts';
+import { createInTurn, createPool } from '#kernel/concurrency.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 
 test('runs as many tasks at a time as it may, and the next one when one has ended', async () => {
@@ -57,4 +57,36 @@ test('a task that fails makes room for the next one', async () => {
   const pool = createPool({ running: 1, queued: 0 });
   await expect(pool.run(async () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   await expect(pool.run(async () => 2)).resolves.toBe(2);
+});
+
+test('one after the other, in the order in which they came, whatever became of the one before', async () => {
+  const inTurn = createInTurn();
+  const gates = [0, 1, 2].map(() => Promise.withResolvers<string>());
+  const begun: number[] = [];
+  const results = gates.map(async ({ promise }, index) =>
+    inTurn(async () => {
+      begun.push(index);
+      return promise;
+    }),
+  );
+  const ended = Promise.allSettled(results);
+  await new Promise(setImmediate);
+  expect(begun).toEqual([0]);
+  gates[2]!.resolve('third');
+  gates[0]!.reject(new Error('the first failed'));
+  await expect(results[0]).rejects.toThrow('the first failed');
+  await new Promise(setImmediate);
+  expect(begun).toEqual([0, 1]);
+  gates[1]!.resolve('second');
+  expect((await ended).map((one) => (one.status === 'fulfilled' ? one.value : one.status))).toEqual([
+    'rejected',
+    'second',
+    'third',
+  ]);
+  await expect(
+    inTurn(() => {
+      throw new Error('before it began');
+    }),
+  ).rejects.toThrow('before it began');
+  expect(await inTurn(async () => 'and it goes on')).toBe('and it goes on');
 });
