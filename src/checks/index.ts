@@ -3,6 +3,7 @@ import type { ProbeFinding } from './as-probe.ts';
 import type { Capability, HeardOf, NodeEnvironment, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
+import { domain } from './domain/index.ts';
 import { heartbeat } from './heartbeat/index.ts';
 import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
@@ -27,7 +28,7 @@ export { ownAddresses } from './own-addresses.ts';
 export { createResolver, type Resolver } from './resolver.ts';
 
 /** THE list: everything that the program knows about check types comes from here. */
-export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, heartbeat] as const;
+export const checks = [ping, http, tcp, dns, udp, tls, grpc, websocket, domain, heartbeat] as const;
 
 type SpecsOf<List> = { [Index in keyof List]: List[Index] extends { readonly Spec: infer Spec } ? Spec : never };
 // Sound because `map` keeps order and length; the library's type of it does not say so.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 
 /** Whose fault a failure is. Only `target` is downtime; the others make the vote unknown. */
-export const FailureSource = z.enum(['target', 'resolver', 'node', 'service']);
+export const FailureSource = z.enum(['target', 'resolver', 'node', 'service', 'third_party']);
 export type FailureSource = z.infer<typeof FailureSource>;
 
 /**
@@ -22,6 +22,8 @@ export const FailureCode = z.enum([
   'certificate_name',
   'certificate_untrusted',
   'certificate_expires_soon',
+  'domain_expired',
+  'domain_expires_soon',
   'status',
   'header',
   'body',
@@ -77,6 +79,7 @@ export const Fact = z.enum([
   'rtt_deviation',
   'answer_ttl',
   'certificate_expires_at',
+  'domain_expires_at',
   'node_lag',
 ]);
 export type Fact = z.infer<typeof Fact>;
@@ -127,6 +130,11 @@ export type Outcome<Detail = unknown> = Up<Detail> | NotUp<'down', Detail> | Not
 /** A failure with its message made safe: one line, no controls, at most 200 characters. */
 export function failure(source: FailureSource, code: FailureCode, message: string): Failure {
   return { source, code, message: singleLine(message) };
+}
+
+/** A failure of somebody else whom a check needs: its words, behind who it is. Faults of the node and its resolver stay theirs. */
+export function ofThirdParty(who: string, { source, code, message }: Failure): Failure {
+  return failure(source === 'target' ? 'third_party' : source, code, `${who}: ${message}`);
 }
 
 /** An outcome without a good end: down where the failure is the target's, unknown where it is anybody else's. */

@@ -3,7 +3,7 @@ import { deadline } from '#kernel/clock.ts';
 import type { Family } from './address.ts';
 import type { NodeEnvironment, ProbeContext } from './check.ts';
 import { closeSocket, type Connection, type NotConnected, openConnection } from './connection.ts';
-import type { Pinned, Refused } from './gate.ts';
+import type { Gate, Pinned, Refused } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
@@ -18,14 +18,11 @@ export interface Destination {
   readonly covers: 'name' | 'check';
 }
 
-/** A destination whose name has become an address that may be probed. */
-export interface Site {
-  readonly pinned: Pinned;
-  /** `resolve` where there was a name to resolve. */
-  readonly phases: { readonly resolve?: number };
-  /** Aborted by a `DeadlineError` when the check's time is up, or by whoever ends it from outside. */
+/** Names and connections, for as long as there is time. */
+export interface Network {
+  /** Aborted by a `DeadlineError` when the time is up, or by whoever ends the check from outside. */
   readonly signal: AbortSignal;
-  /** Resolves another name, within what is left of the time. */
+  /** Resolves a name, within what is left of the time. */
   readonly pin: (name: string) => Promise<Pinned | Refused>;
   /** Connects to a pinned address. The connection is closed when `use` has ended, however it ends. */
   readonly connect: <T>(
@@ -33,6 +30,13 @@ export interface Site {
     port: number,
     use: (connection: Connection | NotConnected) => Promise<T>,
   ) => Promise<T>;
+}
+
+/** A destination whose name has become an address that may be probed. */
+export interface Site extends Network {
+  readonly pinned: Pinned;
+  /** `resolve` where there was a name to resolve. */
+  readonly phases: { readonly resolve?: number };
 }
 
 export interface Probing<Detail> {
@@ -61,10 +65,39 @@ export async function reach<Detail>(
   if (!pinned.ok) return unreached(pinned, phases);
   if (covers === 'name') limit[Symbol.dispose]();
   const signal = covers === 'name' ? outer : limit.signal;
+  const outcome = await probe({ pinned, phases, ...(await networkOver(pin, signal, gate, environment)) });
+  outer.throwIfAborted();
+  return await judgeOwnFault(outcome);
+}
+
+export interface Span {
+  readonly family?: Family | undefined;
+  readonly limitMs: number;
+}
+
+/** Does something that has no one destination within a time of its own. Rejects as `reach` does. */
+export async function within<T>(
+  { family, limitMs }: Span,
+  { gate, signal: outer }: ProbeContext,
+  environment: NodeEnvironment,
+  use: (network: Network) => Promise<T>,
+): Promise<T> {
+  outer.throwIfAborted();
+  using limit = deadline(environment.clock, limitMs, outer);
+  const pin = async (name: string) => gate.pin(name, { family, signal: limit.signal });
+  const result = await use(await networkOver(pin, limit.signal, gate, environment));
+  outer.throwIfAborted();
+  return result;
+}
+
+async function networkOver(
+  pin: Network['pin'],
+  signal: AbortSignal,
+  gate: Gate,
+  environment: NodeEnvironment,
+): Promise<Network> {
   const readHandshake = await loadHandshakeReader();
-  const outcome = await probe({
-    pinned,
-    phases,
+  return {
     signal,
     pin,
     async connect(pinned, port, use) {
@@ -75,9 +108,7 @@ export async function reach<Detail>(
         if (connection.ok) await closeSocket(connection.socket);
       }
     },
-  });
-  outer.throwIfAborted();
-  return await judgeOwnFault(outcome);
+  };
 }
 
 function fail({ failure }: Refused, phases: Site['phases']): Outcome<never> {

@@ -164,6 +164,10 @@ function createFamilies(register: Register, bounds: readonly number[]) {
     'watchpost_certificate_expiry_timestamp_seconds',
     'When the certificate that was seen last expires.',
   );
+  const domainExpiry = register.gauge(
+    'watchpost_domain_expiry_timestamp_seconds',
+    'When the registration of the domain expires, as the registry said last.',
+  );
   const factGauges: Readonly<Record<Fact, FactGauge | null>> = {
     loss: { family: loss },
     rtt_min: { family: rtt, stat: 'min' },
@@ -173,6 +177,7 @@ function createFamilies(register: Register, bounds: readonly number[]) {
     answer_ttl: null,
     node_lag: null,
     certificate_expires_at: { family: expiry, kept: true },
+    domain_expires_at: { family: domainExpiry, kept: true },
   };
   return { up, duration, lastDuration, phases, results, factGauges };
 }

@@ -7,7 +7,7 @@ import type { NodeEnvironment } from '../check.ts';
 import { closeSocket, type Connection } from '../connection.ts';
 import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
-import type { Site } from '../reach.ts';
+import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
 import { handshakeFailure, verifyCertificate, startTls, type TlsOptions } from '../tls-connection.ts';
 import { arrivedBody, type Body, isKnownCoding, noBody, readBody } from './body.ts';
@@ -20,11 +20,16 @@ import { secureOptions } from './secure.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
+/** How requests are to be made. */
+export type Wishes = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects'>;
+
 export interface HopOptions {
-  readonly spec: Spec;
+  readonly spec: Wishes;
   readonly environment: NodeEnvironment;
-  readonly site: Site;
+  readonly network: Network;
   readonly watch: Stopwatch;
+  /** Whether the content of the body is wanted; otherwise it is counted only. */
+  readonly keep: boolean;
   /** Told the head as soon as it is there; false leaves the body unread. */
   readonly wantsBody: (head: Head) => boolean;
 }
@@ -53,7 +58,7 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   const security = request.target.secure ? prepare(spec, request) : null;
   if (security !== null && 'code' in security) return { ...result, failure: security };
   watch.begin('connect', 'the connection');
-  return options.site.connect(pinned, request.target.port, async (connection) => {
+  return options.network.connect(pinned, request.target.port, async (connection) => {
     if (!connection.ok) {
       const { reset } = connection;
       watch.end(reset?.seconds);
@@ -73,7 +78,7 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   });
 }
 
-function prepare(spec: Spec, request: HopRequest): TlsOptions | Failure {
+function prepare(spec: Wishes, request: HopRequest): TlsOptions | Failure {
   try {
     return secureOptions(spec, request);
   } catch (error) {
@@ -88,8 +93,8 @@ async function exchangeSecurely(
   options: HopOptions,
   result: HopResult,
 ): Promise<void> {
-  const { watch, spec, site, environment } = options;
-  const { signal } = site;
+  const { watch, spec, network, environment } = options;
+  const { signal } = network;
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
   try {
@@ -111,8 +116,8 @@ async function exchangeSecurely(
 }
 
 async function exchange(socket: Socket, request: HopRequest, options: HopOptions, result: HopResult): Promise<void> {
-  const { watch, site, spec, wantsBody } = options;
-  const { signal } = site;
+  const { watch, network, wantsBody } = options;
+  const { signal } = network;
   let first: Error | null = null;
   const onError = (error: Error) => {
     first ??= error;
@@ -126,7 +131,7 @@ async function exchange(socket: Socket, request: HopRequest, options: HopOptions
     result.head = head;
     watch.waitingFor = 'the body';
     if (head.stream === null) result.body = noBody;
-    else if (wantsBody(head)) await receive(head, head.stream, spec, signal, result);
+    else if (wantsBody(head)) await receive(head, head.stream, options, result);
   } catch (error) {
     result.failure = lateFailure(signal, watch) ?? exchangeFailure(first ?? error, watch.waitingFor);
   }
@@ -135,11 +140,9 @@ async function exchange(socket: Socket, request: HopRequest, options: HopOptions
 async function receive(
   { headers, isWhole, arrived }: Head,
   stream: NonNullable<Head['stream']>,
-  spec: Spec,
-  signal: AbortSignal,
+  { spec, keep, network: { signal } }: HopOptions,
   result: HopResult,
 ): Promise<void> {
-  const keep = spec.expect.body !== undefined;
   const coding = keep ? (headers['content-encoding']?.trim().toLowerCase() ?? null) : null;
   if (coding !== null && !isKnownCoding(coding)) {
     result.failure = failure('target', 'protocol', `the body has the unknown content coding "${coding}"`);

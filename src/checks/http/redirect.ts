@@ -17,7 +17,7 @@ export interface HopRequest {
   readonly target: Target;
   readonly method: Spec['method'];
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Buffer | null;
   /** False once a redirect led to another origin: what is meant for the first one stays away from the others. */
   readonly sameOrigin: boolean;
 }

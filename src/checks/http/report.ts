@@ -2,18 +2,15 @@ import { singleLine } from '#kernel/text.ts';
 import { type Fact, failed, failure, type Outcome } from '../outcome.ts';
 import { expiresAt } from '../tls-connection.ts';
 import { type Detail, keptHeaders } from './detail.ts';
+import type { Followed } from './follow.ts';
 import type { Head } from './head.ts';
-import type { HopResult } from './hop.ts';
 import { hideSecrets } from './secrets.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Everything that a probe found out, judged. */
-export interface Finding extends HopResult {
+export interface Finding extends Followed {
   readonly watch: Stopwatch;
-  readonly hops: Detail['hops'];
-  /** The address of the last request, or null where none was pinned. */
-  readonly address: string | null;
   readonly unmet: Detail['failed_expectation'];
 }
 

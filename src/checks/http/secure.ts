@@ -10,7 +10,7 @@ let wellKnown: SecureContext | undefined;
  * What a handshake of this request needs. Client certificate and server name are for the configured origin alone. Throws
  * where the PEM texts of the spec cannot be read.
  */
-export function secureOptions(spec: Spec, { target, sameOrigin }: HopRequest): TlsOptions {
+export function secureOptions(spec: Pick<Spec, 'tls' | 'http2'>, { target, sameOrigin }: HopRequest): TlsOptions {
   const { ca, client, server_name: serverName } = spec.tls;
   return {
     context: contextOf(ca, sameOrigin ? client : undefined),

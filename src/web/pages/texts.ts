@@ -23,6 +23,7 @@ export const texts = {
     resolver: 'by name resolution: nothing is known of the target',
     node: 'by our node: nothing is known of the target',
     service: 'by the service: nothing is known of the target',
+    third_party: 'by somebody else whom the check needs: nothing is known of the target',
   },
   map: {
     label: 'World map of the nodes',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describeDuration, Duration } from '#kernel/units.ts';
-import { defineRuleKind, noOpinion } from './kind.ts';
+import { judgeEnd } from '../expiry.ts';
+import { defineRuleKind } from './kind.ts';
 
 const Options = z.strictObject({
   expires_within: Duration({ min: '1h', max: '365d' }).describe('How long before its end the certificate is told of.'),
@@ -28,14 +29,7 @@ export const certificate = defineRuleKind({
   windowMs: () => 0,
   refuses: ({ type, facts }) =>
     facts.includes('certificate_expires_at') ? null : `a check of the type ${type} sees no certificate`,
-  judge({ expires_within }, { outcome, now }) {
-    const seconds = outcome.facts.certificate_expires_at;
-    if (seconds === undefined || outcome.status === 'unknown') return noOpinion(outcome);
-    const leftMs = seconds * 1_000 - now;
-    if (leftMs > expires_within) return { status: 'up', reason: 'long_enough', message: null };
-    const end = new Date(seconds * 1_000).toISOString().slice(0, 10);
-    const verb = leftMs > 0 ? 'expires' : 'expired';
-    return { status: 'down', reason: leftMs > 0 ? 'soon' : 'over', message: `the certificate ${verb} on ${end}` };
-  },
+  judge: ({ expires_within }, view) =>
+    judgeEnd('the certificate', view.outcome.facts.certificate_expires_at, expires_within, view),
   describe: ({ expires_within }) => `certificate ends within ${describeDuration(expires_within)}`,
 });

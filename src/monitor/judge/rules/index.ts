@@ -4,6 +4,7 @@ import type { Threshold } from '../verdict.ts';
 import { answers } from './answers.ts';
 import { budget } from './budget.ts';
 import { certificate } from './certificate.ts';
+import { domain } from './domain.ts';
 import { failing } from './failing.ts';
 import type { Judgement, NodeView, severities, Wording } from './kind.ts';
 import { latency } from './latency.ts';
@@ -11,7 +12,7 @@ import { loss } from './loss.ts';
 import { unknown } from './unknown.ts';
 
 /** THE list of the kinds of rules: the configuration, the verdicts and the words of mails come from it. */
-export const ruleKinds = [failing, latency, loss, certificate, answers, budget, unknown] as const;
+export const ruleKinds = [failing, latency, loss, certificate, domain, answers, budget, unknown] as const;
 
 type Kinds = (typeof ruleKinds)[number];
 export type RuleKindName = Kinds['key'];

@@ -31,8 +31,10 @@ const judge = (written: object, seen: NodeView) => {
 const slow = { latency: { above: '800ms', clear: '600ms' } };
 const lossy = { loss: { above: '20%', clear: '5%' } };
 const expiring = { certificate: { expires_within: '14d' } };
+const ending = { domain: { expires_within: '30d' } };
 const changed = { answers: 'changed' };
 const lost = (loss: number) => up(0.02, { facts: { loss } });
+const registered = (days: number) => up(0.02, { facts: { domain_expires_at: (now + days * day) / 1_000 } });
 const valid = (days: number) => up(0.02, { facts: { certificate_expires_at: (now + days * day) / 1_000 } });
 const answered = (...answers: string[]) => ({ answers });
 
@@ -115,6 +117,16 @@ test.each<{ name: string; rule: object; seen: NodeView; status: string; reason: 
     message: 'the certificate expired on 2025-12-31',
   },
   { name: 'no certificate', rule: expiring, seen: view(up()), status: 'unknown', reason: 'no_figure' },
+  { name: 'a domain with time left', rule: ending, seen: view(registered(31)), status: 'up', reason: 'long_enough' },
+  {
+    name: 'a domain that ends soon',
+    rule: ending,
+    seen: view(registered(30)),
+    status: 'down',
+    reason: 'soon',
+    message: 'the domain expires on 2026-01-31',
+  },
+  { name: 'a domain without a date', rule: ending, seen: view(up()), status: 'unknown', reason: 'no_figure' },
   {
     name: 'the first answers are taken as they are',
     rule: changed,

@@ -1,0 +1,148 @@
+import type { NodeEnvironment } from '../check.ts';
+import { type Failure, failure, ofThirdParty } from '../outcome.ts';
+import { type Fetched, fetchDocument } from '../http/fetch.ts';
+import { readJson } from '../read-json.ts';
+import type { Network } from '../reach.ts';
+import { createRemembered, type Found } from '../remembered.ts';
+import { ServerList, serverFor } from './bootstrap.ts';
+import { readRegistration, type Registration } from './registration.ts';
+import type { Spec } from './spec.ts';
+
+/** What a registry said. */
+export interface Answer {
+  /** Null for a domain that is not registered. */
+  readonly registration: Registration | null;
+  readonly server: string;
+  /** In milliseconds since the epoch. */
+  readonly askedAt: number;
+  /** Why it could not be asked again since. */
+  readonly problem: Failure | null;
+  /** What it was like to ask; null where that was before. */
+  readonly asking: Pick<Fetched, 'address' | 'phases' | 'seconds'> | null;
+}
+
+/** A registry's answer, or why there is none. */
+export type Looked = ({ readonly ok: true } & Answer) | { readonly ok: false; readonly failure: Failure };
+
+/** Asks registries, and not often. */
+export interface Lookup {
+  lookUp(spec: Spec, network: Network): Promise<Looked>;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** For how long an answer is good; who asks meanwhile hears it again. */
+const answerKeptMs = 6 * hour;
+/** That there is no such domain may be over sooner. */
+const denialKeptMs = hour;
+/** How soon a server is asked again that gave no answer, unless it said itself when. */
+const retryMs = 15 * minute;
+const listRetryMs = minute;
+/** For how long an answer does where the server gives no newer one. */
+const oldestMs = 3 * day;
+
+const largestList = 4_194_304;
+const largestAnswer = 1_048_576;
+const mostLists = 8;
+const mostDomains = 10_000;
+
+type List = { readonly ok: true; readonly list: ServerList } | { readonly ok: false; readonly failure: Failure };
+
+/** One for all checks of a node: it asks for the list once a day, and for each domain every six hours at the most. */
+export function createLookup(environment: NodeEnvironment): Lookup {
+  const { clock } = environment;
+  const lists = createRemembered<List>(clock, mostLists);
+  const answers = createRemembered<Looked>(clock, mostDomains);
+
+  async function findList(url: string, network: Network, before: List | null): Promise<Found<List>> {
+    const fetched = await fetchDocument(
+      { url, headers: json, largestBytes: largestList, redirects: 3 },
+      network,
+      environment,
+    );
+    const read = readList(url, fetched);
+    if (read.ok) return { value: read, keepMs: day };
+    // An old list is better than none.
+    return { value: before?.ok === true ? before : read, keepMs: listRetryMs };
+  }
+
+  async function serverOf({ host, server, bootstrap }: Spec, network: Network): Promise<string | Failure> {
+    if (server !== undefined) return server;
+    const read = await lists.of(bootstrap, network.signal, async (before) => findList(bootstrap, network, before));
+    if (!read.ok) return read.failure;
+    const named = serverFor(host, read.list, bootstrap.startsWith('https:'));
+    if (named !== null) return named;
+    const message = `no RDAP server is known for ${host}: "server" can name one`;
+    return failure('third_party', 'unsupported', message);
+  }
+
+  async function ask(spec: Spec, network: Network, before: Looked | null): Promise<Found<Looked>> {
+    const server = await serverOf(spec, network);
+    if (typeof server !== 'string') return { value: orBefore(before, server, clock.now()), keepMs: listRetryMs };
+    const url = `${server.replace(/\/+$/, '')}/domain/${spec.host}`;
+    const fetched = await fetchDocument(
+      { url, headers: rdap, largestBytes: largestAnswer, redirects: 5 },
+      network,
+      environment,
+    );
+    const name = new URL(server).host;
+    const read = readAnswer(name, fetched);
+    const now = clock.now();
+    if (read !== null && 'code' in read) return { value: orBefore(before, read, now), keepMs: pauseOf(fetched, now) };
+    const { address, phases, seconds } = fetched;
+    const asking = { address, phases, seconds };
+    return {
+      value: { ok: true, registration: read, server: name, askedAt: now, problem: null, asking },
+      keepMs: read === null ? denialKeptMs : answerKeptMs,
+    };
+  }
+
+  return {
+    async lookUp(spec, network) {
+      let isNew = false;
+      const looked = await answers.of(`${spec.server ?? spec.bootstrap} ${spec.host}`, network.signal, (before) => {
+        isNew = true;
+        return ask(spec, network, before);
+      });
+      return isNew || !looked.ok ? looked : { ...looked, asking: null };
+    },
+  };
+}
+
+const json = { accept: 'application/json' };
+const rdap = { accept: 'application/rdap+json, application/json' };
+
+function readList(url: string, fetched: Fetched): List {
+  const whose = `the list of RDAP servers at ${new URL(url).host}`;
+  if (!fetched.ok) return { ok: false, failure: ofThirdParty(whose, fetched.failure) };
+  const { status } = fetched.head;
+  if (status !== 200) return { ok: false, failure: failure('third_party', 'status', `${whose}: status ${status}`) };
+  const list = readJson(ServerList, fetched.content);
+  if (list !== null) return { ok: true, list };
+  return { ok: false, failure: failure('third_party', 'protocol', `${whose} cannot be read`) };
+}
+
+function readAnswer(server: string, fetched: Fetched): Registration | null | Failure {
+  const whose = `the RDAP server ${server}`;
+  if (!fetched.ok) return ofThirdParty(whose, fetched.failure);
+  const { status } = fetched.head;
+  // RFC 7480, section 5.3.
+  if (status === 404) return null;
+  if (status !== 200) return failure('third_party', 'status', `${whose} answered ${status}`);
+  const registration = readRegistration(fetched.content);
+  return registration ?? failure('third_party', 'protocol', `the answer of ${whose} cannot be read`);
+}
+
+function orBefore(before: Looked | null, problem: Failure, now: number): Looked {
+  const isGood = before?.ok === true && now - before.askedAt <= oldestMs;
+  return isGood ? { ...before, problem } : { ok: false, failure: problem };
+}
+
+// RFC 9110, section 10.2.3: seconds, or a date.
+function pauseOf(fetched: Fetched, now: number): number {
+  const [written = ''] = fetched.ok ? fetched.head.valuesOf('retry-after') : [];
+  const ms = /^\d+$/.test(written) ? Number(written) * 1_000 : Date.parse(written) - now;
+  return ms > retryMs ? Math.min(ms, day) : retryMs;
+}

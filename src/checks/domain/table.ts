@@ -1,0 +1,8 @@
+import type { OutcomeTable } from '../table.ts';
+import type { Detail } from './detail.ts';
+
+export const table: OutcomeTable<Detail> = {
+  did: 'found it registered',
+  columns: ['Expires', 'Registrar'],
+  cells: ({ detail }) => [detail?.expires_at?.slice(0, 10) ?? '', detail?.registrar ?? ''],
+};

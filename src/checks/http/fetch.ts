@@ -1,0 +1,74 @@
+import { isIP } from 'node:net';
+import { userAgent } from '#kernel/version.ts';
+import type { NodeEnvironment } from '../check.ts';
+import type { Certificate } from '../certificate.ts';
+import { type Failure, failure } from '../outcome.ts';
+import type { Network } from '../reach.ts';
+import { follow } from './follow.ts';
+import type { Head } from './head.ts';
+import { targetOf } from './redirect.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+/** A document that a check needs besides what it measures. */
+export interface Wanted {
+  readonly url: string;
+  /** Posted where it is there. */
+  readonly body?: string | Buffer;
+  /** Names are lowercase. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly largestBytes: number;
+  readonly redirects: number;
+  /** PEM certificates to trust instead of the well-known authorities. */
+  readonly ca?: string | undefined;
+}
+
+interface Measured {
+  /** That of the last request, or null where none was pinned. */
+  readonly address: string | null;
+  readonly phases: Stopwatch['phases'];
+  /** All phases but the resolution of names. */
+  readonly seconds: number;
+  readonly certificate: Certificate | null;
+}
+
+/** An answer whatever its status, or why there is none whole. */
+export type Fetched = Measured &
+  (
+    | { readonly ok: true; readonly head: Head; readonly content: Buffer }
+    | { readonly ok: false; readonly failure: Failure }
+  );
+
+/** Fetches a document in the way that http checks send their request: by the gate, over a connection of its own. */
+export async function fetchDocument(
+  { url, body, headers, largestBytes, redirects, ca }: Wanted,
+  network: Network,
+  environment: NodeEnvironment,
+): Promise<Fetched> {
+  const target = targetOf(url);
+  if (typeof target === 'string') throw new TypeError(`the address "${url}" ${target}`);
+  const watch = new Stopwatch(environment.clock);
+  const request = {
+    target,
+    method: body === undefined ? ('GET' as const) : ('POST' as const),
+    headers: { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers },
+    body: body ?? null,
+    sameOrigin: true,
+  };
+  const spec = { tls: { ca, verify: true }, http2: 'auto' as const, max_body: largestBytes, redirects };
+  const pinned = await network.pin(target.name);
+  if (isIP(target.name) === 0) watch.add('resolve', pinned.seconds);
+  const options = { spec, environment, network, watch, keep: true };
+  const { head, body: read, ...found } = await follow(request, pinned, options);
+  const measured = {
+    address: found.address,
+    phases: watch.phases,
+    seconds: watch.seconds,
+    certificate: found.certificate,
+  };
+  if (found.failure !== null) return { ok: false, failure: found.failure, ...measured };
+  const content = read?.content ?? null;
+  if (head === null || read === null || content === null) throw new TypeError('an answer without head or body');
+  if (read.complete) return { ok: true, head, content, ...measured };
+  const message = `the answer is larger than ${largestBytes} bytes`;
+  return { ok: false, failure: failure('target', 'too_large', message), ...measured };
+}

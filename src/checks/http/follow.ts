@@ -1,0 +1,72 @@
+import { isIP } from 'node:net';
+import type { NodeEnvironment } from '../check.ts';
+import type { Pinned, Refused } from '../gate.ts';
+import { failure } from '../outcome.ts';
+import type { Network } from '../reach.ts';
+import type { Detail } from './detail.ts';
+import type { Head } from './head.ts';
+import { type HopResult, sendRequest, type Wishes } from './hop.ts';
+import { followRedirect, type HopRequest, type Redirect, urlOf, visitOf } from './redirect.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+/** What the last of several requests brought, and the way to it. */
+export interface Followed extends HopResult {
+  readonly hops: Detail['hops'];
+  /** The address of the last request, or null where none was pinned. */
+  readonly address: string | null;
+}
+
+/** What there is where no request was sent. */
+export const unsent: Omit<HopResult, 'failure'> = {
+  timedBy: null,
+  certificate: null,
+  tlsProtocol: null,
+  head: null,
+  body: null,
+};
+
+export interface FollowOptions {
+  readonly spec: Wishes;
+  readonly environment: NodeEnvironment;
+  readonly network: Network;
+  readonly watch: Stopwatch;
+  readonly keep: boolean;
+}
+
+/** Sends a request and those that it is redirected to, each to an address that the gate has let through. */
+export async function follow(first: HopRequest, start: Pinned | Refused, options: FollowOptions): Promise<Followed> {
+  const { spec, network, watch } = options;
+  const visited = new Set<string>();
+  const hops: Detail['hops'] = [];
+  let request = first;
+  let pinned = start;
+  for (;;) {
+    visited.add(visitOf(request));
+    const sent = request;
+    const next = ({ status, headers }: Head): Redirect =>
+      followRedirect(sent, status, headers.location, { visited, limit: spec.redirects });
+    if (!pinned.ok) return { ...unsent, hops, address: null, failure: pinned.failure };
+    const wantsBody = (head: Head) => next(head).kind === 'final';
+    const result = await sendRequest(sent, pinned, { ...options, wantsBody });
+    const redirect = result.head === null || result.failure !== null ? null : next(result.head);
+    if (result.head === null || redirect?.kind !== 'follow') {
+      const failure = redirect?.kind === 'refused' ? redirect.failure : result.failure;
+      return { ...result, failure, hops, address: pinned.address };
+    }
+    hops.push({ url: urlOf(sent.target), status: result.head.status });
+    request = redirect.next;
+    pinned = await pinAnother(request, network, watch);
+  }
+}
+
+async function pinAnother(
+  { target, sameOrigin }: HopRequest,
+  network: Network,
+  watch: Stopwatch,
+): Promise<Pinned | Refused> {
+  const pinned = await network.pin(target.name);
+  if (isIP(target.name) === 0) watch.add('resolve', pinned.seconds);
+  if (pinned.ok || sameOrigin) return pinned;
+  const { source, code, message } = pinned.failure;
+  return { ...pinned, failure: failure(source, code, `redirect to ${target.name}: ${message}`) };
+}

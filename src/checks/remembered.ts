@@ -1,0 +1,65 @@
+import { type Clock, orAbort } from '#kernel/clock.ts';
+
+/** What was found out, and for how long it is good. */
+export interface Found<Value> {
+  readonly value: Value;
+  readonly keepMs: number;
+}
+
+/** Things that are found out by asking somebody, and kept for a while. */
+export interface Remembered<Value> {
+  /**
+   * The value of a key: as it is kept, or as `find` gives it, which is told what was kept before. Who asks for the same while it is
+   * looked for waits for it. Rejects only as `find` does, or with the signal's reason.
+   */
+  of(key: string, signal: AbortSignal, find: (before: Value | null) => Promise<Found<Value>>): Promise<Value>;
+  /** The value of this key is no good any more. */
+  forget(key: string, value: Value): void;
+}
+
+interface Kept<Value> {
+  readonly value: Value;
+  readonly until: number;
+}
+
+/** Keeps so many at the most; the one that was found longest ago goes. */
+export function createRemembered<Value>(clock: Clock, most: number): Remembered<Value> {
+  const kept = new Map<string, Kept<Value>>();
+  const searches = new Map<string, Promise<void>>();
+
+  function keep(key: string, { value, keepMs }: Found<Value>): void {
+    kept.delete(key);
+    kept.set(key, { value, until: clock.elapsed() + keepMs });
+    for (const oldest of kept.keys()) {
+      if (kept.size <= most) break;
+      kept.delete(oldest);
+    }
+  }
+
+  return {
+    async of(key, signal, find) {
+      for (;;) {
+        const known = kept.get(key);
+        if (known !== undefined && known.until > clock.elapsed()) return known.value;
+        const search = searches.get(key);
+        if (search !== undefined) {
+          await orAbort(search, signal);
+          continue;
+        }
+        const { promise, resolve } = Promise.withResolvers<void>();
+        searches.set(key, promise);
+        try {
+          const found = await find(known?.value ?? null);
+          keep(key, found);
+          return found.value;
+        } finally {
+          searches.delete(key);
+          resolve();
+        }
+      }
+    },
+    forget(key, value) {
+      if (kept.get(key)?.value === value) kept.delete(key);
+    },
+  };
+}
