@@ -136,6 +136,9 @@ export function retentionIn(inForce: () => Pick<Config, 'retention'>): Config['r
     get daysMs() {
       return inForce().retention.daysMs;
     },
+    get verdictsMs() {
+      return inForce().retention.verdictsMs;
+    },
     get incidentsMs() {
       return inForce().retention.incidentsMs;
     },

@@ -65,7 +65,6 @@ export interface Config {
   readonly maintenance: readonly Maintenance[];
   /** Files with a secret that every user of the machine may read. */
   readonly exposedFiles: readonly string[];
-  /** Null is for ever. */
   /** Pages for everybody, by name. */
   readonly pages: Readonly<Record<string, StatusPage>>;
   readonly metrics: {
@@ -74,10 +73,12 @@ export interface Config {
     /** Whether there are figures under the names of blackbox_exporter too. */
     readonly blackbox: boolean;
   };
+  /** Null is for ever. */
   readonly retention: {
     readonly rawMs: number;
     readonly hoursMs: number;
     readonly daysMs: number | null;
+    readonly verdictsMs: number | null;
     readonly incidentsMs: number | null;
     readonly checksMs: number;
   };
@@ -146,6 +147,7 @@ export function resolveConfig(
       // An hour is kept for as long as its results are.
       hoursMs: Math.max(file.retention.hours, file.retention.raw),
       daysMs: file.retention.days,
+      verdictsMs: file.retention.verdicts,
       incidentsMs: file.retention.incidents,
       checksMs: file.retention.checks,
     },

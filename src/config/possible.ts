@@ -57,17 +57,17 @@ function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Loca
   return [problemAt(root, path, message)];
 }
 
-/** Objectives over more time than history is kept for, told once where they stand. */
+/** Objectives over more time than verdicts are kept for, told once where they stand. */
 export function unkeptObjectives(
   targets: readonly ValidatedTarget[],
   { retention, defaults }: ConfigFile,
   root: Located,
 ): readonly Problem[] {
-  if (retention.days === null) return [];
-  const keptMs = Math.max(retention.days, retention.hours, retention.raw);
+  const keptMs = retention.verdicts;
+  if (keptMs === null) return [];
   const say = (path: Path, overMs: number) => {
     const [period, kept] = [overMs, keptMs].map(formatDuration);
-    return problemAt(root, path, `goes over ${period}, but history is kept for ${kept}: see retention.days`);
+    return problemAt(root, path, `goes over ${period}, but verdicts are kept for ${kept}: see retention.verdicts`);
   };
   const own = targets.flatMap(({ name, keys: { objective } }) =>
     objective === undefined || objective === null || objective.overMs <= keptMs

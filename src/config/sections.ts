@@ -190,6 +190,9 @@ export const Retention = z.strictObject({
     .default(63_072_000_000)
     .describe('How long the sums and percentiles of each hour are kept; at least as long as raw.'),
   days: Forever.default(null).describe('How long those of each day are kept: a duration, or forever.'),
+  verdicts: Forever.default(null).describe(
+    'How long it is kept from when until when a target was up, down, unknown or in maintenance, which uptime and outages are told by: a duration, or forever.',
+  ),
   incidents: Forever.default(157_680_000_000).describe(
     'How long incidents are kept after their end, with what was told of them: a duration, or forever.',
   ),

@@ -41,6 +41,7 @@ export function partsRead(
   const kept = source.kept();
   const pieces = parts.map((part) => cover(part, kept));
   const spells = node === null ? source.spells(target, { from: first.from, to: last.to }) : [];
+  const starts = spells.map((spell) => spell.from);
   const rows = {
     days: rowsWithin(source, target, node, pieces.flat(), 'days'),
     hours: rowsWithin(source, target, node, pieces.flat(), 'hours'),
@@ -50,7 +51,7 @@ export function partsRead(
     const own = pieces[index] ?? [];
     return {
       ...part,
-      time: node === null ? timeIn(part, spellsIn(spells, part), now) : null,
+      time: node === null ? timeIn(part, spellsIn(spells, starts, part), now) : null,
       rows: own.flatMap((piece) => takeWithin(rows[piece.of], piece)),
     };
   });
@@ -115,8 +116,7 @@ function takeWithin({ times, rows }: Rows, { from, to }: Span): readonly Row[] {
   return rows.slice(firstAt(times, from), firstAt(times, to));
 }
 
-function spellsIn(spells: readonly Spell[], { from, to }: Span): readonly Spell[] {
-  const starts = spells.map((spell) => spell.from);
+function spellsIn(spells: readonly Spell[], starts: readonly number[], { from, to }: Span): readonly Spell[] {
   return spells.slice(Math.max(0, firstAt(starts, from + 1) - 1), firstAt(starts, to) + 1);
 }
 

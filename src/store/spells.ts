@@ -35,14 +35,18 @@ export function putSpell(
   return statement.run(targetId, from, last, holdsMs, statuses.indexOf(status), inMaintenance ? 1 : 0).changes;
 }
 
+const spellsAtOnce = 200;
+
 /** Keeps the spells. A round that goes on as before writes nothing; the newest spell of each target is in memory. */
 export interface SpellLog {
   /** Takes in a round, inside the transaction that stores it. */
   note(targetId: number, dueAt: number, verdict: RoundVerdict): void;
   /** To be called when that transaction is over. */
   transactionEnded(outcome: 'committed' | 'rolled back'): void;
-  /** Writes how long the newest spells have lasted by now. */
-  flush(): void;
+  /** Writes how long the newest spells have lasted by now: all, or those whose last round was due before a time. */
+  flush(before?: number): void;
+  /** Does the same in short pieces, in any transaction; false where all were written that were not when it began. */
+  flushSome(): boolean;
   newest(): ReadonlyMap<number, Spell>;
 }
 
@@ -50,11 +54,19 @@ export function createSpellLog(database: Database.Database): SpellLog {
   const kept = new Map(readNewestSpells(database));
   const pending = new Map<number, Spell>();
   const unwritten = new Set<number>();
+  // What `flushSome` has still to write before it is through once.
+  let left: number[] = [];
   const upsert = database.prepare<[number, number, number, number, number, number]>(
     `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET last_at = excluded.last_at`,
   );
   const write = (targetId: number, spell: Spell) => putSpell(upsert, targetId, spell);
+
+  function writeLast(targetId: number): void {
+    const spell = kept.get(targetId);
+    if (spell !== undefined) write(targetId, spell);
+    unwritten.delete(targetId);
+  }
 
   return {
     note(targetId, dueAt, verdict) {
@@ -75,12 +87,13 @@ export function createSpellLog(database: Database.Database): SpellLog {
       }
       pending.clear();
     },
-    flush() {
-      for (const targetId of unwritten) {
-        const spell = kept.get(targetId);
-        if (spell !== undefined) write(targetId, spell);
-      }
-      unwritten.clear();
+    flush(before = Infinity) {
+      for (const targetId of unwritten) if ((kept.get(targetId)?.last ?? 0) < before) writeLast(targetId);
+    },
+    flushSome() {
+      if (left.length === 0) left = [...unwritten];
+      for (const targetId of left.splice(-spellsAtOnce)) writeLast(targetId);
+      return left.length > 0;
     },
     newest: () => kept,
   };

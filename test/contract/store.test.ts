@@ -443,7 +443,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
   test('forgets results, then hours, then days, each after its own time', () =>
     withStore(async (store, clock, reopen) => {
       const day = 86_400_000;
-      const retention = { rawMs: 2 * day, hoursMs: 5 * day, daysMs: 9 * day, incidentsMs: null };
+      const retention = { rawMs: 2 * day, hoursMs: 5 * day, daysMs: 9 * day, verdictsMs: null, incidentsMs: null };
       void store.record(round('shop', start, { votes: [vote('de1'), vote('us1')] }));
       const again = await reopen({ retention });
       const looked: unknown[] = [];
@@ -460,6 +460,62 @@ describe.each(implementations)('the store on $name', ({ open }) => {
         if (lengths.join(' ') !== looked.at(-1)) looked.push(lengths.join(' '));
       }
       expect(looked).toEqual(['2 2 0', '2 2 2', '0 2 2', '0 0 2', '0 0 0']);
+    }));
+
+  test('forgets verdicts after their own time, but neither what reaches into it nor the newest', () =>
+    withStore(async (_, clock, reopen) => {
+      const day = 86_400_000;
+      const kept = { rawMs: day, hoursMs: day, daysMs: null, incidentsMs: null };
+      const again = await reopen({ retention: { ...kept, verdictsMs: 5 * day } });
+      const say = (target: string, days: number, status: 'up' | 'down') =>
+        again.record(
+          round(target, start + days * day, { verdict: { status, inMaintenance: false, holdsMs: 60 * day } }),
+        );
+      for (const [days, status] of (['up', 'down', 'up', 'down'] as const).entries()) void say('shop', days, status);
+      void say('gone', 0, 'up');
+      const seen = async (days: number) => {
+        await clock.advance(days * day);
+        for (let left = 1_000; again.upkeep() && left > 0; left -= 1);
+        const span = { from: start - day, to: start + 100 * day };
+        return ['shop', 'gone'].map((target) =>
+          again.history.spells(target, span).map(({ from }) => (from - start) / day),
+        );
+      };
+      expect(await seen(5)).toEqual([[0, 1, 2, 3], [0]]);
+      expect(await seen(2.5)).toEqual([[2, 3], [0]]);
+      expect(await seen(30)).toEqual([[3], [0]]);
+    }));
+
+  test('forgets by pieces of a thousand rows, however much is to be forgotten at once', () =>
+    withStore(async (store, clock, reopen) => {
+      const day = 86_400_000;
+      const hour = 3_600_000;
+      const names = Array.from({ length: 50 }, (_, index) => `de${index}`);
+      for (let index = 0; index < 24; index += 1)
+        void store.record(round('shop', start + index * hour, { votes: names.map((name) => vote(name)) }));
+      for (let index = 0; index < 1_200; index += 1) {
+        const verdict = { status: index % 2 === 0 ? 'up' : 'down', inMaintenance: false, holdsMs: 1 } as const;
+        void store.record(round('mail', start + index * 60_000, { votes: [], verdict }));
+      }
+      await clock.advance(2 * day + hour);
+      while (store.upkeep());
+      const kept = { rawMs: day, hoursMs: day, daysMs: day, incidentsMs: null, verdictsMs: day };
+      const again = await reopen({ retention: kept });
+      const span = { from: start, to: clock.now() };
+      const left = () => ({
+        hours: again.history.sealed('hours', 'shop', null, span).length,
+        verdicts: again.history.spells('mail', span).length,
+      });
+      expect(left()).toEqual({ hours: 1_200, verdicts: 1_200 });
+      const gone: number[] = [];
+      for (let before = left(), goesOn = true; goesOn;) {
+        goesOn = again.upkeep();
+        const after = left();
+        gone.push(before.hours - after.hours, before.verdicts - after.verdicts);
+        before = after;
+      }
+      expect(Math.max(...gone)).toBeLessThanOrEqual(1_000);
+      expect(left()).toEqual({ hours: 0, verdicts: 1 });
     }));
 
   test('rests once everything that is over is sealed', () =>
@@ -481,7 +537,9 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       void store.record(closing('shop', start, start + 1));
       void store.record(opening('mail', start));
       const day = 86_400_000;
-      const again = await reopen({ retention: { rawMs: day, hoursMs: day, daysMs: null, incidentsMs: day } });
+      const again = await reopen({
+        retention: { rawMs: day, hoursMs: day, daysMs: null, verdictsMs: null, incidentsMs: day },
+      });
       await clock.advance(2 * day);
       for (let left = 1_000; again.upkeep() && left > 0; left -= 1);
       const query = { from: 0, to: clock.now(), target: null, isOpen: null, after: null, limit: 10 };

@@ -78,7 +78,14 @@ test('a year: what is old goes, what is told is told once, clocks change twice, 
     recipients: [],
   });
   const targets = [shop, nightly];
-  const retention = { rawMs: 30 * day, hoursMs: 120 * day, daysMs: null, incidentsMs: 45 * day, checksMs: day };
+  const retention = {
+    rawMs: 30 * day,
+    hoursMs: 120 * day,
+    daysMs: null,
+    verdictsMs: null,
+    incidentsMs: 45 * day,
+    checksMs: day,
+  };
   await using store = openStore({ path: join(folder, 'watchpost.db'), clock: calm, log, pid: process.pid, retention });
   using upkeep = new DisposableStack();
   upkeep.use(startUpkeep(store, { clock: calm, log, onDone: () => {}, onJudged: () => {} }));

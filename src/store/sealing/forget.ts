@@ -8,6 +8,7 @@ export interface Retention {
   readonly rawMs: number;
   readonly hoursMs: number;
   readonly daysMs: number | null;
+  readonly verdictsMs: number | null;
   readonly incidentsMs: number | null;
 }
 
@@ -15,6 +16,7 @@ export const keptByDefault: Retention = {
   rawMs: 90 * dayMs,
   hoursMs: 730 * dayMs,
   daysMs: null,
+  verdictsMs: null,
   incidentsMs: null,
 };
 
@@ -28,7 +30,9 @@ export interface Forgetting {
 
 const resultsAtOnce = 1_000;
 const packsAtOnce = 200;
-const pairsAtOnce = 100;
+const rowsAtOnce = 1_000;
+// To look at a pair costs as much as to delete so many rows of it.
+const rowsOfLook = 10;
 const incidentsAtOnce = 100;
 const freeShareKept = 1 / 8;
 const pagesFreedAtOnce = 512;
@@ -40,7 +44,8 @@ export function createForgetting(
   retention: Retention,
 ): Forgetting {
   const statements = prepare(database);
-  const walks = { hours: null as Pair | null, days: null as Pair | null };
+  // Who was gone through of those that there are; undefined while nobody is to be.
+  const walked: { hours?: Pair | null; days?: Pair | null; spells?: number } = {};
   const number = (pragma: string) => Number(database.pragma(pragma, { simple: true }));
 
   // Cut between rounds; nobody reads them any more.
@@ -68,18 +73,44 @@ export function createForgetting(
     const mark = of === 'hours' ? 'hours_from' : 'days_from';
     const before = Math.floor((now - keepMs) / dayMs) * dayMs;
     const limit = of === 'hours' ? Math.min(before, marks.get('days_until')) : before;
-    if (walks[of] === null && limit <= marks.get(mark)) return false;
+    if (walked[of] === undefined && limit <= marks.get(mark)) return false;
     walkOn.immediate(of, mark, Math.max(limit, marks.get(mark)));
     return true;
   }
 
   const walkOn = database.transaction((of: 'hours' | 'days', mark: MarkName, limit: number) => {
     marks.set(mark, limit);
-    for (let count = 0; count < pairsAtOnce; count += 1) {
-      const pair = rows.pairAfter(of, walks[of]);
-      walks[of] = pair;
-      if (pair === null) return;
-      statements[of].run(pair.targetId, pair.nodeId, limit / (of === 'hours' ? hourMs : dayMs));
+    for (let left = rowsAtOnce; left > 0;) {
+      const pair = rows.pairAfter(of, (walked[of] ??= null));
+      if (pair === null) {
+        delete walked[of];
+        return;
+      }
+      const gone = statements[of].run({ ...pair, before: limit / (of === 'hours' ? hourMs : dayMs), left }).changes;
+      if (gone < left) walked[of] = pair;
+      left -= Math.max(gone, rowsOfLook);
+    }
+  });
+
+  // Target by target, once for each new day. The one that goes on over the limit stays, and so does the newest.
+  function spells(keepMs: number, now: number): boolean {
+    const limit = Math.floor((now - keepMs) / dayMs) * dayMs;
+    if (walked.spells === undefined && limit <= marks.get('spells_from')) return false;
+    walkSpells.immediate(Math.max(limit, marks.get('spells_from')));
+    return true;
+  }
+
+  const walkSpells = database.transaction((limit: number) => {
+    marks.set('spells_from', limit);
+    for (let left = rowsAtOnce; left > 0;) {
+      const targetId = statements.targetAfter.get((walked.spells ??= 0))?.id;
+      if (targetId === undefined) {
+        delete walked.spells;
+        return;
+      }
+      const gone = statements.deleteSpells.run({ targetId, limit, left }).changes;
+      if (gone < left) walked.spells = targetId;
+      left -= Math.max(gone, rowsOfLook);
     }
   });
 
@@ -106,10 +137,11 @@ export function createForgetting(
   return {
     stepSealed: sealedResults,
     step(now) {
-      const { hoursMs, daysMs, incidentsMs } = retention;
+      const { hoursMs, daysMs, verdictsMs, incidentsMs } = retention;
       if (packs(now)) return true;
       if (sums('hours', hoursMs, now)) return true;
       if (daysMs !== null && sums('days', daysMs, now)) return true;
+      if (verdictsMs !== null && spells(verdictsMs, now)) return true;
       if (incidentsMs !== null && incidents(now - incidentsMs)) return true;
       return giveBack();
     },
@@ -117,6 +149,13 @@ export function createForgetting(
 }
 
 function prepare(database: Database.Database) {
+  // The oldest `left` of those before `before`.
+  const deleteSums = (table: 'sealed_hours' | 'sealed_days', column: 'hour' | 'day') =>
+    database.prepare<[Pair & { before: number; left: number }]>(
+      `DELETE FROM ${table} WHERE target_id = :targetId AND node_id = :nodeId AND ${column} < min(:before, coalesce(
+         (SELECT ${column} FROM ${table} WHERE target_id = :targetId AND node_id = :nodeId ORDER BY ${column} LIMIT 1 OFFSET :left),
+         :before))`,
+    );
   return {
     firstResult: database.prepare<[], { at: number | null }>('SELECT min(due_at) AS at FROM results'),
     resultAfter: database.prepare<[number, number], { at: number }>(
@@ -127,11 +166,13 @@ function prepare(database: Database.Database) {
       'SELECT id, hour FROM packs ORDER BY id LIMIT ?',
     ),
     deletePacks: database.prepare<[number, number]>('DELETE FROM packs WHERE id <= ? AND hour < ?'),
-    hours: database.prepare<[number, number, number]>(
-      'DELETE FROM sealed_hours WHERE target_id = ? AND node_id = ? AND hour < ?',
-    ),
-    days: database.prepare<[number, number, number]>(
-      'DELETE FROM sealed_days WHERE target_id = ? AND node_id = ? AND day < ?',
+    hours: deleteSums('sealed_hours', 'hour'),
+    days: deleteSums('sealed_days', 'day'),
+    targetAfter: database.prepare<[number], { id: number }>('SELECT id FROM targets WHERE id > ? ORDER BY id LIMIT 1'),
+    deleteSpells: database.prepare<[{ targetId: number; limit: number; left: number }]>(
+      `DELETE FROM spells WHERE target_id = :targetId
+         AND from_at < (SELECT max(from_at) FROM spells WHERE target_id = :targetId AND from_at <= :limit)
+         AND from_at < coalesce((SELECT from_at FROM spells WHERE target_id = :targetId ORDER BY from_at LIMIT 1 OFFSET :left), :limit)`,
     ),
     oldIncidents: database.prepare<[number, number, number], { id: string }>(
       'SELECT id FROM incidents WHERE started_at < ? AND ended_at < ? ORDER BY started_at LIMIT ?',

@@ -26,6 +26,11 @@ export class Gathered implements Pair {
     this.#statuses.push(status);
   }
 
+  /** How many results there are. */
+  get size(): number {
+    return this.#dues.length;
+  }
+
   results(): readonly PackedResult[] {
     return this.#dues.map((dueAt, index) => ({
       dueAt,

@@ -5,7 +5,14 @@ import type Database from 'better-sqlite3';
  * are days before `days_until`; what begins before one of the `_from` is forgotten, or on its way to be. Targets up to the number
  * `spells_done` have spells for all that is kept of them.
  */
-export type MarkName = 'hours_until' | 'days_until' | 'results_from' | 'hours_from' | 'days_from' | 'spells_done';
+export type MarkName =
+  | 'hours_until'
+  | 'days_until'
+  | 'results_from'
+  | 'hours_from'
+  | 'days_from'
+  | 'spells_from'
+  | 'spells_done';
 
 export interface Marks {
   get(name: MarkName): number;

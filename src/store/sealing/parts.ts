@@ -32,8 +32,9 @@ export function readHistoryParts(
 export function openHistoryParts(database: Database.Database, retention: Retention): HistoryParts {
   const spells = createSpellLog(database);
   const { marks, rows, late, recent } = readHistoryParts(database);
+  const prepareSealed = () => spells.flushSome();
   const onSealed = (until: number) => {
-    spells.flush();
+    spells.flush(until);
     recent.dropBefore(until);
   };
   const source = createHistorySource({ database, rows, late, marks, recent, newest: () => spells.newest() });
@@ -44,6 +45,6 @@ export function openHistoryParts(database: Database.Database, retention: Retenti
     rows,
     late,
     recent,
-    upkeep: createUpkeep({ database, rows, late, marks, retention, onSealed, conversion }),
+    upkeep: createUpkeep({ database, rows, late, marks, retention, prepareSealed, onSealed, conversion }),
   };
 }

@@ -21,6 +21,8 @@ export interface HourSealingOptions {
   readonly database: Database.Database;
   readonly rows: SealedRows;
   readonly marks: Marks;
+  /** A short piece of what is to be written before the mark moves; false where that was all. */
+  readonly prepareSealed: () => boolean;
   /** To be done in the transaction that moves the mark. */
   readonly onSealed: (until: number) => void;
 }
@@ -32,16 +34,18 @@ interface Work {
   gathering: Gathering;
   /** What was gathered and is to be written; null while more is gathered. */
   left: Gathered[] | null;
+  isPrepared: boolean;
   /** What was written while the hour was looked through. */
   readonly written: Map<string, Pair & { readonly dueAt: number }>;
 }
 
 const rowsAtOnce = 600;
 const pairsAtOnce = 12;
+const resultsAtOnce = 1_200;
 // Of an hour so many pairs are held in memory at a time.
 const pairsOfPass = 1_000;
 
-export function createHourSealing({ database, rows, marks, onSealed }: HourSealingOptions): HourSealing {
+export function createHourSealing({ database, rows, marks, prepareSealed, onSealed }: HourSealingOptions): HourSealing {
   const gather = createGatherer(database);
   const firstDue = database.prepare<[number], { at: number | null }>(
     'SELECT min(due_at) AS at FROM results WHERE due_at >= ?',
@@ -58,7 +62,7 @@ export function createHourSealing({ database, rows, marks, onSealed }: HourSeali
   function begin(hour: number): Work {
     const width = widthOf();
     const gathering = gather({ from: hour, to: hour + hourMs, first: 0, end: width });
-    return { hour, end: width, gathering, left: null, written: new Map() };
+    return { hour, end: width, gathering, left: null, isPrepared: false, written: new Map() };
   }
 
   const widthOf = () => Math.max(1, Math.floor(pairsOfPass / Math.max(1, counts.get()?.nodes ?? 1)));
@@ -76,6 +80,8 @@ export function createHourSealing({ database, rows, marks, onSealed }: HourSeali
     }
   });
 
+  const prepare = database.transaction(prepareSealed);
+
   const finish = database.transaction((hour: number) => {
     marks.set('hours_until', hour + hourMs);
     onSealed(hour + hourMs);
@@ -85,7 +91,7 @@ export function createHourSealing({ database, rows, marks, onSealed }: HourSeali
     const { hour, gathering, left } = current;
     if (left === null) {
       if (!gathering.more(rowsAtOnce)) current.left = [...gathering.pairs.values()];
-    } else if (left.length > 0) write.immediate(hour, left.splice(0, pairsAtOnce));
+    } else if (left.length > 0) write.immediate(hour, left.splice(0, howManyOf(left)));
     else if (current.end <= (counts.get()?.targets ?? 0)) {
       const first = current.end;
       current.end = first + widthOf();
@@ -98,7 +104,8 @@ export function createHourSealing({ database, rows, marks, onSealed }: HourSeali
         some.map(([, one]) => one),
       );
       for (const [key] of some) current.written.delete(key);
-    } else {
+    } else if (!current.isPrepared) current.isPrepared = !prepare.immediate();
+    else {
       finish.immediate(hour);
       work = null;
     }
@@ -123,4 +130,14 @@ export function createHourSealing({ database, rows, marks, onSealed }: HourSeali
       work.written.set(`${pair.targetId} ${pair.nodeId} ${dueAt}`, { ...pair, dueAt });
     },
   };
+}
+
+// A target that is checked every few seconds has many results in an hour.
+function howManyOf(pairs: readonly Gathered[]): number {
+  let results = 0;
+  const tooMany = pairs.findIndex((pair, index) => {
+    results += pair.size;
+    return index > 0 && (index === pairsAtOnce || results > resultsAtOnce);
+  });
+  return tooMany === -1 ? pairs.length : tooMany;
 }

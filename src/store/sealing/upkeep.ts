@@ -37,6 +37,7 @@ export interface UpkeepOptions {
   readonly late: LateResults;
   readonly marks: Marks;
   readonly retention: Retention;
+  readonly prepareSealed: () => boolean;
   readonly onSealed: (until: number) => void;
   readonly conversion: SpellConversion;
 }
@@ -44,8 +45,8 @@ export interface UpkeepOptions {
 // What nodes bring in after their hour within this time needs no second sealing.
 const graceMs = 300_000;
 
-export function createUpkeep({ database, rows, late, marks, retention, onSealed, conversion }: UpkeepOptions): Upkeep {
-  const hours = createHourSealing({ database, rows, marks, onSealed });
+export function createUpkeep({ database, rows, late, marks, retention, conversion, ...sealed }: UpkeepOptions): Upkeep {
+  const hours = createHourSealing({ database, rows, marks, ...sealed });
   const days = createDaySealing(database, rows, marks);
   const forgetting = createForgetting(database, rows, marks, retention);
   const oldest = database.prepare<[number], { at: number | null }>(

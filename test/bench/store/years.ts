@@ -37,7 +37,13 @@ const size = {
 };
 const names = Array.from({ length: size.targets }, (_, index) => `target-${index}`);
 const nodes = Array.from({ length: size.nodes }, (_, index) => `de${index + 1}`);
-const retention = { rawMs: size.rawDays * dayMs, hoursMs: 730 * dayMs, daysMs: null, incidentsMs: null };
+const retention = {
+  rawMs: size.rawDays * dayMs,
+  hoursMs: 730 * dayMs,
+  daysMs: null,
+  verdictsMs: null,
+  incidentsMs: null,
+};
 const rawFrom = start + size.hourDays * dayMs;
 const end = rawFrom + size.rawDays * dayMs;
 const random = seededRandom(1);
@@ -223,7 +229,7 @@ async function measureQueries(store: Store, clock: FastClock): Promise<void> {
   const asks: readonly (readonly [string, (reader: HistoryReader, target: string) => Promise<unknown>])[] = [
     ['now, one target', async (from, target) => from.now({ target })],
     ['last 20 rounds', async (from, target) => from.rounds(target, { limit: 20 })],
-    ...([1, 7, 30, 90, 365] as const).map(
+    ...([1, 7, 30, 75, 90, 365] as const).map(
       (days) =>
         [
           `series of ${days} d`,

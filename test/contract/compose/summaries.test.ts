@@ -12,7 +12,7 @@ test('a summary covers its whole period out of sealed hours, long after single r
   using folder = tempFolder();
   const end = start + 8 * dayMs;
   const clock = new FakeClock(new Date(end).toISOString());
-  const retention = { rawMs: hourMs, hoursMs: 730 * dayMs, daysMs: null, incidentsMs: null };
+  const retention = { rawMs: hourMs, hoursMs: 730 * dayMs, daysMs: null, verdictsMs: null, incidentsMs: null };
   await using store = openAt(join(folder.path, 'watchpost.db'), clock, { retention });
   const stored: Promise<unknown>[] = [];
   for (let at = start; at < end; at += step) {
