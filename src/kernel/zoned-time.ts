@@ -20,6 +20,10 @@ export function formatSpan(from: number, to: number, zone: string): string {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function partsOf(at: number, zone: string): Parts {
+  if (zone === 'UTC') {
+    const [date = '', rest = ''] = new Date(at).toISOString().split('T');
+    return { date, time: rest.slice(0, 8), zone };
+  }
   const found = Object.fromEntries(
     formatOf(zone)
       .formatToParts(at)
@@ -29,7 +33,7 @@ function partsOf(at: number, zone: string): Parts {
   return {
     date: `${found['year']}-${found['month']}-${found['day']}`,
     time: `${found['hour']}:${found['minute']}:${found['second']}`,
-    zone: zone === 'UTC' ? 'UTC' : offset || '+00:00',
+    zone: offset || '+00:00',
   };
 }
 

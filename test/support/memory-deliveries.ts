@@ -27,14 +27,22 @@ export class MemoryDeliveries implements Part {
   /** While it is set, every read throws it. */
   readError: Error | null = null;
   readonly #deliveries = new Map<number, Delivery>();
+  readonly #pending = new Set<number>();
+  /** The deliveries that opened an incident, by the incident. */
+  readonly #opened = new Map<string, readonly number[]>();
   readonly #incidents = new Map<string, Incident>();
 
   /** Stores deliveries and the incident that they are about as it is now. */
   add(incident: Incident, ...deliveries: readonly Delivery[]): void {
     this.#incidents.set(incident.id, incident);
     for (const delivery of deliveries) {
-      this.#deliveries.set(delivery.id, delivery);
-      this.states.set(delivery.id, 'pending');
+      const { id, incidentId, kind } = delivery;
+      if (kind === 'opened' && !this.#deliveries.has(id)) {
+        this.#opened.set(incidentId, [...(this.#opened.get(incidentId) ?? []), id]);
+      }
+      this.#deliveries.set(id, delivery);
+      this.states.set(id, 'pending');
+      this.#pending.add(id);
     }
   }
 
@@ -47,7 +55,7 @@ export class MemoryDeliveries implements Part {
   dueDeliveries(now: number, limit: number): readonly PendingDelivery[] {
     this.reads += 1;
     if (this.readError !== null) throw this.readError;
-    const pending = this.#pending();
+    const pending = this.#allPending();
     const addressOf = (one: Delivery) => JSON.stringify([one.channel, one.recipient]);
     const due = new Set(pending.filter(({ nextAttemptAt }) => nextAttemptAt <= now).map(addressOf));
     return pending
@@ -66,7 +74,7 @@ export class MemoryDeliveries implements Part {
 
   nextDeliveryAt(now: number): number | null {
     if (this.readError !== null) throw this.readError;
-    const times = this.#pending().flatMap(({ nextAttemptAt: at }) => (at > now ? [at] : []));
+    const times = this.#allPending().flatMap(({ nextAttemptAt: at }) => (at > now ? [at] : []));
     return times.length === 0 ? null : Math.min(...times);
   }
 
@@ -95,6 +103,7 @@ export class MemoryDeliveries implements Part {
       if (this.states.get(settlement.id) !== 'pending') throw new Error(`delivery ${settlement.id} is settled already`);
       this.settlements.push(settlement);
       this.states.set(settlement.id, settlement.state);
+      if (settlement.state !== 'pending') this.#pending.delete(settlement.id);
       if ('reference' in settlement) this.references.set(settlement.id, settlement.reference);
       if ('message' in settlement) this.messages.set(settlement.id, settlement.message);
       if (settlement.state === 'sent' && settlement.remindAt !== null) this.#remind(delivery, settlement.remindAt);
@@ -120,12 +129,7 @@ export class MemoryDeliveries implements Part {
   }
 
   #othersOf({ incidentId, channel, recipient }: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'> {
-    const others = [...this.#deliveries.values()].filter(
-      (one) =>
-        one.kind === 'opened' &&
-        one.incidentId === incidentId &&
-        (one.channel !== channel || one.recipient !== recipient),
-    );
+    const others = this.#openedOf(incidentId).filter((one) => one.channel !== channel || one.recipient !== recipient);
     return {
       unreached: others.flatMap(({ id, lastError, ...to }) =>
         lastError === null || this.states.get(id) === 'sent'
@@ -137,17 +141,15 @@ export class MemoryDeliveries implements Part {
   }
 
   #rootOf({ incidentId, channel, recipient }: Delivery, of: ReadonlyMap<number, string | null>): string | null {
-    const opened = [...this.#deliveries.values()].find(
-      (one) =>
-        one.kind === 'opened' &&
-        one.incidentId === incidentId &&
-        one.channel === channel &&
-        one.recipient === recipient,
-    );
+    const opened = this.#openedOf(incidentId).find((one) => one.channel === channel && one.recipient === recipient);
     return opened === undefined ? null : (of.get(opened.id) ?? null);
   }
 
-  #pending(): readonly Delivery[] {
-    return [...this.#deliveries.values()].filter(({ id }) => this.states.get(id) === 'pending');
+  #openedOf(incidentId: string): readonly Delivery[] {
+    return (this.#opened.get(incidentId) ?? []).map((id) => this.get(id));
+  }
+
+  #allPending(): readonly Delivery[] {
+    return [...this.#pending].map((id) => this.get(id));
   }
 }

@@ -15,7 +15,8 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   readonly deliveries: Delivery[] = [];
   readonly incidents = new Map<string, Incident>();
   readonly #silences = new Map<string, Silence>();
-  readonly #names = new Set<string>();
+  /** The votes of every round that has some, by target and time. */
+  readonly #votes = new Map<string, RoundRecord['votes']>();
   readonly #states = new Map<string, RuleState>();
   readonly #heard = new Map<string, Heard>();
   readonly #told = new Set<string>();
@@ -74,7 +75,7 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   async record(round: RoundRecord): Promise<'stored' | 'duplicate'> {
     if (this.writeError !== null) throw this.writeError;
     const isThere = this.#isThere(round);
-    if (!isThere) this.records.push({ ...round, dueAt: this.#freeName(round) });
+    if (!isThere) this.#keep(round);
     if (round.heard === null) this.#heard.delete(round.target);
     else if (round.heard !== undefined) this.#heard.set(round.target, round.heard);
     for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);
@@ -108,15 +109,15 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   }
 
   #isThere({ target, dueAt, votes }: RoundRecord): boolean {
-    const there = this.records.filter((one) => one.target === target && one.dueAt === dueAt && one.votes.length > 0);
-    return votes.length > 0 && there.some((one) => isDeepStrictEqual(one.votes, votes));
+    return votes.length > 0 && isDeepStrictEqual(this.#votes.get(`${target} ${dueAt}`), votes);
   }
 
-  #freeName({ target, dueAt, votes }: RoundRecord): number {
-    let name = dueAt;
-    while (votes.length > 0 && this.#names.has(`${target} ${name}`)) name += 1;
-    if (votes.length > 0) this.#names.add(`${target} ${name}`);
-    return name;
+  #keep(round: RoundRecord): void {
+    const { target, votes } = round;
+    let { dueAt } = round;
+    while (votes.length > 0 && this.#votes.has(`${target} ${dueAt}`)) dueAt += 1;
+    if (votes.length > 0) this.#votes.set(`${target} ${dueAt}`, votes);
+    this.records.push({ ...round, dueAt });
   }
 
   #addDelivery(delivery: Delivery): void {
