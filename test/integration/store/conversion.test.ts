@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { createReader } from '#history/create-reader.ts';
 import { dayMs, hourMs } from '#history/span.ts';
 import type { Store } from '#store/sqlite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../support/store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../../support/store.ts';
 
 const minute = 60_000;
 const end = start + 3 * dayMs;

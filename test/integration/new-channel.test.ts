@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { command } from '../../support/command.ts';
-import { startSink } from '../../support/http-sink.ts';
+import { command } from '../support/command.ts';
+import { startSink } from '../support/http-sink.ts';
 
-const root = new URL('../../../', import.meta.url).pathname;
+const root = new URL('../../', import.meta.url).pathname;
 let house: string;
 
 // The steps of docs/development.md, done on a copy of the program.

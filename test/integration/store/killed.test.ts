@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { expect, test, type TestContext } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
-import { seededRandom } from '../support/seeded-random.ts';
-import { openAt, start, tempFolder } from '../support/store.ts';
-import { mortal } from '../support/children.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { openAt, start, tempFolder } from '../../support/store.ts';
+import { mortal } from '../../support/children.ts';
 
-const child = new URL('../support/store-child.ts', import.meta.url).pathname;
+const child = new URL('../../support/store-child.ts', import.meta.url).pathname;
 
 interface Session {
   readonly acknowledged: readonly number[];

@@ -8,8 +8,8 @@ import { dayMs, hourMs } from '#history/span.ts';
 import type { TargetStatus } from '#history/spells.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../support/store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../../support/store.ts';
 
 const minute = 60_000;
 const names = ['mail', 'shop'];

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { openChecking } from '#compose/checking.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
-import { eventually } from '../../support/program.ts';
-import { nodeInfo } from '../../support/votes.ts';
+import { eventually } from '../support/program.ts';
+import { nodeInfo } from '../support/votes.ts';
 
 test('the program is not ready until every node in it has started', async () => {
   const nodes = ['de1', 'us1'].map((name) => ({ info: nodeInfo(name), localAddress: {}, inFlight: 10 }));

@@ -9,14 +9,14 @@ import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
 import { createUnstored } from '#monitor/tell/unstored.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Store } from '#store/sqlite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { memoryLog } from '../support/memory-log.ts';
-import { alone } from '../support/policies.ts';
-import { accepted, RecordingChannel, refusedForNow } from '../support/recording-channel.ts';
-import { rule, target } from '../support/scenario.ts';
-import { seededRandom } from '../support/seeded-random.ts';
-import { opening, openAt, start, tempFolder, type TempFolder } from '../support/store.ts';
-import { down, nodeInfo, up } from '../support/votes.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+import { alone } from '../../support/policies.ts';
+import { accepted, RecordingChannel, refusedForNow } from '../../support/recording-channel.ts';
+import { rule, target } from '../../support/scenario.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { opening, openAt, start, tempFolder, type TempFolder } from '../../support/store.ts';
+import { down, nodeInfo, up } from '../../support/votes.ts';
 
 // The whole monitor on a real database that another program holds locked, as a full or broken disk would.
 
