@@ -3,7 +3,6 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Gate } from './gate.ts';
 import { type Fact, failed, failure, type Outcome, type Phase } from './outcome.ts';
-import type { OutcomeTable } from './table.ts';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
@@ -51,6 +50,18 @@ export function startPlain<Spec, Detail>(
       close: async () => {},
     };
   };
+}
+
+/** One figure, or a list of what was found. */
+export type Cell = string | readonly string[];
+
+/** What a table of outcomes has besides state, time and address. */
+export interface OutcomeTable<Detail> {
+  /** What a node did whose outcome is up, as the end of a sentence: "6 of 8 nodes ...". */
+  readonly did: string;
+  readonly columns: readonly string[];
+  /** One for each column; empty where an outcome has none. */
+  cells(outcome: Outcome<Detail>): readonly Cell[];
 }
 
 /** What is expected of somebody who calls us. */

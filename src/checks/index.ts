@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ProbeFinding } from './as-probe.ts';
-import type { Capability, HeardOf, NodeEnvironment, ProbeContext, RowForm } from './check.ts';
+import type { Capability, HeardOf, NodeEnvironment, OutcomeTable, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
 import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
@@ -9,7 +9,6 @@ import { grpc } from './grpc/index.ts';
 import { http } from './http/index.ts';
 import { type Fact, type Outcome, outcomeOf, type Phase } from './outcome.ts';
 import { ping } from './ping/index.ts';
-import type { OutcomeTable } from './table.ts';
 import { tcp } from './tcp/index.ts';
 import type { Certificate } from './certificate.ts';
 import { tls } from './tls/index.ts';

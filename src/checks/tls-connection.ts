@@ -85,24 +85,6 @@ export function verifyCertificate(socket: TLSSocket, serverName: string, now: nu
   return { failure: verify(problemOf(socket), leaf, chain, serverName, now), certificate: summarise(leaf, chain) };
 }
 
-/** When a certificate ends, in seconds since the epoch: the fact `certificate_expires_at`. */
-export function expiresAt(certificate: Certificate): number {
-  return Date.parse(certificate.valid_to) / 1_000;
-}
-
-/** A certificate for people. */
-export function certificateLines({ subject, issuer, names, valid_from, valid_to }: Certificate): readonly string[] {
-  const more = names.length > mostNames ? ` and ${names.length - mostNames} more` : '';
-  return [
-    `certificate  ${subject || 'without a subject'}`,
-    ...(names.length === 0 ? [] : [`  for        ${names.slice(0, mostNames).join(', ')}${more}`]),
-    `  issued by  ${issuer}${issuer === subject ? ' (itself)' : ''}`,
-    `  valid      ${valid_from.slice(0, 10)} to ${valid_to.slice(0, 10)}`,
-  ];
-}
-
-const mostNames = 5;
-
 /** What it means that a handshake failed. */
 export function handshakeFailure(error: unknown): Failure {
   const code = systemCode(error);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkOf, type CheckSpec, type NodeSelection } from '#checks/index.ts';
 import { createClient } from '#client/client.ts';
 import { inexpressibleOptions } from '#config/foreign-service.ts';
@@ -8,7 +8,6 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { Secret } from '#kernel/secret.ts';
-import { countOf } from './arguments.ts';
 import { jsonText } from './json.ts';
 import { createLiveTable } from './live-table.ts';
 import { exitCodeOf } from './outcome.ts';
@@ -94,4 +93,11 @@ async function readToken(path: string | undefined): Promise<Secret | null> {
   } catch (error) {
     throw new WatchpostError('usage', `--token-file: ${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** A whole number above 0. */
+function countOf(word: string): number {
+  const count = Number(word);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('Expected a whole number above 0.');
 }

@@ -75,7 +75,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .option('--json', 'with --once: print JSON')
     .action(async ({ once, ...options }) => {
       // Only these two need the daemon's parts, which take longer to load than a check takes.
-      const { run, runOnce } = await import('./daemon.ts');
+      const [{ run }, { runOnce }] = await Promise.all([import('./run.ts'), import('./run-once.ts')]);
       finish(once === undefined ? await run(options, context) : await runOnce({ ...options, once }, context));
     });
 

@@ -1,3 +1,4 @@
+import { checkOf } from '#checks/index.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { Plain } from './draft.ts';
 
@@ -82,3 +83,6 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\t': '\\t',
   '\0': '\\0',
 };
+
+/** The DNS record types that a `dns` check can ask for. */
+export const recordTypes: readonly string[] = checkOf('dns').Spec.shape.record.unwrap().options;

@@ -12,6 +12,20 @@ export interface Note {
   readonly text: string;
 }
 
+/** Tells what becomes of a part of a check. */
+export type Say = (kind: 'lost' | 'differs', text: string) => void;
+
+/** The keys of a check that does what another program's did, or why there is none. */
+export type Made = PlainMap | LeftOut;
+
+export interface LeftOut {
+  readonly leftOut: string;
+}
+
+export function isLeftOut(made: Made): made is LeftOut {
+  return 'leftOut' in made;
+}
+
 /** What was measured before, of the target with this origin. Times are milliseconds since the epoch. */
 export interface PastResult {
   readonly at: number;

@@ -2,20 +2,14 @@ import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Silence } from './doubt/silence.ts';
+import type { Silence, SilenceRequest } from './doubt/silence.ts';
 import type { Incident } from './judge/incident.ts';
 import type { Monitor } from './monitor.ts';
 
 /** What an operator can tell the running monitor. What is asked wrongly throws `usage`. */
 export interface Controls {
   silences(): readonly Silence[];
-  addSilence(asked: {
-    readonly targets: 'all' | readonly string[];
-    /** When it begins, or null for now. */
-    readonly from: number | null;
-    readonly forMs: number;
-    readonly why: string;
-  }): Silence;
+  addSilence(asked: SilenceRequest): Silence;
   /** Ends a silence now. */
   expireSilence(id: string): Silence;
   openIncidents(): readonly Incident[];

@@ -5,10 +5,9 @@ import { hourMs, type Span } from '#history/span.ts';
 import type { Spell } from '#history/spells.ts';
 import { readIncident, readIncidents } from './incidents.ts';
 import type { RecentRounds } from './sealing/recent-rounds.ts';
-import { parseJson, StoredFailure } from './rows.ts';
 import type { LateResults } from './sealing/late.ts';
 import type { Marks } from './sealing/marks.ts';
-import { packedOf, type ResultRow } from './sealing/packed-row.ts';
+import { packedOf, parseStored, type ResultRow, StoredFailure } from './rows.ts';
 import { createSealedPast } from './sealing/sealed-past.ts';
 import type { SealedRows } from './sealing/sealed-rows.ts';
 import { spellColumns, spellOf, type SpellRow } from './spells.ts';
@@ -124,7 +123,7 @@ function inOrder(a: PastResult, b: PastResult): number {
 function pastOf({ dueAt, status, durationUs, failure, lateAt }: PackedResult, node: string): PastResult {
   if (failure === null) return { dueAt, status, durationUs, lateAt, node, failure };
   const place = `the result of ${new Date(dueAt).toISOString()} at ${node}`;
-  return { dueAt, status, durationUs, lateAt, node, failure: parseJson(StoredFailure, failure, place) };
+  return { dueAt, status, durationUs, lateAt, node, failure: parseStored(StoredFailure, failure, place) };
 }
 
 function prepare(database: Database.Database) {

@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3';
 import type { IncidentDetail, PastIncident } from '#history/incidents.ts';
 import type { IncidentQuery } from '#history/source.ts';
+import { and, asc, type BetterSQLite3Database, eq, gt, isNull, lt, or } from './drizzle.ts';
 import { type Incident, incidentOf, listedDeliveryOf } from './rows.ts';
-import type { deliveries, incidents } from './schema.ts';
+import { type deliveries, incidents, targets } from './schema.ts';
 
 type IncidentRow = typeof incidents.$inferSelect & { readonly target: string };
 
@@ -66,4 +67,16 @@ function pastOf({ wording, held, ...incident }: Incident): PastIncident {
     held: held?.why ?? null,
     acknowledged,
   };
+}
+
+/** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
+export function readIncidentsBetween(database: BetterSQLite3Database, from: number, to: number): readonly Incident[] {
+  return database
+    .select({ target: targets.name, row: incidents })
+    .from(incidents)
+    .innerJoin(targets, eq(targets.id, incidents.targetId))
+    .where(and(lt(incidents.startedAt, to), or(isNull(incidents.endedAt), gt(incidents.endedAt, from))))
+    .orderBy(asc(incidents.startedAt))
+    .all()
+    .map(({ target, row }) => incidentOf(target, row));
 }

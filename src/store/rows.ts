@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index.ts';
+import type { PackedResult } from '#history/pack.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { ListedDelivery, SentMessage } from '#monitor/judge/delivery.ts';
 import type { Heard } from '#monitor/judge/heard.ts';
@@ -50,7 +51,7 @@ const HeardText = z.object({
 }) satisfies z.ZodType<Heard>;
 
 /** What was heard of a target, as it is kept. */
-export const heardOf = (target: string, text: string): Heard => parseJson(HeardText, text, `heartbeat of ${target}`);
+export const heardOf = (target: string, text: string): Heard => parseStored(HeardText, text, `heartbeat of ${target}`);
 
 const VoteLines = z.array(
   z.object({
@@ -173,7 +174,7 @@ export function stateText({ target: _target, rule: _rule, ...state }: RuleState)
 }
 
 export function stateOf(target: string, row: Pick<typeof ruleStates.$inferSelect, 'rule' | 'state'>): RuleState {
-  return { target, rule: row.rule, ...parseJson(State, row.state, `the state of ${target}, rule ${row.rule}`) };
+  return { target, rule: row.rule, ...parseStored(State, row.state, `the state of ${target}, rule ${row.rule}`) };
 }
 
 export function incidentRow(incident: Incident, targetId: number): typeof incidents.$inferInsert {
@@ -183,7 +184,7 @@ export function incidentRow(incident: Incident, targetId: number): typeof incide
 
 export function incidentOf(target: string, row: typeof incidents.$inferSelect): Incident {
   const { id, rule, startedAt, openedAt, endedAt, story } = row;
-  return { id, target, rule, startedAt, openedAt, endedAt, ...parseJson(IncidentRecord, story, `incident ${id}`) };
+  return { id, target, rule, startedAt, openedAt, endedAt, ...parseStored(IncidentRecord, story, `incident ${id}`) };
 }
 
 export function deliveryOf(row: typeof deliveries.$inferSelect): Delivery {
@@ -208,7 +209,7 @@ export function sentMessageOf(row: {
 }
 
 /** What a column of JSON says. Throws `store_corrupt` with its place. */
-export function parseJson<Schema extends z.ZodType>(schema: Schema, text: string, place: string): z.output<Schema> {
+export function parseStored<Schema extends z.ZodType>(schema: Schema, text: string, place: string): z.output<Schema> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -228,4 +229,17 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, place: 
 function unreadable(place: string, reason: string, cause: unknown): WatchpostError {
   const text = `the database holds ${place} in a form that this version cannot read (${reason}); put back a backup or correct the row`;
   return new WatchpostError('store_corrupt', text, { cause });
+}
+
+/** A result as a row has it. */
+export interface ResultRow {
+  readonly dueAt: number;
+  readonly status: number;
+  readonly durationUs: number | null;
+  readonly failure: string | null;
+  readonly lateAt: number | null;
+}
+
+export function packedOf({ dueAt, status, durationUs, failure, lateAt }: ResultRow): PackedResult {
+  return { dueAt, status: statusOf(status), durationUs, failure, lateAt };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { MonitorStore } from '#monitor/store.ts';
 import { asc, type BetterSQLite3Database, gt, lt } from './drizzle.ts';
-import { parseJson } from './rows.ts';
+import { parseStored } from './rows.ts';
 import { silences } from './schema.ts';
 
 type Silence = ReturnType<MonitorStore['silences']>[number];
@@ -14,7 +14,7 @@ export function readSilences(database: BetterSQLite3Database, now: number): read
   const rows = database.select().from(silences).where(gt(silences.endsAt, now)).orderBy(asc(silences.endsAt)).all();
   return rows.map(({ id, targets, why, startsAt, endsAt }) => ({
     id,
-    targets: parseJson(Targets, targets, `silence ${id}`),
+    targets: parseStored(Targets, targets, `silence ${id}`),
     why,
     from: startsAt,
     until: endsAt,

@@ -26,7 +26,7 @@ import { keptByDefault, type Retention } from './sealing/forget.ts';
 import { type HistoryParts, openHistoryParts } from './sealing/parts.ts';
 import type { UpkeepProgress } from './sealing/upkeep.ts';
 import { readSilences, writeSilence } from './silences.ts';
-import { readIncidentsBetween } from './summary.ts';
+import { readIncidentsBetween } from './incidents.ts';
 import { createWriter } from './write.ts';
 
 export interface StoreOptions extends OpenOptions {

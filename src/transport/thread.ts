@@ -13,7 +13,7 @@ import {
   type Transport,
 } from '#service/ports.ts';
 import { createThreadWatching } from './assigned.ts';
-import { type SilenceWatch, watchSilence } from './silence.ts';
+import { type Watchdog, startWatchdog } from './watchdog.ts';
 import { createSuspects, type Suspects } from './suspects.ts';
 import { createCalls } from './thread-calls.ts';
 
@@ -112,12 +112,12 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
   let reason: string | null = 'starting';
   let restartMs = firstRestartMs;
   let restart: Disposable | null = null;
-  let silence: SilenceWatch | null = null;
+  let silence: Watchdog | null = null;
   let worker = launch();
   function launch(): Worker {
     const launched = startWorker(module, { ...options, busy: watching.busy }, `node ${info.name}`, { hear, lose });
     silence?.[Symbol.dispose]();
-    silence = watchSilence(clock, times.lookMs, (looks) => {
+    silence = startWatchdog(clock, times.lookMs, (looks) => {
       if (looks < (isReady ? times.looksUntilSilent : times.looksUntilStarted)) return;
       const seconds = (looks * times.lookMs) / 1_000;
       lose(launched, isReady ? `it said nothing for ${seconds} s` : `it did not start within ${seconds} s`);

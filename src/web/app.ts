@@ -1,10 +1,9 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '#kernel/log.ts';
-import { withoutSecret } from './secret-url.ts';
 import { compressPages } from './compression.ts';
 import type { ConnectionLimits } from './connections.ts';
 import type { AnswerMetrics } from './metrics.ts';
-import { answerErrors, frameworkErrors, type ProblemPage } from './errors.ts';
+import { answerErrors, frameworkErrors, type ProblemPage, withoutSecret } from './errors.ts';
 
 /** How long the other side may take, in milliseconds, and how much it may send, in bytes. */
 export interface WebLimits extends ConnectionLimits {

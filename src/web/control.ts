@@ -1,14 +1,11 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
-import type { Silence } from '#monitor/doubt/silence.ts';
+import type { Silence, SilenceRequest } from '#monitor/doubt/silence.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type Incident, isAboutUs, latestCause } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
-import { onlyLocal } from './local.ts';
-
-type Targets = Silence['targets'];
+import { onlyForOperators } from './local.ts';
 
 /** What the operator's routes need. What is asked wrongly throws `usage`. */
 export interface ControlRoutes {
@@ -23,12 +20,7 @@ export interface ControlRoutes {
     | { readonly ok: false; readonly problems: readonly string[] }
   >;
   silences(): readonly Silence[];
-  addSilence(silence: {
-    readonly targets: Targets;
-    readonly from: number | null;
-    readonly forMs: number;
-    readonly why: string;
-  }): Silence;
+  addSilence(asked: SilenceRequest): Silence;
   expireSilence(id: string): Silence;
   openIncidents(): readonly Incident[];
   /** What was to be told of an incident, and what became of it, the newest first. */
@@ -51,13 +43,7 @@ const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), w
 /** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
 export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', onlyLocal());
-    app.setErrorHandler((error, _, reply) => {
-      if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
-      if (error instanceof WatchpostError && error.code === 'usage')
-        return reply.code(404).send(errorBody('not_found', error.message));
-      throw error;
-    });
+    onlyForOperators(app, 'not_found');
     addRoutes(app, routes);
   };
 }

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { withoutSecret } from './secret-url.ts';
 import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 
@@ -70,4 +69,9 @@ const refusals: ReadonlyMap<string, readonly [string, ErrorBody]> = new Map([
 function statusOf(error: unknown): number {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : 500;
   return typeof status === 'number' && status >= 400 && status < 600 ? status : 500;
+}
+
+/** The path and query of a request as a log may hold them: what is as good as a password is left out. */
+export function withoutSecret(url: string): string {
+  return url.replace(/^\/(beat|acknowledge)\/[^/?#]+/, '/$1/[secret]');
 }

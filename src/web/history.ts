@@ -5,11 +5,10 @@ import type { PastDelivery } from '#history/incidents.ts';
 import type { Figures, HistoryReader, Selection } from '#history/reader.ts';
 import { dayMs, type Span } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { historyDocument } from './history-document.ts';
-import { onlyLocal } from './local.ts';
+import { onlyForOperators } from './local.ts';
 
 const Moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 const Page = { limit: z.coerce.number().int().min(1).max(500).default(100), after: z.string().max(500).optional() };
@@ -46,13 +45,7 @@ export interface HistoryRoutesOptions {
 /** What was, for programs on this machine: `/api/v1/targets`, their series, incidents and reports, and the document of it all. Every answer has an ETag. */
 export function historyRoutes({ history, clock }: HistoryRoutesOptions): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', onlyLocal());
-    app.setErrorHandler((error, _, reply) => {
-      if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
-      if (error instanceof WatchpostError && error.code === 'usage')
-        return reply.code(400).send(errorBody('bad_request', error.message));
-      throw error;
-    });
+    onlyForOperators(app, 'bad_request');
     const spanOf: SpanOf = ({ from, to }, lengthMs) => {
       const end = to ?? clock.now();
       return { from: from ?? end - lengthMs, to: end };

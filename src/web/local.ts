@@ -1,6 +1,8 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { WatchpostError } from '#kernel/errors.ts';
 import { isFromHere } from '#kernel/network.ts';
-import { errorBody } from '#protocol/errors.ts';
+import { apiErrors, errorBody } from '#protocol/errors.ts';
 
 // What a browser adds to a page's requests: it would lend somebody else the rights of this machine.
 const ofPages = ['origin', 'referer', 'sec-fetch-site'];
@@ -19,4 +21,18 @@ export function onlyLocal(wayOut?: string): Hook {
     if (!isPage && isFromHere({ peer: socket.remoteAddress ?? '', headers })) return done();
     void reply.code(403).send(errorBody('forbidden', message));
   };
+}
+
+/**
+ * For routes that operators use on the machine itself: whoever else calls is refused, and whoever calls in a wrong way is told
+ * what is wrong. `usage` says what such an error of the program means for these routes.
+ */
+export function onlyForOperators(app: FastifyInstance, usage: 'bad_request' | 'not_found'): void {
+  app.addHook('onRequest', onlyLocal());
+  app.setErrorHandler((error, _, reply) => {
+    if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
+    if (error instanceof WatchpostError && error.code === 'usage')
+      return reply.code(apiErrors[usage].status).send(errorBody(usage, error.message));
+    throw error;
+  });
 }

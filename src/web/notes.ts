@@ -1,9 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import { WatchpostError } from '#kernel/errors.ts';
-import { errorBody } from '#protocol/errors.ts';
 import type { Note, Notes } from './live/notes.ts';
-import { onlyLocal } from './local.ts';
+import { onlyForOperators } from './local.ts';
 
 const NoteBody = z.strictObject({
   page: z.string().min(1).max(100).default('status'),
@@ -14,13 +12,7 @@ const NoteBody = z.strictObject({
 /** What people say on status pages: posted, listed and taken down by programs on this machine only. */
 export function noteRoutes(notes: Notes): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', onlyLocal());
-    app.setErrorHandler((error, _, reply) => {
-      if (error instanceof z.ZodError) return reply.code(400).send(errorBody('bad_request', z.prettifyError(error)));
-      if (error instanceof WatchpostError && error.code === 'usage')
-        return reply.code(404).send(errorBody('not_found', error.message));
-      throw error;
-    });
+    onlyForOperators(app, 'not_found');
     app.get('/-/notes', (_, reply) => reply.send({ ok: 1, notes: notes.list().map(shownNote) }));
     app.post('/-/notes', (request, reply) => {
       const { page, words, until } = NoteBody.parse(request.body);

@@ -1,14 +1,10 @@
 import type { Outcome } from '../outcome.ts';
-import { certificateLines } from '../tls-connection.ts';
+import { tlsLines } from '../tcp/lines.ts';
 import type { Detail } from './detail.ts';
 
 /** The health that was told, the TLS connection and its certificate. */
 export function lines({ detail }: Outcome<Detail>): readonly string[] {
   if (detail === null) return [];
   const { health, tls } = detail;
-  return [
-    ...(health === null ? [] : [`health       ${health}`]),
-    ...(tls === null ? [] : [`${tls.protocol}, ${tls.cipher}`]),
-    ...(tls === null || tls.certificate === null ? [] : certificateLines(tls.certificate)),
-  ];
+  return [...(health === null ? [] : [`health       ${health}`]), ...tlsLines(tls)];
 }

@@ -1,6 +1,5 @@
 import { formatDuration } from '#kernel/units.ts';
-import type { Certificate } from '../certificate.ts';
-import { shortLife } from '../certificate-life.ts';
+import { type Certificate, shortLife } from '../certificate.ts';
 import type { Failure } from '../outcome.ts';
 import { compilePattern } from '../pattern.ts';
 import type { Body } from './body.ts';

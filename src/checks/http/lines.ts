@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { certificateLines } from '../tls-connection.ts';
+import { certificateLines } from '../certificate.ts';
 import type { Detail } from './detail.ts';
 
 /** Status, headers and body of the answer, the way to it, and the server's certificate. */

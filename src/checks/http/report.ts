@@ -1,6 +1,6 @@
 import { singleLine } from '#kernel/text.ts';
 import { type Fact, failed, failure, type Outcome } from '../outcome.ts';
-import { expiresAt } from '../tls-connection.ts';
+import { expiresAt } from '../certificate.ts';
 import { type Detail, keptHeaders } from './detail.ts';
 import type { Followed } from './follow.ts';
 import type { Head } from './head.ts';

@@ -1,5 +1,5 @@
 import { formatSeconds } from '#kernel/units.ts';
-import type { OutcomeTable } from '../table.ts';
+import type { OutcomeTable } from '../check.ts';
 import type { Detail } from './detail.ts';
 
 export const table: OutcomeTable<Detail> = {

@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { certificateLines } from '../tls-connection.ts';
+import { certificateLines } from '../certificate.ts';
 import type { Detail } from './detail.ts';
 
 /** The TLS connection, its certificate, and the beginning of the answer. */
@@ -8,8 +8,13 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   const { answer, tls, timed_by } = detail;
   return [
     ...(timed_by === 'clock' ? ["timed by this program's clock, not by the kernel"] : []),
-    ...(tls === null ? [] : [`${tls.protocol}, ${tls.cipher}`]),
-    ...(tls === null || tls.certificate === null ? [] : certificateLines(tls.certificate)),
+    ...tlsLines(tls),
     ...(answer === null ? [] : [`answer       ${answer}`]),
   ];
+}
+
+/** The protocol, its cipher, and the certificate; nothing where there was no TLS. */
+export function tlsLines(tls: Detail['tls']): readonly string[] {
+  if (tls === null) return [];
+  return [`${tls.protocol}, ${tls.cipher}`, ...(tls.certificate === null ? [] : certificateLines(tls.certificate))];
 }

@@ -2,9 +2,10 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type Clock, DeadlineError } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
+import { expiresAt } from '../certificate.ts';
 import { closeSocket } from '../connection.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
-import { expiresAt, handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
+import { handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
 import type { Detail } from './detail.ts';
 import type { Tls } from './spec.ts';
 

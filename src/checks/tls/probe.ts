@@ -1,5 +1,4 @@
-import type { Certificate } from '../certificate.ts';
-import { shortLife } from '../certificate-life.ts';
+import { type Certificate, shortLife } from '../certificate.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';

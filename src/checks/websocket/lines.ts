@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { certificateLines } from '../tls-connection.ts';
+import { tlsLines } from '../tcp/lines.ts';
 import type { Detail } from './detail.ts';
 
 /** The subprotocol, the TLS connection and its certificate, and the beginning of the message. */
@@ -8,8 +8,7 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   const { protocol, tls, answer } = detail;
   return [
     ...(protocol === null ? [] : [`protocol     ${protocol}`]),
-    ...(tls === null ? [] : [`${tls.protocol}, ${tls.cipher}`]),
-    ...(tls === null || tls.certificate === null ? [] : certificateLines(tls.certificate)),
+    ...tlsLines(tls),
     ...(answer === null ? [] : [`message      ${answer}`]),
   ];
 }

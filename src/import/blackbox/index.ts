@@ -4,11 +4,11 @@ import { find, type Located } from '#config/located.ts';
 import { filesLike, readSources } from '#config/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { durationWithin } from '../convert.ts';
-import { Draft, labelsOf } from '../draft.ts';
+import { Draft, labelsOf, isLeftOut } from '../draft.ts';
 import { joinDeep, placeAt, readForeign } from '../source.ts';
 import { type Alert, picks, readAlerts } from './alerts.ts';
 import { type Probed, probedBy } from './jobs.ts';
-import { checkOfModule, isLeftOut, Module } from './module.ts';
+import { checkOfModule, Module } from './module.ts';
 import { type Routing, readRouting } from './routes.ts';
 
 interface Files {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { foreignDuration, literalOfRegex, payloadText, statusRanges, timeoutFor } from '../convert.ts';
-import type { Plain, PlainMap } from '../draft.ts';
-import { recordTypes } from '../record-types.ts';
+import { foreignDuration, literalOfRegex, payloadText, recordTypes, statusRanges, timeoutFor } from '../convert.ts';
+import type { Made, Plain, PlainMap, Say } from '../draft.ts';
 
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const Texts = z.array(Text).default([]);
@@ -70,16 +69,6 @@ export const Module = z.looseObject({
   icmp: Icmp.prefault({}),
 });
 export type Module = z.output<typeof Module>;
-
-export type Say = (kind: 'lost' | 'differs', text: string) => void;
-interface LeftOut {
-  readonly leftOut: string;
-}
-type Made = PlainMap | LeftOut;
-
-export function isLeftOut(made: Made): made is LeftOut {
-  return 'leftOut' in made;
-}
 
 interface Making {
   readonly module: Module;

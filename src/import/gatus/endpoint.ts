@@ -1,8 +1,7 @@
-import { durationWithin, foreignDuration, payloadText, timeoutFor } from '../convert.ts';
+import { durationWithin, foreignDuration, payloadText, recordTypes, timeoutFor } from '../convert.ts';
 import type { Plain, PlainMap } from '../draft.ts';
 import { readConditions, type Wanted } from './expect.ts';
 import type { Endpoint } from './schema.ts';
-import { recordTypes } from '../record-types.ts';
 
 /** A check made of an endpoint, or why there is none. */
 export type Checked = CheckMade | { readonly leftOut: string };

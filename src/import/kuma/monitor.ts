@@ -1,18 +1,8 @@
 import { sha256 } from '#kernel/hash.ts';
 import { statusRanges, timeoutFor } from '../convert.ts';
-import type { Plain, PlainMap } from '../draft.ts';
+import type { Made, Plain, PlainMap, Say } from '../draft.ts';
 import { jsonExpectation } from './json-query.ts';
 import { parsed, type Monitor } from './schema.ts';
-
-export type Say = (kind: 'lost' | 'differs', text: string) => void;
-interface LeftOut {
-  readonly leftOut: string;
-}
-type Made = PlainMap | LeftOut;
-
-export function isLeftOut(made: Made): made is LeftOut {
-  return 'leftOut' in made;
-}
 
 const leftOut = (why: string): Made => ({ leftOut: why });
 

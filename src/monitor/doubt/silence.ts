@@ -9,6 +9,13 @@ export interface Silence {
   readonly until: number;
 }
 
+/** A silence that is asked for. */
+export interface SilenceRequest extends Pick<Silence, 'targets' | 'why'> {
+  /** When it begins, or null for now. */
+  readonly from: number | null;
+  readonly forMs: number;
+}
+
 /** The silence that holds for a target at a moment, the one that ends last of several; null where none does. */
 export function silenceAt(silences: Iterable<Silence>, target: string, at: number): Silence | null {
   let latest: Silence | null = null;

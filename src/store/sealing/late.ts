@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
 import { dayMs, hourMs } from '#history/span.ts';
-import { packedOf, type ResultRow } from './packed-row.ts';
+import { packedOf, type ResultRow } from '../rows.ts';
 import type { Marks } from './marks.ts';
 import type { Pair, SealedRows } from './sealed-rows.ts';
 

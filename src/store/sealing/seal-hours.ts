@@ -3,7 +3,7 @@ import { hourMs } from '#history/span.ts';
 import { createGatherer, type Gathered, type Gathering } from './gather.ts';
 import { withReplaced } from './late.ts';
 import type { Marks } from './marks.ts';
-import { packedOf, type ResultRow } from './packed-row.ts';
+import { packedOf, type ResultRow } from '../rows.ts';
 import type { Pair, SealedRows } from './sealed-rows.ts';
 
 /**

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
 import { beatRoutes, type HeardBeat, prefixLength } from '#web/beats.ts';
-import { withoutSecret } from '#web/secret-url.ts';
+import { withoutSecret } from '#web/errors.ts';
 import { startWebServer } from '#web/server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { silentLog } from '../../support/metrics.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** Looks again and again whether the other side has said something. */
-export interface SilenceWatch extends Disposable {
+export interface Watchdog extends Disposable {
   heard(): void;
 }
 
@@ -9,7 +9,7 @@ export interface SilenceWatch extends Disposable {
  * Calls back at each look with how many there were in a row without a word. Looks are counted and not time: between two of
  * them this thread has read what had arrived, so that nobody counts as silent because we ourselves were held up.
  */
-export function watchSilence(clock: Clock, everyMs: number, onLook: (looks: number) => void): SilenceWatch {
+export function startWatchdog(clock: Clock, everyMs: number, onLook: (looks: number) => void): Watchdog {
   let looks = 0;
   let timer = clock.after(everyMs, look);
 

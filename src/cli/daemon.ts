@@ -1,2 +1,0 @@
-export { runOnce } from './run-once.ts';
-export { run } from './run.ts';
