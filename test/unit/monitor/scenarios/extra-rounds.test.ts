@@ -44,6 +44,15 @@ test('a round that makes sure is not run where the next one is as near', async (
   expect(new Set(times(scenario.runs).slice(1))).toEqual(new Set([4]));
 });
 
+test('a round that takes long leaves less time for one that makes sure', async () => {
+  const shop = target('shop', { schedule: { kind: 'every', everyMs: 10_000 } });
+  await using scenario = await startScenario({ targets: [shop], downTakesMs: 3_000 });
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(60_000);
+  expect(scenario.runs.length).toBeGreaterThan(4);
+  expect(new Set(times(scenario.runs).slice(1))).toEqual(new Set([10]));
+});
+
 test('of many rounds that are asked for, a target has one within three seconds besides its own, and each has its own name', async () => {
   await using scenario = await startScenario({
     targets: [
