@@ -66,9 +66,7 @@ const table: Record<string, readonly string[]> = {
     'history',
     'checks/index.ts',
     'monitor/judge',
-    'monitor/doubt/silence.ts',
     'monitor/tell/delivery-store.ts',
-    'monitor/tell/summary-facts.ts',
     'monitor/store.ts',
     'service/ports.ts',
   ],
@@ -96,7 +94,7 @@ const table: Record<string, readonly string[]> = {
     'monitor/tell/sample-messages.ts',
     'monitor/watch/runner.ts',
   ],
-  metrics: ['kernel', 'history', 'checks/index.ts', 'monitor/judge', 'service/ports.ts'],
+  metrics: ['kernel', 'history', 'checks/index.ts', 'monitor/judge'],
   web: [
     'kernel',
     'history',
@@ -104,13 +102,10 @@ const table: Record<string, readonly string[]> = {
     'monitor/judge',
     'monitor/doubt/silence.ts',
     'monitor/tell/delivery-store.ts',
-    'service/ports.ts',
-    'web/pages',
-    'web/assets',
     'web/live/notes.ts',
   ],
   'web/access': ['kernel'],
-  'web/live': ['kernel', 'checks/index.ts', 'history', 'monitor/judge', 'web/pages', 'web'],
+  'web/live': ['kernel', 'checks/index.ts', 'history', 'monitor/judge', 'web/pages', 'web/app.ts'],
   'web/assets': ['protocol', 'web/browser'],
   'web/pages': [
     'kernel',
@@ -192,6 +187,36 @@ test('every folder imports only what the table allows', () => {
   const imports = files.flatMap(importsOf);
   expect(imports.length).toBeGreaterThan(20);
   expect(imports.filter((one) => !allowed(one))).toEqual([]);
+});
+
+test('the table allows nothing that nobody needs', () => {
+  const imports = files.flatMap(importsOf);
+  const unused = Object.entries(table).flatMap(([room, rights]) =>
+    rights
+      .filter(
+        (right) => !imports.some(({ from, to }) => roomOf(from) === room && (to === right || roomOf(to) === right)),
+      )
+      .map((right) => `${room}: ${right}`),
+  );
+  expect(unused).toEqual([]);
+});
+
+test('docs/development.md tells the same table', () => {
+  const page = readFileSync(new URL('../../docs/development.md', import.meta.url), 'utf8');
+  const [, told = ''] = /\| room \| purpose \| may import \|\n\| --- \| --- \| --- \|\n((?:\|.*\n)+)/.exec(page) ?? [];
+  const rows = told
+    .trim()
+    .split('\n')
+    .map((row) => row.split('|').map((cell) => cell.trim()));
+  const nameOf = (right: string) => right.replace(/(?:\/index)?\.ts$/, '');
+  expect(Object.fromEntries(rows.map(([, room, , rights]) => [room?.replaceAll('`', ''), rights]))).toEqual(
+    Object.fromEntries(
+      Object.entries(table).map(([room, rights]) => [
+        room,
+        [...new Set(rights.map(nameOf))].join(', ') || 'nothing of ours',
+      ]),
+    ),
+  );
 });
 
 test('no files lead back to themselves, types counted', () => {
