@@ -1,12 +1,15 @@
 import { webhookJsonSchema } from '#channels/index.ts';
 import { stringify } from 'yaml';
 import { loadConfig, loadWhole } from '#config/load.ts';
+import { askEachTime } from '#config/listed-targets.ts';
 import { spelledConfig } from '#config/print.ts';
 import { configJsonSchema } from '#config/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { systemClock } from '#kernel/clock.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import { jsonText } from './json.ts';
 import { summaryOf } from './plan-words.ts';
+import { listLines } from './list-lines.ts';
 import type { CommandContext } from './command-context.ts';
 
 export async function checkConfig(
@@ -14,7 +17,8 @@ export async function checkConfig(
   context: CommandContext,
 ): Promise<number> {
   if (options.json === true) return reportConfig(options.config, context);
-  const config = await loadConfig({ path: options.config, env: context.env });
+  const config = await loadConfig({ path: options.config, env: context.env, readList: askEachTime(systemClock) });
+  for (const line of listLines(config)) context.printError(`${line}\n`);
   for (const file of config.exposedFiles) context.printError(`warning: ${exposedAdvice(file)}\n`);
   context.print(`${options.config} is good: ${summaryOf({ ...config, service: config.foreignService })}\n`);
   return 0;
@@ -23,11 +27,13 @@ export async function checkConfig(
 async function reportConfig(path: string, context: CommandContext): Promise<number> {
   const print = (report: Readonly<Record<string, unknown>>) => context.print(jsonText(report));
   try {
-    const { targets, nodes, exposedFiles } = await loadConfig({ path, env: context.env });
+    const config = await loadConfig({ path, env: context.env, readList: askEachTime(systemClock) });
+    const { targets, nodes, exposedFiles, lists } = config;
     print({
       good: true,
       targets: targets.length,
       nodes: nodes.length,
+      lists: lists.map(({ name, shown, ...said }) => ({ name, url: shown, ...said })),
       problems: [],
       warnings: exposedFiles.map(exposedAdvice),
     });
@@ -44,7 +50,8 @@ export async function printConfig(
   { config: path, json }: { readonly config: string; readonly json?: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const spelled = spelledConfig((await loadWhole({ path, env: context.env })).whole);
+  const read = { path, env: context.env, readList: askEachTime(systemClock) };
+  const spelled = spelledConfig((await loadWhole(read)).whole);
   context.print(json === true ? jsonText(spelled) : stringify(spelled, { lineWidth: 0, aliasDuplicateObjects: false }));
   return 0;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Config } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
+import { askEachTime } from '#config/listed-targets.ts';
 import { Outline, outlineOf } from '#config/outline.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -8,6 +9,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { storedBy } from '#store/reading.ts';
 import { askDaemon, urlOfDaemon } from './ask-daemon.ts';
 import { jsonText } from './json.ts';
+import { listLines } from './list-lines.ts';
 import { type Changes, changesBetween, newsOf, type OpenIncident } from './plan-changes.ts';
 import { type Figures, figuresOf, whenOf } from './plan-figures.ts';
 import { type Plan, wordsOf } from './plan-words.ts';
@@ -22,7 +24,8 @@ export interface PlanOptions {
 
 /** Compares a configuration with what runs, and where nothing runs with what was stored. Nothing is changed by it. */
 export async function planConfig({ config: path, json, all }: PlanOptions, context: CommandContext): Promise<number> {
-  const config = await loadConfig({ path, env: context.env });
+  const config = await loadConfig({ path, env: context.env, readList: askEachTime(systemClock) });
+  for (const line of listLines(config)) context.printError(`${line}\n`);
   const plan = await planOf(config);
   context.print(json === true ? jsonText(jsonOf(plan)) : wordsOf(plan, all === true));
   return 0;

@@ -1,6 +1,7 @@
 import { checkOf } from '#checks/index.ts';
 import { openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
+import { askEachTime } from '#config/listed-targets.ts';
 import { loadConfig } from '#config/load.ts';
 import { nearest } from '#config/problem.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -40,7 +41,7 @@ interface Round {
  * where a target is down by its first rule, else 3 where one is unknown, else 0.
  */
 export async function runOnce(options: OnceOptions, context: CommandContext): Promise<number> {
-  const config = await loadConfig({ path: options.config, env: context.env });
+  const config = await loadConfig({ path: options.config, env: context.env, readList: askEachTime(systemClock) });
   const targets = chosen(config.targets, options.once);
   const environment = {
     clock: systemClock,

@@ -15,9 +15,9 @@ export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   context: CommandContext,
 ): Promise<number> {
-  const source = openConfigSource({ path: options.config, env: context.env });
-  const config = await source.load();
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
+  using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
+  const config = await source.load();
   const environment = { clock: systemClock, random: systemRandom, log, version: context.version, pid: context.pid };
   const daemon = await startDaemon(config, environment, source);
   context.onHangup(

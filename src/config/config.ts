@@ -20,6 +20,7 @@ import {
   resolveSummary,
   type Sections,
 } from './delivery.ts';
+import type { FoundList } from './discover.ts';
 import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
 import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
 import type { ConfigFile } from './schema.ts';
@@ -29,6 +30,8 @@ import type { TargetKeys } from './target.ts';
 export interface Config {
   /** Patterns of files besides the configuration that targets come from. */
   readonly watched: readonly string[];
+  /** What addresses listed that targets come from. */
+  readonly lists: readonly FoundList[];
   /** The database file. */
   readonly data: string;
   /** `publicUrl` has no slash at its end. */
@@ -115,7 +118,7 @@ export function resolveConfig(
   targets: readonly ValidatedTarget[],
   files: ReadFiles,
   folder: string,
-): Omit<Config, 'watched'> {
+): Omit<Config, 'watched' | 'lists'> {
   const contacts = resolveContacts(file, files);
   const notify = Object.entries(file.notify).map(([name, entry]) => resolveNotify(name, entry, contacts, file));
   return {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { channelTypes } from '#channels/index.ts';
+import { systemClock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { isExposed } from '#kernel/private-files.ts';
@@ -11,13 +12,14 @@ import { discoverTargets } from './discover.ts';
 import type { Environment } from './environment.ts';
 import { readEnrolled } from './enrolled.ts';
 import { validateConfig } from './validate.ts';
+import { askOnce, type ReadList } from './listed-targets.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
 import type { WholeFile } from './print.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
-import type { ConfigFile } from './schema.ts';
+import { type ConfigFile, usualData } from './schema.ts';
 import { Nats } from './sections.ts';
 import { readYaml } from './yaml.ts';
 
@@ -28,6 +30,8 @@ export interface LoadOptions {
   readonly env: Environment;
   /** Told of each file that the configuration names and that is read with it: secrets, keys, templates. */
   readonly onFile?: (path: string) => void;
+  /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked where that is nothing. */
+  readonly readList?: ReadList;
 }
 
 /**
@@ -43,6 +47,7 @@ export async function loadWhole({
   path,
   env,
   onFile = () => {},
+  readList = askOnce(systemClock),
 }: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
   const { folder, sources } = await readSources(path);
   const read = sources.map((source, order) => readYaml(source, order, env));
@@ -51,7 +56,9 @@ export async function loadWhole({
 
   const merged = merge(read.map(({ root }) => root));
   const enrolled = await enrolledNames(merged.root, folder, problems);
-  const discovered = await discoverTargets(merged.root, folder);
+  const written = find(merged.root, ['data'])?.value;
+  const data = resolve(folder, typeof written === 'string' ? written : usualData);
+  const discovered = await discoverTargets(merged.root, { folder, data, onFile, read: readList });
   problems.push(...discovered.problems);
   const validated = validateConfig(discovered.root, enrolled);
   const files = await readNamedFiles(merged.root, folder, problems, onFile);
@@ -59,7 +66,11 @@ export async function loadWhole({
   problems.push(...merged.problems, ...validated.problems);
   if (problems.length > 0 || validated.file === null) throw configError(problems);
   const { file, targets, root } = validated;
-  const config = { ...resolveConfig(file, targets, files, folder), watched: discovered.watched };
+  const config = {
+    ...resolveConfig(file, targets, files, folder),
+    watched: discovered.watched,
+    lists: discovered.lists,
+  };
   return { config, whole: { root, file, targets } };
 }
 

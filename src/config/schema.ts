@@ -9,22 +9,12 @@ import { MetricsKeys } from './metrics.ts';
 import { OwnService } from './own-service.ts';
 import { StatusPages } from './pages.ts';
 import { Http, Name, Nats, Nodes, Retention } from './sections.ts';
-import { Defaults, Names, Target } from './target.ts';
+import { Defaults, Target } from './target.ts';
+import { TargetsFrom } from './targets-from.ts';
 
 const channelSections: object = Object.assign({}, ...channelTypes.map(({ sections }) => sections));
 
-const TargetsFrom = z
-  .record(
-    Name,
-    z.looseObject({
-      files: Names('files')
-        .refine((files) => files.length > 0, { error: 'expected a file, or a list of files' })
-        .describe("Files in the form of Prometheus' file_sd, JSON or YAML; a name may hold *."),
-      at_most: z.int().min(1).max(100_000).default(1_000).describe('How many targets there may be in them.'),
-    }),
-  )
-  .default({})
-  .describe('Targets that stand in files of their own, by name: with the keys of a target, but without host.');
+export const usualData = 'data/watchpost.db';
 
 /** Everything that a configuration may say, with every default. */
 export const ConfigFile = z
@@ -33,7 +23,7 @@ export const ConfigFile = z
       .string()
       .min(1)
       .max(4_096)
-      .default('data/watchpost.db')
+      .default(usualData)
       .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
     http: Http.prefault({}).describe('The web server.'),
     service: z

@@ -19,7 +19,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const load = (path: string) => loadConfig({ path, env });
 const spelled = async (path: string) => spelledConfig((await loadWhole({ path, env })).whole);
-const plain = (config: Config): unknown => JSON.parse(JSON.stringify({ ...config, watched: [], exposedFiles: [] }));
+const plain = (config: Config): unknown =>
+  JSON.parse(JSON.stringify({ ...config, watched: [], lists: [], exposedFiles: [] }));
 
 test.each(['minimal.yaml', 'full.yaml', 'foreign-service.yaml', 'folder'])(
   'what is printed of %s says the same, and printing it changes nothing',

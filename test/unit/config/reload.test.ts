@@ -11,6 +11,7 @@ import { isSame } from '#config/same.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
+import { silentLog } from '../../support/metrics.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -214,7 +215,7 @@ test('a file that the configuration names is part of it: a secret that is writte
     path,
     text('smtp: { url: smtps://mail.example.com, username: a, password_file: password, from: a@example.com }'),
   );
-  const source = openConfigSource({ path, env: {} });
+  const source = openConfigSource({ path, env: {}, clock: new FakeClock(), log: silentLog });
   const first = await source.load();
   const before = await source.fingerprint();
   expect(await source.fingerprint()).toBe(before);

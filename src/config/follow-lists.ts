@@ -1,0 +1,109 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock } from '#kernel/clock.ts';
+import { sha256 } from '#kernel/hash.ts';
+import type { Log } from '#kernel/log.ts';
+import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
+import { askList, keptText, type ReadList, type TargetList } from './listed-targets.ts';
+
+/** Follows the lists of targets that the configuration names while the program runs. */
+export interface FollowedLists extends Disposable {
+  /** A configuration is about to be read: only lists that it names are followed from then on. */
+  begin(): void;
+  readonly read: ReadList;
+  /** Asks those whose time has come, and tells what is known of all: another text where something is new. */
+  look(): string;
+  /** What was read is in force: it is kept, also for the next start. */
+  accept(): Promise<void>;
+  /**
+   * What was read cannot be put into force: goes back to what was. Null where that is the same; otherwise what takes it back, because
+   * going back did not help either.
+   */
+  refuse(): (() => void) | null;
+}
+
+interface Followed {
+  list: TargetList;
+  known: string | null;
+  inForce: string | null;
+  refused: string | null;
+  trouble: string | null;
+  nextAt: number;
+  isAsked: boolean;
+}
+
+/** `log` is told once when a list cannot be had, and once when it can again; what was known stays until then. */
+export function followLists({ clock, log }: { readonly clock: Clock; readonly log: Log }): FollowedLists {
+  const closing = new AbortController();
+  const all = new Map<string, Followed>();
+  const named = new Set<string>();
+  const current = () => [...all].flatMap(([key, one]) => (named.has(key) ? [one] : []));
+
+  async function ask(one: Followed): Promise<void> {
+    one.isAsked = true;
+    const { text, trouble } = await askList(one.list, clock, closing.signal);
+    one.isAsked = false;
+    one.nextAt = clock.elapsed() + one.list.everyMs;
+    if (closing.signal.aborted) return;
+    const about = { from: one.list.name, url: one.list.shown };
+    if (trouble !== null && one.trouble === null)
+      log.warn({ ...about, trouble }, 'a list of targets cannot be had: what was known of it stays');
+    if (trouble === null && one.trouble !== null) log.info(about, 'a list of targets can be had again');
+    one.trouble = trouble;
+    if (text !== null && text !== one.refused) one.known = text;
+  }
+
+  async function follow(list: TargetList): Promise<Followed> {
+    const kept = await keptText(list);
+    const one = { list, known: kept, inForce: kept, refused: null, trouble: null, nextAt: 0, isAsked: false };
+    await ask(one);
+    return one;
+  }
+
+  return {
+    begin: () => named.clear(),
+    async read(list) {
+      const key = JSON.stringify([list.name, list.url]);
+      const one = all.get(key) ?? (await follow(list));
+      one.list = list;
+      all.set(key, one);
+      named.add(key);
+      return { text: one.known, trouble: one.trouble };
+    },
+    look() {
+      const due = current().filter(({ isAsked, nextAt }) => !isAsked && clock.elapsed() >= nextAt);
+      for (const one of due) void ask(one);
+      return current()
+        .map(({ list, known }) => `${list.name} ${sha256(known ?? '')}`)
+        .join('\n');
+    },
+    async accept() {
+      for (const key of all.keys()) if (!named.has(key)) all.delete(key);
+      for (const one of current()) {
+        if (one.known === one.inForce) continue;
+        one.inForce = one.known;
+        await keep(one, log);
+      }
+    },
+    refuse() {
+      const fresh = current().filter(({ known, inForce }) => known !== inForce);
+      for (const one of fresh) [one.refused, one.known] = [one.known, one.inForce];
+      if (fresh.length === 0) return null;
+      return () => {
+        for (const one of fresh) [one.known, one.refused] = [one.refused, null];
+      };
+    },
+    [Symbol.dispose]: () => closing.abort(new Error('the lists are not followed any more')),
+  };
+}
+
+async function keep({ list, known }: Followed, log: Log): Promise<void> {
+  if (known === null) return;
+  try {
+    await makePrivateFolder(dirname(list.keptIn));
+    await writeFile(`${list.keptIn}.new`, known, { mode: privateMode });
+    await rename(`${list.keptIn}.new`, list.keptIn);
+  } catch (error) {
+    log.warn({ err: error, from: list.name }, 'a list of targets could not be kept for the next start');
+  }
+}

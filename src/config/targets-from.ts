@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
+import { Secret } from '#kernel/secret.ts';
+import { Duration } from '#kernel/units.ts';
+import { SecretUrl } from '#kernel/url.ts';
+import { Name } from './sections.ts';
+import { Names } from './target.ts';
+
+const Ask = z
+  .strictObject({
+    every: Duration({ min: '1s', max: '1d' }).default(60_000).describe('How often the address is asked.'),
+    token_file: FilePath.optional().describe('A file that holds a bearer token. Default: none is sent.'),
+    ca_file: FilePath.optional().describe('A file of PEM certificates to trust instead of the usual authorities.'),
+    headers: z
+      .record(
+        z.string().regex(/^[A-Za-z][\w-]{0,63}$/, { error: 'expected the name of a header' }),
+        z
+          .string()
+          .regex(/^[\t\x20-\x7E]{1,2048}$/, { error: 'expected the value of a header: one line of ASCII' })
+          .transform((text) => new Secret(text)),
+      )
+      .default({})
+      .describe('Headers to send besides.'),
+  })
+  .describe('How the address is asked.');
+
+/** Where targets come from that stand elsewhere; the other keys are those of a target. */
+export const TargetSource = z
+  .looseObject({
+    files: Names('files')
+      .refine((files) => files.length > 0, { error: 'expected a file, or a list of files' })
+      .optional()
+      .describe("Files in the form of Prometheus' file_sd, JSON or YAML; a name may hold *."),
+    url: SecretUrl('expected an address that lists targets, such as "https://discovery.example.com/targets"')
+      .optional()
+      .describe("Instead of files: an address that answers in the form of Prometheus' http_sd."),
+    ask: Ask.prefault({}),
+    at_most: z.int().min(1).max(100_000).default(1_000).describe('How many targets there may be in them.'),
+  })
+  .superRefine(
+    ({ files, url }, context) => {
+      const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+      if (files === undefined && url === undefined) say('files', 'is missing: set files or url');
+      if (files !== undefined && url !== undefined) say('url', 'is one too many: files is set');
+    },
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  );
+export type TargetSource = z.output<typeof TargetSource>;
+
+/** The keys of a source that are not those of its targets. */
+export const sourceKeys: readonly string[] = Object.keys(TargetSource.shape);
+
+export const TargetsFrom = z
+  .record(Name, TargetSource)
+  .default({})
+  .describe(
+    'Targets that stand in files of their own or are listed at an address, by name: with the keys of a target, but without host.',
+  );
