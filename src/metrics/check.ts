@@ -1,6 +1,6 @@
 import type { Vote } from '#monitor/judge/vote.ts';
-import type { Family, Register } from './register.ts';
-import type { Distribution, Sample } from './series.ts';
+import type { Register } from './register.ts';
+import { type Distribution, type Labels, Sample } from './series.ts';
 
 type Outcome = Vote['outcome'];
 type Fact = keyof Outcome['facts'];
@@ -19,36 +19,40 @@ export interface CheckMetrics {
   keepNodes(nodes: ReadonlySet<string>): void;
 }
 
-/** Where a fact is exported. `kept`: it stays true when a later check could not measure it. */
-interface FactGauge {
-  readonly family: Family;
-  readonly stat?: string;
-  readonly kept?: true;
-}
-
 interface Pair {
   readonly check: string;
   readonly up: Sample;
   readonly duration: Distribution;
   readonly lastDuration: Sample;
-  readonly phases: Map<string, Sample>;
+  /** Those of the last outcome; their series are made when they are scraped. */
+  phases: Outcome['phases'];
+  facts: Outcome['facts'];
+  /** Facts that stay true when a later check could not tell. */
+  readonly kept: Partial<Record<Fact, number>>;
+  /** By the phase or the fact that they show. */
+  readonly made: Map<string, Sample>;
   readonly results: Map<string, Sample>;
-  readonly facts: Map<Fact, Sample>;
+  /** What was counted last, which is mostly what is counted next. */
+  last: { readonly status: Outcome['status']; readonly reason: string; readonly sample: Sample } | null;
 }
 
 export function createCheckMetrics(register: Register, bounds: readonly number[]): CheckMetrics {
-  const { up, duration, lastDuration, phases, results, factGauges } = createFamilies(register, bounds);
-  const factNames = Object.keys(factGauges).filter((name): name is Fact => name in factGauges);
   const targets = new Map<string, Map<string, Pair>>();
+  const { up, duration, lastDuration, results } = createFamilies(register, bounds);
+  createViews(register, targets);
 
   function record(target: string, check: string, { node, outcome }: Vote): void {
     const pair = pairOf(target, check, node.name);
     if (outcome.seconds !== null && outcome.status !== 'unknown') pair.duration.observe(outcome.seconds);
     pair.lastDuration.value = outcome.seconds;
     pair.up.value = outcome.status === 'unknown' ? null : Number(outcome.status === 'up');
-    setPhases(pair, target, node.name, outcome);
+    pair.phases = outcome.phases;
+    pair.facts = outcome.facts;
+    for (const fact of keptFacts) {
+      const value = outcome.facts[fact];
+      if (value !== undefined) pair.kept[fact] = value;
+    }
     count(pair, target, node.name, outcome);
-    setFacts(pair, target, node.name, outcome);
   }
 
   function pairOf(target: string, check: string, node: string): Pair {
@@ -62,56 +66,38 @@ export function createCheckMetrics(register: Register, bounds: readonly number[]
         up: up.add(labels),
         duration: duration.add(labels),
         lastDuration: lastDuration.add(labels),
-        phases: new Map(),
+        phases: {},
+        facts: {},
+        kept: {},
+        made: new Map(),
         results: new Map(),
-        facts: new Map(),
+        last: null,
       };
       nodes.set(node, pair);
     }
     return pair;
   }
 
-  function setPhases(pair: Pair, target: string, node: string, outcome: Outcome): void {
-    for (const sample of pair.phases.values()) sample.value = null;
-    for (const [phase, seconds] of Object.entries(outcome.phases)) {
-      let sample = pair.phases.get(phase);
-      if (sample === undefined) pair.phases.set(phase, (sample = phases.add({ target, node, phase })));
-      sample.value = seconds;
-    }
-  }
-
   function count(pair: Pair, target: string, node: string, outcome: Outcome): void {
+    const { status } = outcome;
     const reason = outcome.status === 'up' ? 'none' : outcome.failure.code;
-    const key = `${outcome.status} ${reason}`;
-    let sample = pair.results.get(key);
-    if (sample === undefined) {
-      sample = results.add({ target, check: pair.check, node, outcome: outcome.status, reason });
-      pair.results.set(key, sample);
-    }
-    sample.add();
-  }
-
-  function setFacts(pair: Pair, target: string, node: string, outcome: Outcome): void {
-    for (const fact of factNames) {
-      const gauge = factGauges[fact];
-      const value = outcome.facts[fact] ?? null;
-      let sample = pair.facts.get(fact);
-      if (gauge === null || (value === null && (gauge.kept === true || sample === undefined))) continue;
+    if (pair.last?.status !== status || pair.last.reason !== reason) {
+      const key = `${status} ${reason}`;
+      let sample = pair.results.get(key);
       if (sample === undefined) {
-        sample = gauge.family.add({ target, node, ...(gauge.stat !== undefined && { stat: gauge.stat }) });
-        pair.facts.set(fact, sample);
+        sample = results.add({ target, check: pair.check, node, outcome: status, reason });
+        pair.results.set(key, sample);
       }
-      sample.value = value;
+      pair.last = { status, reason, sample };
     }
+    pair.last.sample.add();
   }
 
   function drop(pair: Pair): void {
     up.remove(pair.up);
     duration.remove(pair.duration);
     lastDuration.remove(pair.lastDuration);
-    for (const sample of pair.phases.values()) phases.remove(sample);
     for (const sample of pair.results.values()) results.remove(sample);
-    for (const [fact, sample] of pair.facts) factGauges[fact]?.family.remove(sample);
   }
 
   function keep(wanted: (target: string, node: string, pair: Pair) => boolean): void {
@@ -131,7 +117,8 @@ export function createCheckMetrics(register: Register, bounds: readonly number[]
     },
     forgetFacts(target) {
       for (const pair of targets.get(target)?.values() ?? []) {
-        for (const sample of pair.facts.values()) sample.value = null;
+        pair.facts = {};
+        for (const fact of keptFacts) delete pair.kept[fact];
       }
     },
     keepTargets: (checkByTarget) => keep((target, _, pair) => checkByTarget.get(target) === pair.check),
@@ -140,44 +127,95 @@ export function createCheckMetrics(register: Register, bounds: readonly number[]
 }
 
 function createFamilies(register: Register, bounds: readonly number[]) {
-  const up = register.gauge(
-    'watchpost_up',
-    'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.',
-  );
-  const duration = register.histogram(
-    'watchpost_check_duration_seconds',
-    'How long checks took that had a duration, whether up or down.',
-    bounds,
-  );
-  const lastDuration = register.gauge(
-    'watchpost_check_last_duration_seconds',
-    'How long the last check took; absent where it had no duration.',
-  );
-  const phases = register.gauge('watchpost_check_phase_seconds', 'How long each part of the last check took.');
-  const results = register.counter(
-    'watchpost_check_results_total',
-    'Outcomes of checks by the reason of the failure, which is "none" for up.',
-  );
-  const loss = register.gauge('watchpost_ping_loss_ratio', 'Share of the echoes of the last check that got no reply.');
-  const rtt = register.gauge('watchpost_ping_rtt_seconds', 'Round-trip times of the last check.');
-  const expiry = register.gauge(
-    'watchpost_certificate_expiry_timestamp_seconds',
-    'When the certificate that was seen last expires.',
-  );
-  const domainExpiry = register.gauge(
-    'watchpost_domain_expiry_timestamp_seconds',
-    'When the registration of the domain expires, as the registry said last.',
-  );
-  const factGauges: Readonly<Record<Fact, FactGauge | null>> = {
-    loss: { family: loss },
-    rtt_min: { family: rtt, stat: 'min' },
-    rtt_mean: { family: rtt, stat: 'mean' },
-    rtt_max: { family: rtt, stat: 'max' },
-    rtt_deviation: { family: rtt, stat: 'deviation' },
-    answer_ttl: null,
-    node_lag: null,
-    certificate_expires_at: { family: expiry, kept: true },
-    domain_expires_at: { family: domainExpiry, kept: true },
+  return {
+    up: register.gauge('watchpost_up', 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.'),
+    duration: register.histogram(
+      'watchpost_check_duration_seconds',
+      'How long checks took that had a duration, whether up or down.',
+      bounds,
+    ),
+    lastDuration: register.gauge(
+      'watchpost_check_last_duration_seconds',
+      'How long the last check took; absent where it had no duration.',
+    ),
+    results: register.counter(
+      'watchpost_check_results_total',
+      'Outcomes of checks by the reason of the failure, which is "none" for up.',
+    ),
   };
-  return { up, duration, lastDuration, phases, results, factGauges };
 }
+
+const factMetrics = {
+  watchpost_ping_loss_ratio: 'Share of the echoes of the last check that got no reply.',
+  watchpost_ping_rtt_seconds: 'Round-trip times of the last check.',
+  watchpost_certificate_expiry_timestamp_seconds: 'When the certificate that was seen last expires.',
+  watchpost_domain_expiry_timestamp_seconds: 'When the registration of the domain expires, as the registry said last.',
+} as const;
+
+interface ShownFact {
+  readonly metric: keyof typeof factMetrics;
+  readonly stat?: string;
+  readonly isKept?: true;
+}
+
+const shownFacts: Readonly<Record<Fact, ShownFact | null>> = {
+  loss: { metric: 'watchpost_ping_loss_ratio' },
+  rtt_min: { metric: 'watchpost_ping_rtt_seconds', stat: 'min' },
+  rtt_mean: { metric: 'watchpost_ping_rtt_seconds', stat: 'mean' },
+  rtt_max: { metric: 'watchpost_ping_rtt_seconds', stat: 'max' },
+  rtt_deviation: { metric: 'watchpost_ping_rtt_seconds', stat: 'deviation' },
+  answer_ttl: null,
+  node_lag: null,
+  certificate_expires_at: { metric: 'watchpost_certificate_expiry_timestamp_seconds', isKept: true },
+  domain_expires_at: { metric: 'watchpost_domain_expiry_timestamp_seconds', isKept: true },
+};
+const factNames = Object.keys(shownFacts).filter((name): name is Fact => name in shownFacts);
+const keptFacts = factNames.filter((fact) => shownFacts[fact]?.isKept);
+
+// What most outcomes bring anew, and nobody looks at between two scrapes: it is kept as it came.
+function createViews(register: Register, targets: ReadonlyMap<string, ReadonlyMap<string, Pair>>): void {
+  type Told = Iterable<readonly [key: string, value: number | null | undefined]>;
+
+  function view(name: string, help: string, labelsOf: (key: string) => Labels, tell: (pair: Pair) => Told): void {
+    register.view(name, help, function* series() {
+      for (const [target, nodes] of targets) {
+        for (const [node, pair] of nodes) {
+          for (const [key, value] of tell(pair)) {
+            if (value === null || value === undefined) continue;
+            let sample = pair.made.get(key);
+            if (sample === undefined)
+              pair.made.set(key, (sample = new Sample({ target, node, ...labelsOf(key) }, null, 0)));
+            sample.value = value;
+            yield sample;
+          }
+        }
+      }
+    });
+  }
+
+  view(
+    'watchpost_check_phase_seconds',
+    'How long each part of the last check took.',
+    (phase) => ({ phase }),
+    ({ phases }) => Object.entries(phases),
+  );
+  for (const [metric, help] of Object.entries(factMetrics)) {
+    const facts = factNames.filter((fact) => shownFacts[fact]?.metric === metric);
+    const labels = new Map<string, Labels>(facts.map((fact) => [fact, statOf(shownFacts[fact])]));
+    const isKept = facts.some((fact) => keptFacts.includes(fact));
+    view(
+      metric,
+      help,
+      (fact) => labels.get(fact) ?? {},
+      (pair) => {
+        const from = isKept ? pair.kept : pair.facts;
+        // Most pairs have none, and there may be very many.
+        return facts.every((fact) => from[fact] === undefined) ? none : facts.map((fact) => [fact, from[fact]]);
+      },
+    );
+  }
+}
+
+const none: readonly never[] = [];
+
+const statOf = (shown: ShownFact | null): Labels => (shown?.stat === undefined ? {} : { stat: shown.stat });

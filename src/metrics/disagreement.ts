@@ -22,10 +22,9 @@ export function createDisagreement(clock: Clock): Disagreement {
   const nodes = new Map<string, Slot[]>();
   const slotNow = () => Math.floor(clock.elapsed() / slotMs);
 
-  function slotOf(node: string): Slot {
+  function slotOf(node: string, number: number): Slot {
     let slots = nodes.get(node);
     if (slots === undefined) nodes.set(node, (slots = []));
-    const number = slotNow();
     let slot = slots.at(-1);
     if (slot?.number === number) return slot;
     slot = { number, compared: 0, contradicted: 0 };
@@ -36,13 +35,17 @@ export function createDisagreement(clock: Clock): Disagreement {
 
   return {
     record(votes) {
-      const ups = votes.filter(({ outcome }) => outcome.status === 'up').length;
-      const downs = votes.filter(({ outcome }) => outcome.status === 'down').length;
+      let [ups, downs] = [0, 0];
+      for (const { outcome } of votes) {
+        if (outcome.status === 'up') ups += 1;
+        else if (outcome.status === 'down') downs += 1;
+      }
       if (ups + downs < 2) return;
+      const number = slotNow();
       for (const { node, outcome } of votes) {
         if (outcome.status === 'unknown') continue;
         const against = outcome.status === 'up' ? downs : ups;
-        const slot = slotOf(node.name);
+        const slot = slotOf(node.name, number);
         slot.compared += 1;
         if (against > (ups + downs - 1) / 2) slot.contradicted += 1;
       }

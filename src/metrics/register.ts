@@ -50,7 +50,7 @@ export class Family<S extends Series = Sample> implements ShownFamily {
 
 /** The metrics of targets on nodes. Each is written as it is when its turn comes. */
 export class Register {
-  readonly #families: Family<Series>[] = [];
+  readonly #families: ShownFamily[] = [];
   #births = 0;
 
   /** How many series that start at 0 there have been. */
@@ -79,6 +79,11 @@ export class Register {
 
   histogram(name: string, help: string, bounds: readonly number[]): Family<Distribution> {
     return this.#keep(new Family('histogram', name, help, (labels) => new Distribution(labels, bounds, this.bear())));
+  }
+
+  /** A gauge whose series are made when they are written. */
+  view(name: string, help: string, series: () => Iterator<Sample>): void {
+    this.#families.push({ name, help, type: 'gauge', [Symbol.iterator]: series });
   }
 
   #keep<S extends Series>(family: Family<S>): Family<S> {

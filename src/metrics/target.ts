@@ -97,5 +97,6 @@ export function createTargetMetrics(register: Register): TargetMetrics {
 export const shownHost = (host: string) => host.replace(/[?#].*$/s, '');
 
 function setState(series: TargetSeries, current: TargetState): void {
+  if (series.states.get(current)?.value === 1) return;
   for (const [name, sample] of series.states) sample.value = name === current ? 1 : 0;
 }

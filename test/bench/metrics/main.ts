@@ -1,54 +1,84 @@
 import { createLog } from '#kernel/log.ts';
 import { systemClock } from '#kernel/clock.ts';
-import { createMetrics } from '#metrics/metrics.ts';
-import { round, textOf, watched } from '../../support/metrics.ts';
+import { createMetrics, type Metrics } from '#metrics/metrics.ts';
+import { round, watched } from '../../support/metrics.ts';
 import { nodeInfo, up } from '../../support/votes.ts';
 
-// What metrics cost at 1,000 targets on 5 nodes: a vote on the way in, and a scrape with the longest time it holds the event loop.
-const nodes = ['de1', 'de2', 'fr1', 'us1', 'br1'].map((name) => nodeInfo(name));
-const targets = Array.from({ length: 1_000 }, (_, index) => watched(`target-${index}`));
-using metrics = createMetrics({
-  clock: systemClock,
-  log: createLog({ level: 'warn', pretty: false, fd: 2 }),
-  version: 'bench',
-  sources: {
-    nodes: () => nodes.map((info) => ({ info, up: true, eventLoopLagSeconds: 0 })),
-    deliveries: () => [],
-    store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
-    budgets: () => [],
-  },
-});
-metrics.targetsChanged(targets);
-const outcome = up(0.02, { phases: { resolve: 0.001, connect: 0.002, tls: 0.004, first_byte: 0.01, transfer: 0.003 } });
-const votes = nodes.map((node) => ({ node, outcome }));
-const repeat = 20;
-
-for (let pass = 0; pass < 3; pass += 1) {
-  const start = performance.now();
-  for (let turn = 0; turn < repeat; turn += 1) {
-    for (const { name } of targets) metrics.roundDone(round(name, { votes }));
-  }
-  const ms = performance.now() - start;
-  console.log(`vote: ${((ms * 1e3) / (repeat * targets.length * nodes.length)).toFixed(2)} us`);
+// What metrics cost: a vote on the way in, and a scrape with the longest time it holds the event loop, at many targets on few nodes
+// and at very many on two. By CPU, which other work on the machine changes less than what the clock says.
+const passes = 5;
+for (const [targets, nodes] of [
+  [1_000, 5],
+  [10_000, 2],
+] as const) {
+  console.log(`${targets.toLocaleString('en')} targets on ${nodes} nodes`);
+  await measure(targets, nodes);
 }
 
-for (let pass = 0; pass < 5; pass += 1) {
-  let longest = 0;
+async function measure(targetCount: number, nodeCount: number): Promise<void> {
+  const names = Array.from({ length: targetCount }, (_, index) => `target-${index}`);
+  const nodes = Array.from({ length: nodeCount }, (_, index) => nodeInfo(`de${index + 1}`));
+  using metrics = createMetrics({
+    clock: systemClock,
+    log: createLog({ level: 'warn', pretty: false, fd: 2 }),
+    version: 'bench',
+    sources: {
+      nodes: () => nodes.map((info) => ({ info, up: true, eventLoopLagSeconds: 0 })),
+      deliveries: () => [],
+      store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
+      budgets: () => [],
+    },
+  });
+  metrics.targetsChanged(names.map((name) => watched(name)));
+  measureVotes(metrics, names, nodes);
+  for (let pass = 0; pass < passes; pass += 1) await measureScrape(metrics);
+}
+
+function measureVotes(metrics: Metrics, names: readonly string[], nodes: readonly ReturnType<typeof nodeInfo>[]): void {
+  const phases = { resolve: 0.001, connect: 0.002, tls: 0.004, first_byte: 0.01, transfer: 0.003 };
+  const outcomes = Array.from({ length: 997 }, (_, index) => up(0.02 * (1 + index / 997), { phases }));
+  const turns = Math.ceil(100_000 / (names.length * nodes.length));
+  const perVote: string[] = [];
+  for (let pass = 0, next = 0; pass < passes; pass += 1) {
+    const cpu = process.cpuUsage();
+    for (let turn = 0; turn < turns; turn += 1) {
+      for (const name of names) {
+        const startedAt = systemClock.now();
+        const votes = nodes.map((node) => ({ node, outcome: outcomes[next++ % 997] ?? up(), startedAt }));
+        metrics.roundDone(round(name, { votes, dueAt: startedAt, startedAt }));
+      }
+    }
+    const { user, system } = process.cpuUsage(cpu);
+    perVote.push(((user + system) / (turns * names.length * nodes.length)).toFixed(2));
+  }
+  console.log(`vote: ${perVote.join(', ')} us of CPU`);
+}
+
+async function measureScrape(metrics: Metrics): Promise<void> {
+  let [longest, longestCpu] = [0, 0];
   let last = performance.now();
+  let lastCpu = process.threadCpuUsage();
   let running = true;
   const watch = () => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
+    const { user, system } = process.threadCpuUsage(lastCpu);
+    longest = Math.max(longest, performance.now() - last);
+    longestCpu = Math.max(longestCpu, (user + system) / 1_000);
+    last = performance.now();
+    lastCpu = process.threadCpuUsage();
     if (running) setImmediate(watch);
   };
   setImmediate(watch);
   const start = performance.now();
-  const text = await textOf(metrics);
+  const cpu = process.cpuUsage();
+  let [lines, bytes] = [0, 0];
+  for await (const part of metrics.scrape({ scraper: null }).body) {
+    lines += part.toString().split('\n').length - 1;
+    bytes += part.length;
+  }
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
   running = false;
-  const lines = text.split('\n').length;
   console.log(
-    `scrape: ${ms.toFixed(0)} ms, longest hold ${longest.toFixed(1)} ms, ${lines} lines, ${text.length} bytes`,
+    `scrape: ${((user + system) / 1_000).toFixed(0)} ms of CPU (${ms.toFixed(0)} by the clock), longest hold ${longestCpu.toFixed(1)} ms (${longest.toFixed(1)}), ${lines} lines, ${bytes} bytes`,
   );
 }
