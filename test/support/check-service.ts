@@ -15,6 +15,7 @@ import { type Assets, loadAssets } from '#web/assets/assets.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { createSite } from '#web/pages/site.ts';
 import { startWebServer, type WebOptions } from '#web/server.ts';
+import { eventually } from './program.ts';
 import { openAt, quiet, tempFolder } from './store.ts';
 import { nodeInfo } from './votes.ts';
 import { noMetrics } from './no-metrics.ts';
@@ -136,7 +137,9 @@ export async function threadNodes(infos: readonly NodeInfo[] = places): Promise<
     clock: systemClock,
     log: quiet,
   });
-  while (transport.nodes().some(({ online }) => !online)) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(60_000, () => {
+    if (transport.nodes().some(({ online }) => !online)) throw new Error('a node has not started');
+  });
   return transport;
 }
 

@@ -6,17 +6,22 @@ interface Counts {
   skipped: number;
 }
 
-/** Prints, after everything else, what each project counted and why tests were skipped. */
+/** Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again. */
 export class ProjectCounts implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const counts = new Map<string, Counts>();
     const reasons = new Map<string, number>();
+    const again: string[] = [];
     for (const module of modules) {
       const of = counts.get(module.project.name) ?? { passed: 0, failed: 0, skipped: 0 };
       counts.set(module.project.name, of);
       for (const test of module.children.allTests()) {
         of[stateOf(test)] += 1;
         const result = test.result();
+        const { retryCount = 0 } = test.diagnostic() ?? {};
+        if (result.state === 'passed' && retryCount > 0) {
+          again.push(`passed only after ${retryCount} more: ${module.relativeModuleId} > ${test.fullName}`);
+        }
         if (result.state !== 'skipped') continue;
         const reason = `${module.relativeModuleId}: ${result.note ?? 'what the file tries out first is not there'}`;
         reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -26,9 +31,8 @@ export class ProjectCounts implements Reporter {
     const lines = [...counts].map(
       ([name, { passed, failed, skipped }]) => `${name}: ${passed} passed, ${failed} failed, ${skipped} skipped`,
     );
-    process.stdout.write(
-      `${[...[...reasons].map(([reason, count]) => `${count} skipped in ${reason}`), '', ...lines].join('\n')}\n`,
-    );
+    const skips = [...reasons].map(([reason, count]) => `${count} skipped in ${reason}`);
+    process.stdout.write(`${[...again, ...skips, '', ...lines].join('\n')}\n`);
   }
 }
 

@@ -8,6 +8,7 @@ import { fromWire } from '#protocol/wire.ts';
 import { startService, type TestService, threadNodes } from '../../support/check-service.ts';
 import { serveHttp, type TestServer } from '../../support/http-servers.ts';
 import { checkRequest, extendedOf, nodeDescriptor, nodeId, nodeList, resultOf, rows } from '../../support/interface.ts';
+import { eventually } from '../../support/program.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
 
 // The interface, section by section, over HTTP with real nodes. With CHECK_SERVICE_URL set to the base URL of a service on
@@ -60,11 +61,11 @@ const result = async (type: Type, id: string) => ask(`/check-result/${id}`, Chec
 
 /** Polls until every node is finished, as section 4.2 allows, and gives the rows. */
 async function finished(type: Type, id: string): Promise<readonly unknown[]> {
-  for (;;) {
-    const found = await result(type, id);
-    if (Object.values(found).every((row) => row !== null)) return Object.values(found);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  return eventually(30_000, async () => {
+    const rows = Object.values(await result(type, id));
+    expect(rows).not.toContain(null);
+    return rows;
+  });
 }
 
 async function rowsOf(type: Type, host: string): Promise<readonly unknown[]> {

@@ -6,6 +6,7 @@ import { CheckResult, CheckStarted, NodeAddresses, NodeList } from '#protocol/sh
 import { ApiCheck, ApiNodeList } from '#protocol/version-one.ts';
 import { domain, fakeNodes, places, startService } from '../../support/check-service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { eventually } from '../../support/program.ts';
 import { up } from '../../support/votes.ts';
 
 // What decisions add to the interface: errors, methods, negotiation, waiting, events, versions, the public service's ways.
@@ -277,12 +278,12 @@ test('wait answers when the last node is done, and at the latest when it is up',
   const { request_id: run } = await open;
   const before = clock.pending;
   const waiting = fetch(`${service.url}/check-result/${run}?wait=2.5`);
-  while (clock.pending === before) await new Promise((resolve) => setTimeout(resolve, 1));
+  await eventually(30_000, () => expect(clock.pending).toBeGreaterThan(before));
   await clock.advance(2_600);
   expect(await (await waiting).json()).toEqual({ [id('de1')]: null });
   // The service never waits for a node for longer than its check may take.
   const patient = fetch(`${service.url}/check-result/${run}?wait=1000000`);
-  while (clock.pending === before) await new Promise((resolve) => setTimeout(resolve, 1));
+  await eventually(30_000, () => expect(clock.pending).toBeGreaterThan(before));
   await clock.advance(25_000);
   expect(await (await patient).json()).toEqual({
     [id('de1')]: [null, { message: expect.stringContaining('did not answer') }],
