@@ -105,11 +105,13 @@ function gateOf(
       if (choice === null) return { ok: false, failure: otherFamily(host, families), seconds };
       return { ok: true, ...choice, addresses, seconds };
     },
-    verify(pinned, { remoteAddress = pinned.address, localAddress }) {
+    verify(pinned, socket) {
+      const { remoteAddress = pinned.address } = socket;
       if (!isSameAddress(remoteAddress, pinned.address)) {
         return failure('node', 'forbidden', 'the connection did not end at the address that was asked for');
       }
       if (policy === 'private') return null;
+      const { localAddress } = socket;
       if (localAddress === undefined || !isSameAddress(remoteAddress, localAddress)) return null;
       return failure('node', 'forbidden', 'the target is this node itself');
     },

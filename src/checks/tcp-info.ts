@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { z } from 'zod';
 
 /** Reads the handshake's round trip of a connected socket as the kernel measured it; null where it did not. */
 export type ReadHandshake = (socket: Socket) => number | null;
@@ -23,8 +22,6 @@ const rttOffset = 68;
 const retransmissionsOffset = 100;
 const infoBytes = 104;
 
-const Handle = z.object({ _handle: z.object({ fd: z.int().min(0) }) });
-
 async function prepare(): Promise<ReadHandshake> {
   const getsockopt = process.platform === 'linux' ? await bind() : null;
   if (getsockopt === null) return () => null;
@@ -37,11 +34,18 @@ async function prepare(): Promise<ReadHandshake> {
   // The first call pays for the binding.
   read(-1);
   return (socket) => {
-    const handle = Handle.safeParse(socket);
-    if (!handle.success || !read(handle.data._handle.fd)) return null;
+    const fd = descriptorOf(socket);
+    if (fd === null || !read(fd)) return null;
     const microseconds = readWord(info, rttOffset);
     return microseconds === 0 || readWord(info, retransmissionsOffset) > 0 ? null : microseconds / 1e6;
   };
+}
+
+// Node tells it to nobody; by hand, for this is done for each connection.
+function descriptorOf(socket: Socket): number | null {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  if (typeof handle !== 'object' || handle === null || !('fd' in handle)) return null;
+  return typeof handle.fd === 'number' && handle.fd >= 0 ? handle.fd : null;
 }
 
 type GetSockOpt = (fd: number, level: number, option: number, value: Buffer, length: Buffer) => unknown;

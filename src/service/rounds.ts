@@ -63,8 +63,11 @@ export interface TargetRounds {
   letGo(moment: number): void;
   /** The wall clock was set back: what is due from now on has not been. */
   reset(now: number): void;
-  /** This process saw nothing of the time until `moment`: its rounds have as long as if they were due then. */
-  forgive(moment: number): void;
+  /**
+   * This process saw nothing of the time until `moment`: its rounds have as long as if they were due then. Where nodes kept what they
+   * saw meanwhile, no round of that time is over for it.
+   */
+  forgive(moment: number, isKept: boolean): void;
 }
 
 /**
@@ -163,8 +166,9 @@ export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions
       overUntil = now;
       awaited = dueAfter(now);
     },
-    forgive(moment) {
+    forgive(moment, isKept) {
       forgivenUntil = Math.max(forgivenUntil, moment);
+      if (isKept) return;
       let count = 0;
       for (let due = awaited; dueAfter(due) <= moment && due < earliestOpen() && count < mostCounted; count += 1) {
         due = dueAfter(due);

@@ -171,7 +171,8 @@ export class Watching implements Disposable {
     const elapsed = clock.elapsed();
     this.#lookedAt = { now, elapsed };
     if (now < before.now - clockJitterMs) for (const { rounds } of this.#places.values()) rounds.reset(now);
-    else if (now - before.now > heldUpMs + tickMs) for (const { rounds } of this.#places.values()) rounds.forgive(now);
+    else if (now - before.now > heldUpMs + tickMs)
+      for (const { rounds } of this.#places.values()) rounds.forgive(now, this.#catchUp.isOpen);
     return elapsed - before.elapsed > tickMs + shortlyMs;
   }
 
@@ -188,9 +189,6 @@ export class Watching implements Disposable {
   #assign(): void {
     this.#isDirty = false;
     if (this.#isLeft) return;
-    const early = this.#early ?? [];
-    this.#early = null;
-    for (const hear of early) hear();
     const statuses = [...this.#statuses.values()];
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
@@ -209,6 +207,10 @@ export class Watching implements Disposable {
       else if (place.asked.length === 0) this.#wheel.remove(place.name);
     }
     for (const [node, places] of wanted) this.#assignments.put(node, places);
+    const early = this.#early ?? [];
+    this.#early = null;
+    // By now it is known who has a vote.
+    for (const hear of early) hear();
   }
 
   #heardWatching(node: string, number: number, since: number): void {

@@ -48,7 +48,7 @@ test('a kind of rule that is one file and one line in the list is configured, wi
 
 test('it opens an incident, in its own words', async () => {
   await using target = await tcpServer(() => {});
-  await using program = await createProgram(house);
+  await using program = await createProgram({ house });
   const { logged, end } = await program.start(config(target.host, 'connecting: { above_ms: 0 }'));
   const { folder } = await logged(/^there is no smtp/);
   const mails = async () => (await readdir(String(folder))).filter((name) => name.endsWith('.eml'));

@@ -35,7 +35,14 @@ export interface Running {
   ) => Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-export async function createProgram(house = root): Promise<Program> {
+export interface ProgramOptions {
+  /** The folder of the sources to run, by default these. */
+  readonly house?: string;
+  /** Variables that it has besides ours. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export async function createProgram({ house = root, environment = {} }: ProgramOptions = {}): Promise<Program> {
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-'));
   const children: ChildProcess[] = [];
   return {
@@ -44,7 +51,7 @@ export async function createProgram(house = root): Promise<Program> {
     async start(config) {
       const path = join(folder, 'watchpost.yaml');
       await writeFile(path, config);
-      const running = await launch(path, house);
+      const running = await launch(path, house, environment);
       children.push(running.process);
       return running;
     },
@@ -55,10 +62,11 @@ export async function createProgram(house = root): Promise<Program> {
   };
 }
 
-async function launch(config: string, house: string): Promise<Running> {
+async function launch(config: string, house: string, environment: NodeJS.ProcessEnv): Promise<Running> {
   const child = mortal(
     spawn(process.execPath, ['src/watchpost.js', 'run', '--config', config], {
       cwd: house,
+      env: { ...process.env, ...environment },
       stdio: ['ignore', 'inherit', 'pipe'],
     }),
   );

@@ -79,7 +79,7 @@ export async function requestHttp1(socket: Socket, { request, onFirstByte, onErr
     );
     socket.once('error', fail);
     socket.once('close', () => {
-      fail(new EndedEarly());
+      if (!whole) fail(new EndedEarly());
       parser[Symbol.dispose]();
     });
     send(socket, request);

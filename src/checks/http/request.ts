@@ -2,8 +2,17 @@ import { userAgent } from '#kernel/version.ts';
 import { type HopRequest, targetOf } from './redirect.ts';
 import type { Spec } from './spec.ts';
 
+// A spec is checked again and again, and never changes.
+const prepared = new WeakMap<Spec, HopRequest>();
+
 /** The request that a spec asks for. Its headers override ours; compressed answers are taken, but not asked for. */
 export function firstRequest(spec: Spec): HopRequest {
+  const known = prepared.get(spec) ?? prepare(spec);
+  prepared.set(spec, known);
+  return known;
+}
+
+function prepare(spec: Spec): HopRequest {
   const target = targetOf(spec.host);
   if (typeof target === 'string') throw new TypeError(`host "${spec.host}" ${target}`);
   const authorization = authorizationOf(spec);

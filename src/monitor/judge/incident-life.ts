@@ -18,7 +18,8 @@ export function announce(
 ): Consequence {
   const told = recipients.filter(({ severities }) => severities.includes(incident.severity));
   const addressees = told.map(({ channel, recipient }) => ({ channel, recipient }));
-  const announced: Incident = { ...incident, held: null, told: addressees, toldLate: incident.held?.why ?? late };
+  const toldLate = incident.held === null ? late : `it was held back: ${incident.held.why}`;
+  const announced: Incident = { ...incident, held: null, told: addressees, toldLate };
   return { incident: announced, deliveries: told.map((to) => beginning(announced, to, now)) };
 }
 

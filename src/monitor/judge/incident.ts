@@ -109,7 +109,7 @@ export interface Incident {
   readonly held: Held | null;
   /** Who was told that it began, and will be told that it is over; null where that was not noted. */
   readonly told: readonly Addressee[] | null;
-  /** Why it was told later than it opened, in words; null where it was told at once, or was not told. */
+  /** Why it was told later than it opened, in words that follow "for"; null where it was told at once, or was not told. */
   readonly toldLate: string | null;
   /** Somebody knows of it: no more is said until it is over. */
   readonly acknowledged: { readonly at: number; readonly why: string } | null;

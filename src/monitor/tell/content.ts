@@ -7,7 +7,7 @@ import type { MessageKind } from '../judge/delivery.ts';
 import { type Addressee, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
 import type { Wording } from '../judge/rules/kind.ts';
 import type { MessagePart } from './message-part.ts';
-import { delay, lateness, unreachedInWords } from './remarks.ts';
+import { delay, heldBack, lateness, unreachedInWords } from './remarks.ts';
 
 export interface ContentOptions {
   /** IANA name of the zone that times are told in. */
@@ -146,7 +146,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
           `${words.was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
         ),
         headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
-        remarks: [...delay(trouble), ...shared.remarks],
+        remarks: [...heldBack(incident), ...delay(trouble), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };

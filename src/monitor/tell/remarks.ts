@@ -1,12 +1,15 @@
 import { singleLine } from '#kernel/text.ts';
 import type { MessagePart } from './message-part.ts';
 
+/** Why news comes later than it might have, though it could be delivered. */
+export function heldBack({ toldLate }: MessagePart['incident']): readonly string[] {
+  return toldLate === null ? [] : [`This is told late, for ${singleLine(toldLate)}.`];
+}
+
 /** Why the news of a beginning comes later than it might have. */
 export function lateness({ incident, sent }: MessagePart): readonly string[] {
   return [
-    ...(incident.toldLate === null
-      ? []
-      : [`This is told late, for it was held back: ${singleLine(incident.toldLate)}.`]),
+    ...heldBack(incident),
     ...(sent.lastError === null
       ? []
       : [`This is told late, for it could not be delivered: ${singleLine(sent.lastError)}.`]),

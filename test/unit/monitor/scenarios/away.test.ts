@@ -117,7 +117,8 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
   let hub: Hub | null = null;
   let arrived = true;
 
-  function start(plan: readonly Target[] = targets): Hub {
+  /** A hub that hears nodes; it watches nothing until it is told to begin. */
+  function open(plan: readonly Target[] = targets): () => void {
     const lastRounds = new Map<string, number>();
     for (const { target: name, dueAt, votes } of store.records)
       if (votes.length > 0) lastRounds.set(name, Math.max(dueAt, lastRounds.get(name) ?? 0));
@@ -141,33 +142,33 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
       policyOf: () => alone,
       linkTo: () => null,
     });
-    const monitor = startMonitor(
-      { targets: plan, maintenance: [] },
-      {
-        runner: {
-          nodes: () => names.map((name) => nodeInfo(name)),
-          watch: (one, listener) => watching.watch(one, listener),
-          leave: () => watching.leave(),
-          run: async ({ spec, nodes: selection }, signal) => ({
-            votes: await createRuns(transport, clock).run({ spec, nodes: selection, policy: 'private' }, signal),
-            reportUrl: null,
-          }),
-        },
-        store,
-        clock,
-        log,
-        events: {
-          roundAwaited() {},
-          roundSkipped() {},
-          roundDone() {},
-          recorded: ({ target: name, dueAt }) => watching.stored(`${name}/${dueAt}`),
-        },
-        wakeOutbox: () => outbox.wake(),
-        onUnstored: () => {},
+    const ports: Parameters<typeof startMonitor>[1] = {
+      runner: {
+        nodes: () => names.map((name) => nodeInfo(name)),
+        watch: (one, listener) => watching.watch(one, listener),
+        leave: () => watching.leave(),
+        run: async ({ spec, nodes: selection }, signal) => ({
+          votes: await createRuns(transport, clock).run({ spec, nodes: selection, policy: 'private' }, signal),
+          reportUrl: null,
+        }),
       },
-    );
-    outbox.start();
-    return (hub = { monitor, watching, outbox });
+      store,
+      clock,
+      log,
+      events: {
+        roundAwaited() {},
+        roundSkipped() {},
+        roundDone() {},
+        recorded: ({ target: name, dueAt }) => watching.stored(`${name}/${dueAt}`),
+      },
+      wakeOutbox: () => outbox.wake(),
+      onUnstored: () => {},
+    };
+    return () => {
+      const monitor = startMonitor({ targets: plan, maintenance: [] }, ports);
+      outbox.start();
+      hub = { monitor, watching, outbox };
+    };
   }
 
   const late: { target: string; dueAt: number; node: string; status: string }[] = [];
@@ -179,7 +180,7 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
     downs,
     nodes,
     late,
-    start,
+    start: () => open()(),
     /** The hub ends as it does when it is told to. */
     async kill() {
       const stopped = hub?.monitor.stop(0);
@@ -190,10 +191,17 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
       await clock.advance(0);
       await hub?.outbox.stop();
     },
-    /** A new hub, which hears all that the nodes have kept; in which order is up to `order`. */
-    async back(order = (all: (readonly Sighting[])[]) => all.toReversed(), plan = targets, arrives = true) {
+    /** A new hub, which hears all that the nodes have kept; in which order is up to `order`. It may take its time to begin. */
+    async back(
+      order = (all: (readonly Sighting[])[]) => all.toReversed(),
+      plan = targets,
+      arrives = true,
+      startMs = 0,
+    ) {
       arrived = false;
-      start(plan);
+      const begin = open(plan);
+      await clock.advance(startMs);
+      begin();
       await clock.advance(0);
       for (const node of nodes.values()) if (node.isLinked) node.resend(order);
       arrived = arrives;
@@ -256,9 +264,27 @@ test('an outage that began and ended while the hub was away is one late mail wit
   expect(incident?.toldLate).toBe('the monitor was away when it happened');
   expect(channel.subjects).toHaveLength(1);
   expect(channel.subjects[0]).toMatch(/shop/);
+  expect(channel.attempts[0]?.message.content.remarks).toContain(
+    'This is told late, for the monitor was away when it happened.',
+  );
   await whole.clock.advance(10 * minute);
   expect(channel.subjects).toHaveLength(1);
   expect(roundsOf(store, 'shop').gaps).toEqual([minute]);
+});
+
+test('a hub that takes long to start judges what happened before it all the same', async () => {
+  const { whole, store, channel, late } = await awayForTenMinutes(async ({ clock, downs }) => {
+    await clock.advance(2 * minute);
+    downs.add(host('shop'));
+    await clock.advance(5 * minute);
+    downs.delete(host('shop'));
+  });
+  await whole.back(undefined, targets, true, 30_000);
+  expect(channel.subjects).toHaveLength(1);
+  expect(late).toEqual([]);
+  await whole.clock.advance(10 * minute);
+  for (const { name } of targets) expect(roundsOf(store, name).gaps).toEqual([minute]);
+  expect(store.records.flatMap(({ votes }) => votes).filter(({ outcome }) => outcome.status === 'unknown')).toEqual([]);
 });
 
 test('an outage that is still open is told at once, dated back, and says why it is late; its end is told as ever', async () => {

@@ -143,7 +143,12 @@ test('a target that went down three times while its mails waited is called flapp
 });
 
 test('what is slow did not see anything down, and what is told late says why', () => {
-  const slow = { ...shopDown, wording: latency.wording, toldLate: 'maintenance until 04:00', labels: { team: 'web' } };
+  const slow = {
+    ...shopDown,
+    wording: latency.wording,
+    toldLate: 'it was held back: maintenance until 04:00',
+    labels: { team: 'web' },
+  };
   const { content } = composeMessage([part(slow, [delivery({ lastError: '451 later', attempts: 1 })])], utc);
   expect(content.tables[0]?.rows.map((row) => row[1]?.text)).toEqual(['slow', 'slow', 'slow', 'ok']);
   expect(content.remarks).toEqual([
