@@ -5,6 +5,7 @@ import { openConfigSource } from '#config/config-source.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
+import { widenYoungGeneration } from '#kernel/young-generation.ts';
 import { urlOfDaemon } from './ask-daemon.ts';
 import { paintOf } from './paint.ts';
 import { tellChanges } from './state-lines.ts';
@@ -27,6 +28,7 @@ export async function run(
     config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
   log.info({ targets: config.targets.length, ...where }, 'watching');
   using open = new DisposableStack();
+  open.use(widenYoungGeneration(systemClock));
   if (context.interactive) open.use(tellPerson(daemon, config, context));
   const stopped = context.stop.aborted ? undefined : once(context.stop, 'abort');
   try {

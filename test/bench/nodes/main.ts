@@ -1,126 +1,46 @@
 import { cpus } from 'node:os';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { CheckSpec } from '#checks/index.ts';
-import { systemClock } from '#kernel/clock.ts';
-import { systemRandom } from '#kernel/random.ts';
-import { createNatsTransport } from '#transport/nats/hub.ts';
-import { natsObstacle, startNats } from '../../support/nats-server.ts';
-import { quiet } from '../../support/remote-nodes.ts';
-import { nodeInfo } from '../../support/votes.ts';
+import { parseArgs } from 'node:util';
+import { natsObstacle } from '../../support/nats-server.ts';
+import { comeFirst } from '../tools/processes.ts';
+import { measureCommands } from './commands.ts';
+import { measureOneNode } from './one-node.ts';
+import { measureResults } from './results.ts';
 
-// How many results one hub takes in: a real nats-server, the hub in this process, the nodes in a process of their own, all on
-// this machine. The checks themselves take no time, so that nothing but the way there and back is measured.
+// Nodes on other machines: what they see into one hub, one of them at its limit and beyond, and what is asked for at once.
 
-const never = new AbortController().signal;
-const command = {
-  spec: CheckSpec.parse({ type: 'tcp', host: '192.0.2.1:443' }),
-  policy: 'public',
-  deadlineMs: 5_000,
-} as const;
-const seconds = 5;
-const warmUpSeconds = 1;
-
-interface Figures {
-  readonly perSecond: number;
-  readonly hubCpuUs: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly failed: number;
-}
-
-async function measure(count: number, rate: number | null): Promise<Figures> {
-  const names = Array.from({ length: count }, (_, index) => `zz${index + 1}`);
-  await using server = await startNats({ nodes: names });
-  let listed = false;
-  const hub = createNatsTransport({
-    account: server.account(),
-    enrolled: async () => (listed ? null : ((listed = true), names.map((name) => nodeInfo(name)))),
-    onLate: async () => {},
-    onAbsence: () => {},
-    absentAfterMs: 300_000,
-    clock: systemClock,
-    random: systemRandom,
-    log: quiet,
-  });
-  const accounts = names.map((name) => ({ ...server.account(name), seed: server.account(name).seed.reveal() }));
-  const child = fork(new URL('agents-child.ts', import.meta.url), { stdio: 'inherit' });
-  child.send(accounts);
-  await once(child, 'message');
-  while (hub.nodes().some(({ online }) => !online) || hub.nodes().length < count) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-
-  const latencies: number[] = [];
-  let failed = 0;
-  let counting = false;
-  const runOnce = async (name: string): Promise<void> => {
-    const began = performance.now();
-    const outcome = await hub.run(name, command, never);
-    if (!counting) return;
-    if (outcome.status === 'up') latencies.push(performance.now() - began);
-    else failed += 1;
-  };
-  const stop = new AbortController();
-  const inFlight = new Set<Promise<void>>();
-  const flood = async (name: string) => {
-    while (!stop.signal.aborted) await runOnce(name);
-  };
-  const paced = async (perSecond: number) => {
-    const began = performance.now();
-    for (let sent = 0; !stop.signal.aborted;) {
-      for (const due = ((performance.now() - began) / 1_000) * perSecond; sent < due; sent += 1) {
-        const running = runOnce(names[sent % count] ?? '');
-        inFlight.add(running);
-        void running.finally(() => inFlight.delete(running));
-      }
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-  };
-  const width = Math.max(1, Math.floor(400 / count));
-  const work =
-    rate === null ? names.flatMap((name) => Array.from({ length: width }, () => flood(name))) : [paced(rate)];
-  await new Promise((resolve) => setTimeout(resolve, warmUpSeconds * 1_000));
-  counting = true;
-  const cpu = process.cpuUsage();
-  const began = performance.now();
-  await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-  counting = false;
-  const { user, system } = process.cpuUsage(cpu);
-  const tookSeconds = (performance.now() - began) / 1_000;
-  stop.abort();
-  await Promise.all([...work, ...inFlight]);
-  child.disconnect();
-  await once(child, 'exit');
-  await hub.close();
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
-  return {
-    perSecond: latencies.length / tookSeconds,
-    hubCpuUs: (user + system) / latencies.length,
-    p50: at(0.5),
-    p99: at(0.99),
-    failed,
-  };
-}
+const { values: options } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    only: { type: 'string', multiple: true, default: ['results', 'one-node', 'commands'] },
+    quick: { type: 'boolean', default: false },
+    rate: { type: 'string', multiple: true },
+    seconds: { type: 'string' },
+  },
+});
+const { quick } = options;
+const seconds = Number(options.seconds ?? (quick ? 10 : 60));
 
 const obstacle = natsObstacle();
 if (obstacle === null) {
+  comeFirst();
   console.log(`${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}\n`);
-  console.log('| nodes | load | results/s | hub CPU/result | p50 | p99 | failed |');
-  console.log('| --- | --- | --- | --- | --- | --- | --- |');
-  for (const count of [1, 20, 200]) {
-    for (const rate of [500, 2_000, null]) {
-      const { perSecond, hubCpuUs, p50, p99, failed } = await measure(count, rate);
-      const load = rate === null ? 'all it takes' : `${rate}/s`;
-      const figures = [
-        perSecond.toFixed(0),
-        `${hubCpuUs.toFixed(0)} µs`,
-        `${p50.toFixed(1)} ms`,
-        `${p99.toFixed(1)} ms`,
-      ];
-      console.log(`| ${[count, load, ...figures, failed].join(' | ')} |`);
-    }
+  if (options.only.includes('results')) {
+    const rates = (options.rate ?? (quick ? ['1000', '5000'] : ['1000', '5000', '16700'])).map(Number);
+    await measureResults(rates.map((perSecond) => ({ nodes: 20, perSecond, seconds })));
+    console.log('aims: 16,700 results/s stored without loss, at most 60 us of CPU of the hub for each\n');
+  }
+  if (options.only.includes('one-node')) {
+    await measureOneNode(
+      (options.rate ?? (quick ? ['1000', '10000'] : ['1000', '5000', '10000'])).map(Number),
+      seconds,
+    );
+    console.log(
+      'aims: 5,000 results/s from one node; asked for twice of what it can, it leaves rounds out and goes on\n',
+    );
+  }
+  if (options.only.includes('commands')) {
+    const counts = quick ? [20] : [1, 20, 200];
+    await measureCommands(counts.flatMap((count) => [500, null].map((rate) => [count, rate] as const)));
   }
 } else {
   console.log(obstacle);

@@ -1,0 +1,87 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startNats } from '../../support/nats-server.ts';
+import { cpuSeconds, memoryBytes } from '../tools/processes.ts';
+import { figure, printTable } from '../tools/table.ts';
+import { startHub, storedBetween } from './hub.ts';
+import type { Sent } from './results-child.ts';
+
+// What nodes see of what they watch, on its way into one hub: a real nats-server, the real program as the hub, which judges, stores
+// and counts as ever, and many nodes in a process of their own, with the wheels and batches of real ones. Their checks take no time.
+
+export interface ResultsLoad {
+  readonly nodes: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+const everySeconds = 10;
+const settleMs = 5_000;
+
+export async function measureResults(loads: readonly ResultsLoad[]): Promise<void> {
+  const rows: string[][] = [];
+  for (const load of loads) rows.push(await measure(load));
+  printTable(
+    ['results', 'stored per s', 'hub CPU us', 'nodes CPU us', 'lost', 'unknown', 'late', 'MB of the hub'],
+    rows,
+  );
+}
+
+async function measure({ nodes: count, perSecond, seconds }: ResultsLoad): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, index) => `zz${index + 1}`);
+  await using nats = await startNats({ nodes: names });
+  // Every node votes on every target.
+  const targets = Math.round((perSecond * everySeconds) / count);
+  await using hub = await startHub(nats, {
+    defaults: { every: `${everySeconds}s`, rules: ['down'] },
+    rules: { down: { failing: 'majority', rounds: 2, recover: 2 } },
+    targets: Object.fromEntries(
+      Array.from({ length: targets }, (_, index) => [
+        `target-${index}`,
+        { check: 'tcp', host: `192.0.2.${1 + (index % 250)}:${1_000 + index}` },
+      ]),
+    ),
+  });
+  const child = fork(new URL('results-child.ts', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  try {
+    const accounts = names.map((name) => ({ ...nats.account(name), seed: nats.account(name).seed.reveal() }));
+    child.send(accounts);
+    await once(child, 'message');
+    // All nodes are told what to watch, and each target was seen once.
+    while ((await ask(child)).results < targets * count) await pause(500);
+    await pause(settleMs);
+
+    const pid = hub.running.process.pid ?? 0;
+    const from = Math.ceil(Date.now() / 1_000) * 1_000;
+    await pause(from - Date.now());
+    const before = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
+    await pause(seconds * 1_000);
+    const after = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
+    const memory = memoryBytes(pid).now;
+    await pause(settleMs);
+    const { waiting } = await ask(child);
+    if (waiting > perSecond) console.log(`  ${waiting} batches wait at the nodes: the hub does not take all of it`);
+    const { stored, unknown, late } = storedBetween(hub, from, from + seconds * 1_000);
+    const expected = Math.round((targets * count * seconds) / everySeconds);
+    return [
+      `${count} nodes, ${perSecond}/s`,
+      figure(stored / seconds),
+      figure(((after.hub - before.hub) * 1e6) / stored),
+      figure(((after.nodes - before.nodes) * 1e6) / stored),
+      String(Math.max(0, expected - stored)),
+      String(unknown),
+      String(late),
+      (memory / 1e6).toFixed(0),
+    ];
+  } finally {
+    child.disconnect();
+    await once(child, 'exit');
+  }
+}
+
+async function ask(child: ChildProcess): Promise<Sent> {
+  child.send('how many?');
+  const [sent] = (await once(child, 'message')) as [Sent];
+  return sent;
+}
