@@ -30,8 +30,8 @@ export interface Watching extends Disposable {
 interface Watched extends Recurring {
   readonly assigned: LocalTarget;
   isRunning: boolean;
-  /** What was seen last, in a word; null before. */
-  last: string | null;
+  /** What was seen last, in a word. */
+  last: string;
 }
 
 // What is as it was waits so long for company, or until so much of it is there.
@@ -97,7 +97,7 @@ export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOp
     const { name, schedule, revision, refusal } = assigned;
     const known = watched.get(name)?.assigned;
     if (known?.revision === revision && known.refusal === refusal) return;
-    const target: Watched = { name, schedule, assigned, isRunning: false, last: null };
+    const target: Watched = { name, schedule, assigned, isRunning: false, last: upWord };
     watched.set(name, target);
     wheel.add(target);
   }
@@ -123,4 +123,6 @@ export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOp
   };
 }
 
-const wordFor = (outcome: Outcome) => (outcome.status === 'up' ? 'up' : `${outcome.status} ${outcome.failure.code}`);
+// Nothing was seen yet: that it is up is no news.
+const upWord = 'up';
+const wordFor = (outcome: Outcome) => (outcome.status === 'up' ? upWord : `${outcome.status} ${outcome.failure.code}`);

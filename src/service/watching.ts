@@ -207,10 +207,10 @@ export class Watching implements Disposable {
       else if (place.asked.length === 0) this.#wheel.remove(place.name);
     }
     for (const [node, places] of wanted) this.#assignments.put(node, places);
-    const early = this.#early ?? [];
+    const early = this.#early;
     this.#early = null;
     // By now it is known who has a vote.
-    for (const hear of early) hear();
+    early?.forEach((hear) => hear());
   }
 
   #heardWatching(node: string, number: number, since: number): void {
@@ -257,9 +257,8 @@ export class Watching implements Disposable {
 
   // What came in meanwhile, over all targets in the order in which it was due.
   #judgeAll(): void {
-    const now = this.#options.clock.now();
     const rounds = [...this.#places.values()].flatMap((place) =>
-      place.rounds.openUntil(now).map((dueAt) => ({ place, dueAt })),
+      place.rounds.openUntil(this.#options.clock.now()).map((dueAt) => ({ place, dueAt })),
     );
     for (const { place, dueAt } of rounds.toSorted((a, b) => a.dueAt - b.dueAt)) this.#judge(place, dueAt);
   }

@@ -12,8 +12,8 @@ export interface Evidence {
   /** Rows of a query on the database that is left. */
   readonly query: (sql: string) => readonly Record<string, unknown>[];
   readonly received: readonly ReceivedMail[];
-  /** Whether the clock was set back: then the order of rounds in the history says nothing. */
-  readonly isClockBack: boolean;
+  /** Whether each round was judged when it was over, in the order of its due time: then history and incidents show the same changes. */
+  readonly isHistoryJudged: boolean;
   /** Whether mails were refused for good: news of what is over may then be given up. */
   readonly isRefused: boolean;
 }
@@ -28,7 +28,7 @@ interface Told {
 }
 
 /** Compares what the database says with what the mail server took. */
-export function judge({ query, received, isClockBack, isRefused }: Evidence): Judgement {
+export function judge({ query, received, isHistoryJudged, isRefused }: Evidence): Judgement {
   const faults: string[] = [];
   const must = (holds: boolean, otherwise: string) => {
     if (!holds) faults.push(otherwise);
@@ -82,7 +82,7 @@ export function judge({ query, received, isClockBack, isRefused }: Evidence): Ju
   for (const id of unknown) must(false, `the mail ${id} was accepted, and no delivery knows of it`);
 
   must(incidents.length > 0, 'nothing happened: this says nothing');
-  if (!isClockBack) faults.push(...unseen(query, incidents.length));
+  if (isHistoryJudged) faults.push(...unseen(query, incidents.length));
   const merged = rows.filter(({ state }) => state === 'merged').length;
   return {
     counts: {
@@ -96,11 +96,11 @@ export function judge({ query, received, isClockBack, isRefused }: Evidence): Ju
       lost,
       'given up after a 5xx': givenUp,
     },
-    lateMs: isClockBack
-      ? []
-      : rows
+    lateMs: isHistoryJudged
+      ? rows
           .flatMap(({ seen, settled, kind }) => (settled === null || kind === 'reminder' ? [] : [settled - seen]))
-          .toSorted((a, b) => a - b),
+          .toSorted((a, b) => a - b)
+      : [],
     faults,
   };
 }

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
 import { diskObstacle } from '../support/small-disk.ts';
 import { judge } from './judge.ts';
+import { nodesObstacle, playNodes } from './nodes.ts';
 import { type Day, days, play } from './play.ts';
 import { playUplink, uplinkObstacle } from './uplink.ts';
 
 // Kills the real program at random moments while incidents open and close and the mail server comes and goes, sets its clock back over
-// restarts, refuses its mails for good, fills its disk, and takes its uplink away and gives it back in steps; and then counts what
-// became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
+// restarts, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps, kills hub, nats-server and nodes
+// in turn; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +29,7 @@ let faultCount = 0;
 
 async function live(day: Day): Promise<void> {
   await using played = await play({ kills, seed, day, report: (line) => console.log(line) });
-  const evidence = { ...played, isClockBack: day === 'clock', isRefused: day === 'refusals' };
+  const evidence = { ...played, isHistoryJudged: day !== 'clock', isRefused: day === 'refusals' };
   const { counts, lateMs, faults } = judge(evidence);
   const at = (share: number) => lateMs[Math.min(lateMs.length - 1, Math.floor(lateMs.length * share))] ?? 0;
   const late = day === 'clock' ? {} : { 'late p50 ms': at(0.5), 'late p99 ms': at(0.99), 'late max ms': at(1) };
@@ -50,6 +51,16 @@ if (isWanted('uplink')) {
     const { counts, faults } = await playUplink();
     print('uplink', counts);
     for (const fault of faults) console.error(`FAULT uplink: ${fault}`);
+    faultCount += faults.length;
+  }
+}
+if (isWanted('nodes')) {
+  const obstacle = nodesObstacle();
+  if (obstacle !== null) console.log(`nodes: not here: ${obstacle}`);
+  else {
+    const { counts, faults } = await playNodes({ kills, seed });
+    print('nodes', counts);
+    for (const fault of faults) console.error(`FAULT nodes: ${fault}`);
     faultCount += faults.length;
   }
 }
