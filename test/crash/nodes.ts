@@ -18,7 +18,7 @@ import { startSwitched } from './switched.ts';
 const root = new URL('../../', import.meta.url).pathname;
 const names = ['de1', 'us1'];
 const targetNames = ['t0', 't1', 't2'];
-const everyMs = 1_000;
+const everyMs = 2_000;
 const longestLifeMs = 8_000;
 const longestPauseMs = 4_000;
 const settleMs = 180_000;

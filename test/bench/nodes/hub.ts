@@ -45,3 +45,10 @@ export async function skippedRounds({ running }: Hub): Promise<number> {
   const text = await (await fetch(`${running.url}/metrics`)).text();
   return Number(/^watchpost_rounds_total\{outcome="skipped"\} (\d+)/m.exec(text)?.[1] ?? Number.NaN);
 }
+
+/** Prints what the hub warned of, each once. */
+export function tellWarnings({ running }: Hub): void {
+  const warnings = running.log.filter(({ level }) => level === 'warn' || level === 'error');
+  for (const [msg, all] of Map.groupBy(warnings, (line) => line.msg))
+    console.log(`  the hub says ${all.length} times: ${msg}`);
+}

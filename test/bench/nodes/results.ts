@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startNats } from '../../support/nats-server.ts';
 import { cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { figure, printTable } from '../tools/table.ts';
-import { startHub, storedBetween } from './hub.ts';
+import { startHub, storedBetween, tellWarnings } from './hub.ts';
 import type { Sent } from './results-child.ts';
 
 // What nodes see of what they watch, on its way into one hub: a real nats-server, the real program as the hub, which judges, stores
@@ -63,6 +63,7 @@ async function measure({ nodes: count, perSecond, seconds }: ResultsLoad): Promi
     await pause(settleMs);
     const { waiting } = await ask(child);
     if (waiting > mostWaiting * count) console.log(`  ${waiting} batches wait at the nodes in the end`);
+    tellWarnings(hub);
     const { stored, unknown, late } = storedBetween(hub, from, from + seconds * 1_000);
     const expected = Math.round((targets * count * seconds) / everySeconds);
     return [
