@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { runProgram } from '#cli/program.ts';
 import type { Terminal, CommandContext } from '#cli/command-context.ts';
+import { goesOnEveryMs, guardStop } from '#cli/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { version } from '#kernel/version.ts';
 
@@ -25,6 +26,7 @@ const context: CommandContext = {
   stop: stop.signal,
   onHangup: (action) => void process.on('SIGHUP', action),
   onSignals,
+  guardStop: () => void setInterval(guardStop(stop.signal), goesOnEveryMs).unref(),
   output: process.stdout,
   errors: process.stderr,
   interactive: process.stdout.isTTY,

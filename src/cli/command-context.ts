@@ -8,6 +8,8 @@ export interface CommandContext {
   readonly pid: number;
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
+  /** From now on the process ends soon after it is told to stop, even where its main thread hangs. */
+  readonly guardStop: () => void;
   /** From now on SIGHUP calls `action` instead of ending the process. */
   readonly onHangup: (action: () => void) => void;
   /**

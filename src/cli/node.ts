@@ -18,6 +18,7 @@ export async function runNode(
   { config: path, logLevel, settings }: NodeOptions,
   context: CommandContext,
 ): Promise<number> {
+  context.guardStop();
   const config = await loadNodeConfig({ path: path ?? null, env: context.env, flags: settings, cwd: context.cwd });
   const log = createLog({ level: logLevel, pretty: context.interactive, fd: 2 });
   const node = await startNodeProcess(config, {

@@ -16,6 +16,7 @@ export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   context: CommandContext,
 ): Promise<number> {
+  context.guardStop();
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
   using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
   const config = await source.load();
