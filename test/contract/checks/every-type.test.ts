@@ -32,11 +32,14 @@ const specs: Readonly<Record<string, object>> = {
   websocket: { host: 'wss://a.example/' },
 };
 
+// Of a domain a registry is asked: where that leads is never the domain's fault.
+const reaching = probedTypeNames.filter((type) => type !== 'domain');
+
 test('all types are here', () => {
-  expect(Object.keys(specs).toSorted()).toEqual([...probedTypeNames].toSorted());
+  expect(Object.keys(specs).toSorted()).toEqual([...reaching].toSorted());
 });
 
-test.each(probedTypeNames)(
+test.each(reaching)(
   'a name that leads nowhere, as that of an expired domain does, is the target itself: %s',
   async (type) => {
     for (const address of ['0.0.0.0', '240.0.0.1', '255.255.255.255', '224.0.0.1', 'ff02::1']) {

@@ -35,7 +35,9 @@ const code = (host: string, timeout: string) => `
   console.log(JSON.stringify(Object.fromEntries(await Promise.all(specs.map(probe)))));
 `;
 
-const alike = (outcome: string) => Object.fromEntries(probedTypeNames.map((type) => [type, outcome]));
+// Of a domain a registry is asked: what keeps a node from that is never the domain's fault.
+const reaching = probedTypeNames.filter((type) => type !== 'domain');
+const alike = (outcome: string) => Object.fromEntries(reaching.map((type) => [type, outcome]));
 const own = alike('unknown node local');
 // The kernel tells datagram sockets of no such thing (udp(7)): to them it is silence, which is for each check to judge.
 const unreachable = { ...alike('down target unreachable'), dns: 'down target timeout', udp: 'unknown target silent' };
@@ -146,7 +148,7 @@ describe.skipIf(why !== null && process.env.CI === undefined)(
     });
 
     test('is asked of every type of check', () => {
-      expect(Object.keys(specs).toSorted()).toEqual([...probedTypeNames].toSorted());
+      expect(Object.keys(specs).toSorted()).toEqual([...reaching].toSorted());
     });
 
     test.each(scenes)('$name', async ({ shell, host, timeout = '2s', expected }) => {

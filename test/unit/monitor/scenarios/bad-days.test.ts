@@ -82,6 +82,48 @@ test('a window of maintenance that ends is followed by as many failing rounds as
   expect(failed).toHaveLength(3);
 });
 
+test('rounds that failed in a window of maintenance do not make a rule come true after it', async () => {
+  const start = '2026-01-01T00:00:00Z';
+  const ends = Date.parse(start) + 600_000;
+  await using scenario = await startScenario({
+    start,
+    targets: [target('shop', { rules: [rule('down', { rounds: 3, confirm: false })] }), target('blog')],
+    maintenance: [{ targets: ['shop'], time: { kind: 'once', from: Date.parse(start), to: ends } }],
+  });
+  // Two of three rounds fail before its end.
+  await scenario.clock.advance(600_000 - 125_000);
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(125_000);
+  const before = scenario.runs.filter((run) => run.target === 'shop' && run.at >= ends - 120_000 && run.at < ends);
+  expect(before).toHaveLength(2);
+  await scenario.clock.advance(600_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+  const toldAt = scenario.store.deliveries[0]?.createdAt ?? 0;
+  const failed = scenario.runs.filter((run) => run.target === 'shop' && run.at >= ends && run.at <= toldAt);
+  expect(failed).toHaveLength(3);
+});
+
+test('rounds that failed while an outage above went on do not make a rule come true after it', async () => {
+  const slowly = [rule('down', { rounds: 3, confirm: false })];
+  await using scenario = await startScenario({
+    targets: [target('router', every(10)), target('shop', { dependsOn: ['router'], rules: slowly }), target('blog')],
+  });
+  await scenario.clock.advance(300_000);
+  scenario.see('router', 'd');
+  await scenario.clock.advance(60_000);
+  // Two rounds fail, and before the third one the router is well again.
+  scenario.see('shop', 'd');
+  const rounds = () => scenario.runs.filter((run) => run.target === 'shop').length;
+  for (const until = rounds() + 2; rounds() < until;) await scenario.clock.advance(1_000);
+  scenario.see('router', 'u');
+  await scenario.clock.advance(600_000);
+  const shop = [...scenario.store.incidents.values()].find((one) => one.target === 'shop');
+  const toldAt = scenario.store.deliveries.find(({ incidentId }) => incidentId === shop?.id)?.createdAt ?? 0;
+  const backAt = scenario.store.deliveries.find(({ kind }) => kind === 'resolved')?.createdAt ?? Number.NaN;
+  const failed = scenario.runs.filter((run) => run.target === 'shop' && run.at >= backAt && run.at <= toldAt);
+  expect(failed).toHaveLength(3);
+});
+
 test('a clock that was set back over a restart blinds nobody: rounds, states, incidents and mails go on', async () => {
   await using scenario = await startScenario({ targets: [target('shop'), target('blog')] });
   let looks = 0;

@@ -259,6 +259,23 @@ describe('the outbox', () => {
     expect(outbox.refusedMs()).toBe(0);
   });
 
+  test('a server that is away for an hour is one line in the log, one for each other reason, and one when it is back', async () => {
+    email.answer = () => refusedForNow;
+    addIncidents(30, 'ops@example.com', 1);
+    outbox.start();
+    await clock.advance(40 * minute);
+    email.answer = () => ({ kind: 'retry', reason: '421 closing' });
+    await clock.advance(40 * minute);
+    email.answer = () => accepted;
+    await clock.advance(60 * minute);
+    const about = logged.lines.filter(({ msg }) => msg.startsWith('messages are'));
+    expect(about.map(({ msg, reason }) => [msg, reason])).toEqual([
+      ['messages are not taken', '451 try again'],
+      ['messages are not taken', '421 closing'],
+      ['messages are taken again', undefined],
+    ]);
+  });
+
   test('gives up what could not be delivered for a week', async () => {
     email.answer = () => refusedForNow;
     store.add(shopDown, opened);
