@@ -58,14 +58,22 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
     return found?.target ?? null;
   }
 
-  async function answer(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
-    const { secret, what = '' } = request.params;
+  // Before anything of its body is read: whoever has no secret has nothing to say.
+  function refuseStrangers(request: FastifyRequest<Call>, reply: FastifyReply): FastifyReply | undefined {
+    if (ownerOf(request.params.secret) !== null) return undefined;
+    reply.header('connection', 'close');
     const client = networkOf(request.ip);
     const waitMs = strangers.waitMs(client, 1);
+    if (waitMs > 0) return refuse(reply, 429, Math.ceil(waitMs / 1_000), 'too many calls with an unknown secret');
+    strangers.take(client, 1);
+    reply.callNotFound();
+    return reply;
+  }
+
+  async function answer(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
+    const { secret, what = '' } = request.params;
     const owner = ownerOf(secret);
     if (owner === null) {
-      if (waitMs > 0) return refuse(reply, 429, Math.ceil(waitMs / 1_000), 'too many calls with an unknown secret');
-      strangers.take(client, 1);
       reply.callNotFound();
       return reply;
     }
@@ -90,6 +98,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   return async (app) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', async (_: FastifyRequest, payload: Readable) => lastLines(payload));
+    app.addHook<Call>('onRequest', async (request, reply) => refuseStrangers(request, reply));
     for (const url of ['/beat/:secret', '/beat/:secret/:what'])
       app.route<Call>({ method: ['GET', 'HEAD', 'POST'], url, handler: answer });
   };

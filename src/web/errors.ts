@@ -73,5 +73,8 @@ function statusOf(error: unknown): number {
 
 /** The path and query of a request as a log may hold them: what is as good as a password is left out. */
 export function withoutSecret(url: string): string {
-  return url.replace(/^\/(beat|acknowledge)\/[^/?#]+/, '/$1/[secret]');
+  // However it is written: the router reads %62eat as beat.
+  const path = url.replaceAll(/%([2-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+  const secret = /^(?:\w+:\/\/[^/]*)?\/+(beat|acknowledge)\/[^/?#]+/;
+  return secret.test(path) ? path.replace(secret, '/$1/[secret]') : url;
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
+import { networkOf } from '#kernel/network.ts';
 import { isPassword } from '#kernel/password.ts';
 import type { Random } from '#kernel/random.ts';
 import { isLocal } from './caller.ts';
@@ -42,7 +43,7 @@ const cookieName = 'watchpost_session';
 
 const sessionMs = 7 * 86_400_000;
 const attemptsMs = 60_000;
-const attemptsPerAddress = 10;
+const attemptsPerNetwork = 10;
 const attemptsAtOnce = 2;
 const mostSessions = 10_000;
 // Compared where the user is unknown, so that time does not tell who is there.
@@ -69,11 +70,12 @@ export function createAccess(options: AccessOptions): Access {
 
   function mayTry(from: string): boolean {
     const now = clock.elapsed();
-    for (const [address, { since }] of attempts) if (now - since > attemptsMs) attempts.delete(address);
-    const known = attempts.get(from) ?? { count: 0, since: now };
-    attempts.set(from, known);
+    for (const [network, { since }] of attempts) if (now - since > attemptsMs) attempts.delete(network);
+    const network = networkOf(from);
+    const known = attempts.get(network) ?? { count: 0, since: now };
+    attempts.set(network, known);
     known.count += 1;
-    return known.count <= attemptsPerAddress && running < attemptsAtOnce;
+    return known.count <= attemptsPerNetwork && running < attemptsAtOnce;
   }
 
   return {

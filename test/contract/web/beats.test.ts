@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
 import { beatRoutes, type HeardBeat, prefixLength } from '#web/beats.ts';
@@ -107,6 +109,20 @@ test('a call that cannot be stored is to come again', async () => {
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
 });
 
+test('of who knows no secret nothing is read, however much is sent', async () => {
+  await using server = await serve();
+  const { hostname, port } = new URL(server.url);
+  for (const path of ['guess', 'guess/1']) {
+    const socket = connect(Number(port), hostname);
+    let answer = '';
+    socket.on('data', (piece: Buffer) => (answer += piece.toString()));
+    // Of a body of a gigabyte the first bytes come, and then no more.
+    socket.write(`POST /beat/${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\nfirst bytes`);
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+  }
+});
+
 test('the name of a run that is none is refused', async () => {
   await using server = await serve();
   expect((await server.call(`${secret}?rid=a%20b`)).status).toBe(400);
@@ -128,4 +144,7 @@ test('no log holds a secret', () => {
   expect(withoutSecret(`/beat/${secret}/start?rid=a`)).toBe('/beat/[secret]/start?rid=a');
   expect(withoutSecret(`/beat/${secret}?rid=a`)).toBe('/beat/[secret]?rid=a');
   expect(withoutSecret('/metrics')).toBe('/metrics');
+  // What the router reads as the same path.
+  expect(withoutSecret(`/%62eat/${secret}`)).not.toContain(secret);
+  expect(withoutSecret(`http://example.com/beat/${secret}?rid=a`)).not.toContain(secret);
 });
