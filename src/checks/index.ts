@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { ProbeFinding } from './as-probe.ts';
 import type { Capability, HeardOf, NodeEnvironment, OutcomeTable, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
+
+export { concealAddresses } from './conceal.ts';
 import { dns } from './dns/index.ts';
 import { domain } from './domain/index.ts';
 import { heartbeat } from './heartbeat/index.ts';

@@ -159,7 +159,7 @@ export function fakeNodes(
     nodes: () =>
       infos.map((info): NodeStatus => {
         const online = !offline.has(info.name);
-        const reason = online ? null : 'it is asleep';
+        const reason = online ? null : 'it is asleep at 10.1.2.3';
         return { info, online, reason, capabilities: {}, running: 0, queued: 0, lagSeconds: 0 };
       }),
     async run(node, command, signal) {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { checkOf, probedTypeNames, type NodeInfo } from '#checks/index.ts';
+import { checkOf, concealAddresses, probedTypeNames, type NodeInfo } from '#checks/index.ts';
 import type { ApiCheck, ApiNodeHealth } from '#protocol/version-one.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
@@ -71,7 +71,8 @@ function healthFor(
   return {
     ...nodeFor(info, domain),
     online,
-    reason,
+    // It may tell where in the own network somebody does not answer.
+    reason: reason === null ? null : concealAddresses(reason),
     running,
     queued,
     lag_seconds: lagSeconds,

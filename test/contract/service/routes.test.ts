@@ -193,7 +193,12 @@ test('a node that is offline is neither listed nor asked', async () => {
   const answer = await started(await fetch(`${service.url}/check-tcp?host=127.0.0.1&node=de1&node=de2`));
   expect(Object.keys(answer.nodes)).toEqual([id('de2')]);
   const health = ApiNodeList.parse(await bodyOf(await fetch(`${service.url}/api/v1/nodes`)));
-  expect(health.nodes[0]).toMatchObject({ id: id('de1'), name: 'de1', online: false, reason: 'it is asleep' });
+  expect(health.nodes[0]).toMatchObject({
+    id: id('de1'),
+    name: 'de1',
+    online: false,
+    reason: 'it is asleep at a private address',
+  });
 });
 
 test('a browser that starts a check is sent to its report; everything else gets JSON', async () => {
