@@ -9,6 +9,7 @@ import type { Channel, Message } from './channel.ts';
 import { messageName } from './compose-message.ts';
 import { tellSummary } from './content-of-summary.ts';
 import type { Address } from './recipient-queues.ts';
+import { createRooms, type Rooms } from './rooms.ts';
 import type { SummaryFacts, SummaryStore } from './summary-facts.ts';
 
 export interface SummaryOptions {
@@ -53,7 +54,8 @@ async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<
   for await (const { dueAt } of dueTimes(options.schedule, name, options.clock, signal)) {
     const untilAt = next(dueAt) ?? dueAt;
     const messages = await compose(options, dueBefore(next, dueAt), dueAt);
-    await Promise.all(messages.map(async (one) => deliver(one, options, untilAt, signal)));
+    const rooms = createRooms(options.clock);
+    await Promise.all(messages.map(async (one) => deliver(one, options, { rooms, untilAt, signal })));
   }
 }
 
@@ -110,14 +112,17 @@ export function summaryMessage(
 async function deliver(
   { channel: channelName, recipient, message }: Addressed,
   { channels, clock, random, log }: SummaryOptions,
-  untilAt: number,
-  signal: AbortSignal,
+  { rooms, untilAt, signal }: { readonly rooms: Rooms; readonly untilAt: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const channel = channels.find((one) => one.name === channelName);
   const about = { channel: channelName, recipient, message: message.id };
   if (channel === undefined) return;
   for (let attempts = 0; !signal.aborted; attempts += 1) {
-    const receipt = await attemptToSend(channel, message, recipient, { clock, log, attemptMs, signal });
+    const attempt = { clock, log, attemptMs, signal };
+    const receipt = await rooms.inside(async () =>
+      signal.aborted ? null : attemptToSend(channel, message, recipient, attempt),
+    );
+    if (receipt === null) return;
     if (receipt.kind === 'delivered') return log.info({ ...about, response: receipt.response }, 'summary delivered');
     const waitMs = backoffMs(attempts, random, receipt.kind === 'retry' ? receipt.afterMs : undefined);
     const isOver = receipt.kind === 'rejected' || clock.now() + waitMs >= untilAt;

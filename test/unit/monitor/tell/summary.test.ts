@@ -3,13 +3,13 @@ import type { SummaryFacts } from '#monitor/tell/summary-facts.ts';
 import { startSummary } from '#monitor/tell/summary.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLog } from '../../../support/memory-log.ts';
-import { accepted, RecordingChannel, refusedForGood, refusedForNow } from '../../../support/recording-channel.ts';
+import { accepted, hang, RecordingChannel, refusedForGood, refusedForNow } from '../../../support/recording-channel.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-function open(pattern = '0 8 * * *') {
+function open(pattern = '0 8 * * *', recipients: readonly string[] = ['ops@example.com']) {
   const clock = new FakeClock('2026-01-05T06:00:00Z');
   const email = new RecordingChannel();
   const asked: (readonly [number, number])[] = [];
@@ -26,7 +26,7 @@ function open(pattern = '0 8 * * *') {
     random: seededRandom(),
     log: memoryLog().log,
     schedule: { kind: 'cron', pattern, timezone: 'Europe/Berlin' },
-    recipients: [{ channel: 'email', recipient: 'ops@example.com', zone: 'Europe/Berlin' }],
+    recipients: recipients.map((recipient) => ({ channel: 'email', recipient, zone: 'Europe/Berlin' })),
   });
   return { clock, email, asked, summary };
 }
@@ -77,4 +77,16 @@ test('is given up when it is refused for good, or when the next one is due', asy
   await clock.advance(day);
   expect(new Set(email.attempts.map(({ message }) => message.at)).size).toBe(4);
   await summary.stop();
+});
+
+test('goes to a few at a time, and whose server hangs holds up others for seconds', async () => {
+  const many = Array.from({ length: 40 }, (_, index) => `${index < 8 ? 'hangs' : 'well'}${index}@example.com`);
+  const { clock, email, summary } = open('0 8 * * *', many);
+  email.answer = async (attempt) => (attempt.recipient.startsWith('hangs') ? hang(attempt) : accepted);
+  while (email.attempts.length === 0) await clock.advance(1_000);
+  expect(email.recipients).toEqual(many.slice(0, 4));
+  await clock.advance(15_000);
+  expect(new Set(email.recipients)).toEqual(new Set(many));
+  await summary.stop();
+  expect(clock.pending).toBe(0);
 });
