@@ -25,7 +25,7 @@ export function watchOurselves(database: string, { store, checking, monitor, clo
       // A reload may begin and end it.
       {
         name: ownNats,
-        which: () => checking.hub()?.servers.join(', ') ?? 'no server any more',
+        which: () => checking.hub()?.servers.join(', ') ?? null,
         reason: () => checking.hub()?.trouble() ?? null,
         ...ofNats,
       },

@@ -30,6 +30,8 @@ export interface Trouble {
   readonly which: string;
   readonly since: number;
   readonly reason: string | null;
+  /** Whether there is none any more: that is neither its trouble nor its return. */
+  readonly isGone?: boolean;
 }
 
 const suspicion: Wording = {

@@ -76,6 +76,11 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
     note(resolve(known, { endedAt: at, closingVotes: null }, recipients(), now), now);
   }
 
+  function forget(target: string, now: number): void {
+    const known = incidents.get(target);
+    if (known !== undefined) note(unwatch(known, recipients(), now), now);
+  }
+
   return {
     nodeAbsent({ node, since, reason }, now) {
       if (reason === null) end(ownAbsentNode + node.name, since, now);
@@ -95,7 +100,8 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       else if (!incidents.has(ownService)) begin(serviceIncident(url, since, reason, now), now);
     },
     troubled(trouble, now) {
-      if (trouble.reason === null) end(trouble.name, now, now);
+      if (trouble.isGone === true) forget(trouble.name, now);
+      else if (trouble.reason === null) end(trouble.name, now, now);
       else if (!incidents.has(trouble.name)) begin(troubleIncident(trouble, trouble.reason, now), now);
     },
     connectivityChanged(change, now) {
@@ -126,8 +132,7 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
     },
     nodeGone(node, now) {
       unreported.delete(node);
-      const known = incidents.get(ownNode + node);
-      if (known !== undefined) note(unwatch(known, recipients(), now), now);
+      forget(ownNode + node, now);
     },
     get open() {
       return [...incidents.values()];

@@ -3,7 +3,8 @@ import type { Trouble } from './own-incident-kinds.ts';
 
 /** Something of our own that may not work. */
 export interface TroubleSource extends Pick<Trouble, 'name'> {
-  readonly which: () => string;
+  /** Which of its kind it is; null where there is none, as after a reload that took it out. */
+  readonly which: () => string | null;
   /** Why it does not work at the moment, or null. */
   readonly reason: () => string | null;
   /** For how long it must not have worked, or have worked again, before anybody is told. */
@@ -29,19 +30,29 @@ export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions
   function look(): void {
     timer = clock.after(lookEveryMs, look);
     for (const { source, watch } of watched) {
-      const change = watch(source.reason());
-      if (change !== null) tell({ name: source.name, which: source.which(), ...change });
+      const which = source.which();
+      const change = which === null ? watch.gone() : watch.look(source.reason());
+      if (change !== null) tell({ name: source.name, which: which ?? '', ...change });
     }
   }
 
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }
 
+type Change = Pick<Trouble, 'since' | 'reason' | 'isGone'>;
+
 function createLasting({ afterMs, overMs }: TroubleSource, clock: Clock, wasTold: boolean) {
   let isTold = wasTold;
   let changing: { readonly at: number; readonly began: number } | null = null;
 
-  return (reason: string | null): Pick<Trouble, 'since' | 'reason'> | null => {
+  function gone(): Change | null {
+    changing = null;
+    if (!isTold) return null;
+    isTold = false;
+    return { since: clock.now(), reason: null, isGone: true };
+  }
+
+  function look(reason: string | null): Change | null {
     if ((reason !== null) === isTold) {
       changing = null;
       return null;
@@ -52,5 +63,7 @@ function createLasting({ afterMs, overMs }: TroubleSource, clock: Clock, wasTold
     changing = null;
     isTold = reason !== null;
     return { since: at, reason };
-  };
+  }
+
+  return { gone, look };
 }

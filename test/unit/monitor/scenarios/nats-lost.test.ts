@@ -43,3 +43,17 @@ test('while NATS is lost, what nodes of our own see is told as ever', async () =
   await scenario.clock.advance(300_000);
   expect(scenario.channel.subjects).toEqual(['[OFFLINE] own NATS: lost', expect.stringMatching(/^\[DOWN\] shop/)]);
 });
+
+test('a hub whose NATS was taken out of the configuration says that it is no longer monitored, not that it is back', async () => {
+  await using scenario = await startScenario({ targets: [target('shop')] });
+  await scenario.clock.advance(60_000);
+  const trouble = { name: ownNats, which: 'nats://n', since: scenario.clock.now() } as const;
+  scenario.monitor.troubled({ ...trouble, reason: 'lost' });
+  await scenario.clock.advance(60_000);
+  scenario.monitor.troubled({ ...trouble, which: '', reason: null, isGone: true });
+  await scenario.clock.advance(60_000);
+  expect(scenario.channel.subjects).toEqual([
+    '[OFFLINE] own NATS: lost',
+    expect.stringMatching(/^\[CLOSED\] own NATS: no longer monitored/),
+  ]);
+});
