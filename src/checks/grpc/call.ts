@@ -32,17 +32,13 @@ export async function call(
   { name, port, secure, onFirstByte }: CallOptions,
 ): Promise<GrpcResponse> {
   return new Promise((resolve, reject) => {
-    // What ends the connection says more than what HTTP/2 makes of it.
-    let broken: Error | null = null;
-    socket.once('error', (error) => (broken = error));
-    const fail = (error: Error) => reject(broken ?? error);
     const scheme = secure ? 'https' : 'http';
     const authority = formatHostPort(name, port);
     const session = connect(`${scheme}://${authority}`, {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: 16_384 },
     });
-    session.on('error', fail);
+    session.on('error', reject);
     const stream = session.request({
       [constants.HTTP2_HEADER_METHOD]: 'POST',
       [constants.HTTP2_HEADER_SCHEME]: scheme,
@@ -56,7 +52,7 @@ export async function call(
     let trailers: IncomingHttpHeaders = {};
     const pieces: Buffer[] = [];
     let length = 0;
-    stream.on('error', fail);
+    stream.on('error', reject);
     stream.once('response', (headers: IncomingHttpHeaders & IncomingHttpStatusHeader) => {
       head = headers;
       onFirstByte();
@@ -71,7 +67,7 @@ export async function call(
     });
     stream.once('close', () => {
       const httpStatus = head[':status'] ?? 0;
-      if (httpStatus === 0 || broken !== null) return fail(new ClosedEarly('closed without an answer'));
+      if (httpStatus === 0) return reject(new ClosedEarly('closed without an answer'));
       // An answer that says nothing but how it ended has it in its head.
       const code = trailers['grpc-status'] ?? head['grpc-status'];
       const message = trailers['grpc-message'] ?? head['grpc-message'] ?? '';
