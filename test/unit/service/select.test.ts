@@ -66,6 +66,17 @@ test.each<{ name: string; chosen: string[] }>([
   expect(chosen).toEqual(['de2']);
 });
 
+test('for the API the one with the least to do is chosen, whichever that is and whatever chance says', () => {
+  const random = seededRandom();
+  for (const { info } of nodes) {
+    const others = Object.fromEntries(nodes.map((one) => [one.info.name, one.info.name === info.name ? 0.1 : 0.4]));
+    for (let times = 0; times < 10; times += 1) {
+      expect(select(loaded(others), 1, idle, random)).toEqual([info.name]);
+      expect(select(nodes, 1, (node) => others[node] ?? 0, random)).toEqual([info.name]);
+    }
+  }
+});
+
 test('for the API a spread over countries counts more than load, and all are chosen where all are used up', () => {
   expect(select(loaded({ us1: 0.9, us2: 0.8, jp1: 0.9 }), 3)).toHaveLength(3);
   expect(new Set(select(loaded({ us1: 0.9, us2: 0.8, jp1: 0.9 }), 3).map((name) => name.slice(0, 2))).size).toBe(3);

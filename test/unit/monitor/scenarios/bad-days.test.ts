@@ -64,6 +64,19 @@ test('what is still down when the uplink is back is told with what is seen then,
   expect(toldOf(scenario).filter((told) => told.endsWith(' t7'))).toEqual(['opened t7']);
 });
 
+test('what is seen now of an open incident are the votes of the last round', async () => {
+  await using scenario = await startScenario({ targets: [target('shop'), target('blog')] });
+  await scenario.clock.advance(120_000);
+  scenario.see('shop', 'ddd');
+  await scenario.clock.advance(300_000);
+  scenario.see('shop', 'ddu');
+  await scenario.clock.advance(120_000);
+  const incident = [...scenario.store.incidents.values()].find((one) => one.target === 'shop');
+  if (incident === undefined) throw new Error('there is no incident');
+  expect(incident.votes.map(({ status }) => status)).toEqual(['down', 'down', 'down']);
+  expect(scenario.monitor.seenNow(incident)?.map(({ status }) => status)).toEqual(['down', 'down', 'up']);
+});
+
 test('a window of maintenance that ends is followed by as many failing rounds as the rule asks for', async () => {
   const start = '2026-01-01T00:00:00Z';
   const ends = Date.parse(start) + 600_000;

@@ -142,6 +142,14 @@ test('a target that went down three times while its mails waited is called flapp
   expect(content.subject).toContain('flapping');
 });
 
+test('a reminder shows first who sees what now, and then who saw what when it went down', () => {
+  const seenNow = shopDown.votes.map((vote) => ({ ...vote, status: 'unknown' as const }));
+  const reminder = delivery({ id: 3, kind: 'reminder', number: 2 });
+  const { content } = composeMessage([part(shopDown, [reminder])], { ...utc, seenNow: () => seenNow });
+  expect(content.tables.map(({ title }) => title)).toEqual(['Who sees what now', 'Who saw what when it went down']);
+  expect(new Set(content.tables[0]?.rows.map((row) => row[1]?.text))).toEqual(new Set(['unknown']));
+});
+
 test('what is slow did not see anything down, and what is told late says why', () => {
   const slow = {
     ...shopDown,
