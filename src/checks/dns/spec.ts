@@ -109,7 +109,7 @@ export function askedName(host: string): string {
   if (isIP(host) === 0) return host;
   const address = ipaddr.parse(host);
   const bytes = address.toByteArray();
-  if (address.kind() === 'ipv4') return `${bytes.reverse().join('.')}.in-addr.arpa`;
-  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 0xf]).reverse();
+  if (address.kind() === 'ipv4') return `${bytes.toReversed().join('.')}.in-addr.arpa`;
+  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 0xf]).toReversed();
   return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
 }

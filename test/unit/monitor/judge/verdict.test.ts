@@ -118,7 +118,7 @@ test('every vote is counted once, and the order of the votes is of no account', 
     fc.property(Signs, AnyThreshold, (signs, threshold) => {
       const verdict = tally(cast(signs), threshold);
       expect(verdict.up + verdict.down + verdict.unknown).toBe(signs.length);
-      expect(tally(cast(signs.split('').reverse().join('')), threshold)).toEqual(verdict);
+      expect(tally(cast(signs.split('').toReversed().join('')), threshold)).toEqual(verdict);
     }),
   );
 });
