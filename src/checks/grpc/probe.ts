@@ -1,83 +1,34 @@
 import type { Socket } from 'node:net';
-import { type Clock, DeadlineError, orAbort } from '#kernel/clock.ts';
+import { TLSSocket } from 'node:tls';
+import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
-import { closeSocket } from '../connection.ts';
-import { type Endpoint, endpointOf, portOf } from '../endpoint.ts';
+import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
-import { failed, type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
-import { reach } from '../reach.ts';
-import type { Findings } from '../tcp/conversation.ts';
-import { secure } from '../tcp/secure.ts';
-import { handshakeFailure } from '../tls-connection.ts';
+import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
+import { type Talk, talkOver } from '../tcp/talk.ts';
 import { ClosedEarly, type GrpcResponse, call } from './call.ts';
 import type { Detail } from './detail.ts';
 import { encodeRequest, readResponse } from './message.ts';
 import type { Spec } from './spec.ts';
 
-interface Found {
-  readonly findings: Omit<Findings, 'detail'>;
-  readonly detail: Detail;
-  seconds: number | null;
-}
-
-interface Calling {
-  readonly spec: Spec;
-  readonly endpoint: Endpoint;
-  readonly found: Found;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
 /** Asks a server for its health, as gRPC's health checking protocol has it (grpc.health.v1). */
 export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
-  const destination = { name: endpoint.name, family: spec.family, limitMs: spec.timeout, covers: 'check' } as const;
-  return reach<Detail>(destination, context, environment, {
-    probe: async ({ pinned, phases, signal, connect }) =>
-      connect(pinned, portOf(endpoint), async (connection) => {
-        const { address } = pinned;
-        if (!connection.ok) {
-          const { reset, failure: reason } = connection;
-          const fault = spec.tls === false ? streamFailure : handshakeFailure;
-          if (reset === null) return failed(reason, { address, phases });
-          return failed(fault(reset.error), { address, phases: { ...phases, connect: reset.seconds } });
-        }
-        const found: Found = {
-          findings: { phases: { ...phases, connect: connection.seconds }, facts: {} },
-          detail: { health: null, tls: null },
-          seconds: null,
-        };
-        const calling = { spec, endpoint, found, clock: environment.clock, signal };
-        const wrong = await ask(connection.socket, calling);
-        const { findings, detail, seconds } = found;
-        const known = { address, ...findings, detail };
-        if (wrong !== null || seconds === null) {
-          return failed(wrong ?? failure('target', 'protocol', 'there was no answer'), { seconds, ...known });
-        }
-        return { status: 'up', seconds, ...known };
-      }),
+  const wishes = spec.tls === true ? { verify: true } : spec.tls;
+  const tls = wishes === false ? null : { wishes, alpn: ['h2'] };
+  const detail: Detail = { health: null, tls: null };
+  return talkOver({ endpoint, spec, tls, detail }, context, environment, async (socket, found) => {
+    if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2')
+      return failure('target', 'protocol', 'the server does not speak HTTP/2');
+    return ask(socket, spec, found);
   });
 }
 
-async function ask(socket: Socket, calling: Calling): Promise<Failure | null> {
-  const { spec, endpoint, found, clock, signal } = calling;
-  if (spec.tls === false) return talk(socket, calling);
-  const wishes = spec.tls === true ? { verify: true } : spec.tls;
-  const { findings } = found;
-  const secured = await secure(socket, endpoint.name, wishes, { findings, clock, signal, alpn: ['h2'] });
-  found.detail.tls = secured.tls;
-  if (!secured.ok) return secured.failure;
-  try {
-    if (secured.socket.alpnProtocol === 'h2') return await talk(secured.socket, calling);
-    return failure('target', 'protocol', 'the server does not speak HTTP/2');
-  } finally {
-    await closeSocket(secured.socket);
-  }
-}
-
-async function talk(socket: Socket, { spec, endpoint, found, clock, signal }: Calling): Promise<Failure | null> {
+async function ask(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Failure | null> {
+  const { clock, signal } = found;
+  const endpoint = endpointOf(spec.host);
   const start = clock.elapsed();
   const options = {
     name: endpoint.name,
