@@ -66,7 +66,11 @@ test('a suspected node is trusted again after three targets in agreement, and no
 });
 
 test('the vote of a suspected node does not make another one look alone', () => {
-  expect(play('a:udu b:udu c:udu a:dud b:duu c:duu').suspected).toEqual(['us1']);
+  expect(play('a:udu b:udu c:udu a:dux b:dux c:dux').suspected).toEqual(['us1']);
+});
+
+test('nor does it stand by another one that fails alone', () => {
+  expect(play('a:udu b:udu c:udu a:udd b:udd c:udd').suspected).toEqual(['us1', 'jp1']);
 });
 
 test('a node is suspected and trusted by turns, and only nodes that saw something down are ever suspected', () => {

@@ -224,10 +224,8 @@ describe('the outbox', () => {
     const refused = email.attempts.filter(({ recipient }) => recipient === 'full@example.com');
     expect(refused.length).toBeGreaterThanOrEqual(6);
     expect(refused.length).toBeLessThanOrEqual(10);
-    expect(store.settlements.filter(({ state }) => state === 'pending')[0]).toMatchObject({
-      id: 1,
-      tellOthersAt: now,
-    });
+    const others = store.settlements.flatMap((one) => (one.state === 'pending' ? [one.tellOthersAt ?? null] : []));
+    expect(others).toEqual([now, ...Array<null>(refused.length - 1).fill(null)]);
     email.answer = () => accepted;
     await clock.advance(8 * 60 * minute);
     expect(store.states.get(1)).toBe('sent');
