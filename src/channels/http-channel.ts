@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
-import { parseJson } from '#kernel/json.ts';
+import { readJson } from '#kernel/json.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
@@ -93,7 +93,7 @@ export function parsed<Schema extends z.ZodType>(
   schema: Schema,
   { text }: Pick<HttpResponse, 'text'>,
 ): z.output<Schema> | null {
-  return schema.safeParse(parseJson(text)).data ?? null;
+  return readJson(schema, text);
 }
 
 /** What an answer with a good status means that cannot be read: the message may well have been taken. */

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /** What a text of JSON says; undefined, which JSON cannot say, where it is none. */
 export function parseJson(text: string): unknown {
   try {
@@ -6,4 +8,9 @@ export function parseJson(text: string): unknown {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/** What a text of JSON says that is of the given shape; null where it is not, or no JSON. */
+export function readJson<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
+  return schema.safeParse(parseJson(text)).data ?? null;
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { parseJson } from '#kernel/json.ts';
 import {
   type Capability,
   checkOf,
@@ -193,11 +192,6 @@ export function agree(ours: ProtocolRange, theirs: ProtocolRange): { readonly ve
   if (version >= Math.max(ours[0], theirs[0])) return { version };
   const ranges = `it speaks protocol ${theirs.join(' to ')}, this side ${ours.join(' to ')}`;
   return theirs[1] < ours[0] ? `too old: ${ranges}; update it` : `too new: ${ranges}; update this side`;
-}
-
-/** The value of a JSON message of the given shape, or null where it is none. */
-export function readMessage<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | null {
-  return schema.safeParse(parseJson(text)).data ?? null;
 }
 
 /** The JSON value of a spec. */

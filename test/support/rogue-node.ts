@@ -1,5 +1,6 @@
 import { connect, type Msg, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
-import { Command, type CommandReply, protocolRange, readMessage, type Report, subjectsOf } from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { Command, type CommandReply, protocolRange, type Report, subjectsOf } from '#protocol/nodes.ts';
 import { expect } from 'vitest';
 import type { NatsServer } from './nats-server.ts';
 import { eventually } from './program.ts';
@@ -55,7 +56,7 @@ export async function serveByHand(server: NatsServer, name: string): Promise<Han
     async next() {
       await eventually(30_000, () => expect(commands).not.toEqual([]));
       const message = commands.shift();
-      const taken = readMessage(Command, message?.string() ?? '');
+      const taken = readJson(Command, message?.string() ?? '');
       if (taken === null) throw new Error('no command');
       const reply: CommandReply = { protocol: [...protocolRange], process: 'rogue', state: 'accepted', reason: null };
       message?.respond(JSON.stringify(reply));

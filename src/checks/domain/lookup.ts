@@ -1,7 +1,7 @@
+import { readJson } from '#kernel/json.ts';
 import type { NodeEnvironment } from '../check.ts';
 import { type Failure, failure, ofThirdParty } from '../outcome.ts';
 import { type Fetched, fetchDocument } from '../http/fetch.ts';
-import { readJson } from '../read-json.ts';
 import type { Network } from '../reach.ts';
 import { createRemembered, type Found } from '../remembered.ts';
 import { ServerList, serverFor } from './bootstrap.ts';
@@ -119,7 +119,7 @@ function readList(url: string, fetched: Fetched): List {
   if (!fetched.ok) return { ok: false, failure: ofThirdParty(whose, fetched.failure) };
   const { status } = fetched.head;
   if (status !== 200) return { ok: false, failure: failure('third_party', 'status', `${whose}: status ${status}`) };
-  const list = readJson(ServerList, fetched.content);
+  const list = readJson(ServerList, fetched.content.toString('utf8'));
   if (list !== null) return { ok: true, list };
   return { ok: false, failure: failure('third_party', 'protocol', `${whose} cannot be read`) };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { readJson } from '../read-json.ts';
+import { readJson } from '#kernel/json.ts';
 
 /** What a registry tells of a domain that is registered. */
 export interface Registration {
@@ -29,7 +29,7 @@ const mostStatuses = 20;
 
 /** Reads the answer of an RDAP server about a domain; null where it is none. */
 export function readRegistration(content: Buffer): Registration | null {
-  const domain = readJson(Domain, content);
+  const domain = readJson(Domain, content.toString('utf8'));
   if (domain === null) return null;
   const { status, events, entities } = domain;
   const dateOf = (action: string) => {

@@ -1,15 +1,8 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import {
-  agree,
-  isCheckType,
-  messageLimit,
-  protocolRange,
-  readMessage,
-  readOutcome,
-  type Receipt,
-} from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type Receipt } from '#protocol/nodes.ts';
 import { Batch, batchBeginning, type Sighting } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
 
@@ -45,7 +38,7 @@ export function createBatches({ isEnrolled, heard, listener, clock, log }: Batch
     take(node: string, message: Msg): boolean {
       const text = message.data.length > messageLimit ? '' : message.string();
       if (!text.startsWith(batchBeginning)) return false;
-      const batch = readMessage(Batch, text);
+      const batch = readJson(Batch, text);
       const confirm = (state: Receipt['state'], reason: string | null = null) =>
         void message.respond(JSON.stringify({ ticket: batch?.ticket ?? '?', state, reason } satisfies Receipt));
       const refuse = (reason: string) => {

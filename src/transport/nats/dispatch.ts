@@ -1,5 +1,6 @@
 import { errors, type NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '#kernel/errors.ts';
+import { readJson } from '#kernel/json.ts';
 import {
   type Command,
   CommandReply,
@@ -7,7 +8,6 @@ import {
   messageLimit,
   nodeFault,
   protocolRange,
-  readMessage,
   subjectsOf,
 } from '#protocol/nodes.ts';
 import { gone, type NodeCommand, type OnStarted, type Transport } from '#service/ports.ts';
@@ -197,7 +197,7 @@ async function ask(
     const sentAt = elapsed();
     try {
       const message = await connection.request(subject, payload, { timeout: answerMs });
-      return { kind: 'reply', reply: readMessage(CommandReply, message.string()) };
+      return { kind: 'reply', reply: readJson(CommandReply, message.string()) };
     } catch (error) {
       if (isAbsence(error)) return { kind: 'absent', reason: 'it is not connected' };
       if (!isTimeout(error)) return { kind: 'absent', reason: `it cannot be reached: ${messageOf(error)}` };

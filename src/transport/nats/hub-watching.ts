@@ -2,7 +2,8 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import { CommandReply, readMessage, type Report, subjectsOf } from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { CommandReply, type Report, subjectsOf } from '#protocol/nodes.ts';
 import type { Assignment } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
 import { createAssigning } from './assigning.ts';
@@ -39,7 +40,7 @@ export function createHubWatching(options: HubWatchingOptions): HubWatching {
     async send(node, process, message) {
       const subject = subjectsOf(node).command(process);
       const answer = await connection()?.request(subject, JSON.stringify(message), { timeout: times.answerMs });
-      return answer !== undefined && readMessage(CommandReply, answer.string())?.state === 'accepted';
+      return answer !== undefined && readJson(CommandReply, answer.string())?.state === 'accepted';
     },
     listener,
   });

@@ -3,7 +3,8 @@ import { type Clock, orAbort } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { shareOfApi } from '#node/ports.ts';
-import { readMessage, Report, sharedSubjects } from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { Report, sharedSubjects } from '#protocol/nodes.ts';
 import { gone, type Transport } from '#service/ports.ts';
 import { createCommandIds } from './command-ids.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
@@ -67,7 +68,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   let serving: NatsConnection | null = null;
 
   function hearReport(name: string, message: Msg): void {
-    const report = readMessage(Report, message.string());
+    const report = readJson(Report, message.string());
     if (report === null) return log.warn({ node: name }, 'node sent a report that cannot be read');
     const welcome = roster.hear(name, report);
     message.respond(JSON.stringify(welcome));

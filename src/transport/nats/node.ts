@@ -4,13 +4,13 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
+import { readJson } from '#kernel/json.ts';
 import {
   Abort,
   agree,
   Command,
   type CommandReply,
   protocolRange,
-  readMessage,
   Receipt,
   type Report,
   sharedSubjects,
@@ -114,7 +114,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     log,
     onUp(up) {
       listen(up, receipts, hearReceipt, log);
-      listen(up, subjects.abort, (message) => commands.abort(readMessage(Abort, message.string())?.ticket ?? ''), log);
+      listen(up, subjects.abort, (message) => commands.abort(readJson(Abort, message.string())?.ticket ?? ''), log);
       // All nodes hear this at the same moment.
       const hearHub = () => {
         delivery.pause();
@@ -136,7 +136,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   function hearReceipt(message: Msg): void {
     // The server's own answer: nobody listens for results.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
-    const receipt = readMessage(Receipt, message.string());
+    const receipt = readJson(Receipt, message.string());
     if (receipt !== null) delivery.hear(receipt);
   }
 
@@ -180,8 +180,8 @@ function healthOf(local: Transport): Pick<Report, 'capabilities' | 'running' | '
 }
 
 function replyTo(text: string, process: string, commands: Commands, watching: RemoteWatching): CommandReply {
-  const command = readMessage(Command, text);
-  const part = command === null ? readMessage(Assign, text) : null;
+  const command = readJson(Command, text);
+  const part = command === null ? readJson(Assign, text) : null;
   if (part !== null) return watching.take(part);
   const no = (reason: string): CommandReply => {
     return { protocol: [...protocolRange], process, state: 'unsupported', reason };

@@ -2,7 +2,8 @@ import { errors, type NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { agree, protocolRange, readMessage, type Report, reportEveryMs, subjectsOf, Welcome } from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { agree, protocolRange, type Report, reportEveryMs, subjectsOf, Welcome } from '#protocol/nodes.ts';
 
 export interface RegistrationOptions {
   readonly name: string;
@@ -70,7 +71,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
     try {
       const subject = subjectsOf(name).report;
       const message = await up.request(subject, JSON.stringify(content), { timeout: options.answerMs });
-      const welcome = readMessage(Welcome, message.string());
+      const welcome = readJson(Welcome, message.string());
       if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
       measured = { clockOffsetMs: clock.now() - tookMs / 2 - welcome.now, roundTripMs: tookMs };

@@ -1,14 +1,8 @@
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
-import {
-  type CommandReply,
-  decodeSpec,
-  messageLimit,
-  protocolRange,
-  readMessage,
-  type Report,
-} from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { type CommandReply, decodeSpec, messageLimit, protocolRange, type Report } from '#protocol/nodes.ts';
 import { type Assign, type AssignedTarget, type Batch, batchBeginning, Kept, WireTarget } from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
 import type { Delivery } from './delivery.ts';
@@ -102,7 +96,7 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
 
   return {
     resume() {
-      const stored = readMessage(Kept, spool.assignment() ?? '');
+      const stored = readJson(Kept, spool.assignment() ?? '');
       if (stored === null) return;
       ({ aheadMs } = stored);
       local.retime(aheadMs);

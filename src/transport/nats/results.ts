@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Log } from '#kernel/log.ts';
-import { agree, messageLimit, protocolRange, readMessage, readOutcome, type Receipt, Result } from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { agree, messageLimit, protocolRange, readOutcome, type Receipt, Result } from '#protocol/nodes.ts';
 import type { CommandIds } from './command-ids.ts';
 import type { Dispatch, Outcome } from './dispatch.ts';
 import type { OpenRuns } from './open-runs.ts';
@@ -52,7 +53,7 @@ export function createResults(options: ResultsOptions) {
   return {
     take(node: string, message: Msg): void {
       const text = message.data.length > messageLimit ? null : message.string();
-      const result = text === null ? null : readMessage(Result, text);
+      const result = text === null ? null : readJson(Result, text);
       const refuse = (reason: string) => {
         log.warn({ node, reason }, 'result refused');
         confirm(message, result?.ticket ?? '?', 'refused', reason);

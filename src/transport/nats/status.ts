@@ -1,6 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Log } from '#kernel/log.ts';
-import { readMessage, sharedSubjects, StatusList } from '#protocol/nodes.ts';
+import { readJson } from '#kernel/json.ts';
+import { sharedSubjects, StatusList } from '#protocol/nodes.ts';
 import { type Account, connectionTimes, dial } from './connection.ts';
 import { listen } from './listen.ts';
 
@@ -17,7 +18,7 @@ export async function askStatus(account: Account): Promise<StatusList> {
   const connection = await dial(account, connectionTimes);
   try {
     const message = await connection.request(sharedSubjects.status, '', { timeout: answerMs });
-    const list = readMessage(StatusList, message.string());
+    const list = readJson(StatusList, message.string());
     if (list === null) throw new Error('the hub is of another version');
     return list;
   } finally {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseJson } from '#kernel/json.ts';
+import { z } from 'zod';
+import { parseJson, readJson } from '#kernel/json.ts';
 
 test.each([
   ['{"a":[1]}', { a: [1] }],
@@ -8,3 +9,10 @@ test.each([
 ])('reads %s', (text, value) => expect(parseJson(text)).toEqual(value));
 
 test.each(['', '{', '<html>', 'undefined'])('%j is no JSON', (text) => expect(parseJson(text)).toBeUndefined());
+
+test('what is not of the shape is null, and so is what is no JSON', () => {
+  const shape = z.object({ a: z.number() });
+  expect(readJson(shape, '{"a":1}')).toEqual({ a: 1 });
+  expect(readJson(shape, '{"a":"1"}')).toBeNull();
+  expect(readJson(shape, '{"a":')).toBeNull();
+});
