@@ -22,6 +22,16 @@ test('every file and page that the documentation names is there', () => {
   expect(missing).toEqual([]);
 });
 
+test('every room and file that docs/development.md names within src is there', () => {
+  const rooms = globSync('*/', { cwd: join(root, 'src') }).concat(globSync('*/', { cwd: join(root, 'src/monitor') }));
+  const inRooms = new RegExp(`\`((?:${rooms.map((room) => room.replace(/\/$/, '')).join('|')})/[\\w./-]*)\``, 'g');
+  const named = [...read('docs/development.md').matchAll(inRooms)].map(([, path]) => path ?? '');
+  expect(named.length).toBeGreaterThan(30);
+  const isThere = (path: string) =>
+    ['src', 'src/monitor', '.'].some((base) => ['', '.ts'].some((end) => existsSync(join(root, base, path + end))));
+  expect(named.filter((path) => !isThere(path))).toEqual([]);
+});
+
 test('every npm script that the documentation names is there', () => {
   const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? ''));
   expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
