@@ -1,8 +1,10 @@
+import { type CheckSpec, probedTypeNames } from '#checks/index.ts';
 import type { Checking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import type { ChangeStore } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Controls } from '#monitor/controls.ts';
@@ -33,6 +35,7 @@ export interface PagesOver {
   readonly openIncidents: () => readonly Incident[];
   readonly history: HistoryReader;
   readonly controls: () => Controls;
+  readonly checkNow: (spec: CheckSpec) => Promise<string>;
   readonly store: NoteStore & Pick<ChangeStore, 'changesOf'>;
   readonly silences: () => readonly Silence[];
   /** The share of a node's answers within the last hour that contradicted most others; null where none could be compared. */
@@ -106,7 +109,17 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   return {
     site,
     routes: hasMonitor
-      ? [shared, monitorPages(over, { site, board, past, access, mayCheck: service !== null }), status]
+      ? [
+          shared,
+          monitorPages(over, {
+            site,
+            board,
+            past,
+            access,
+            canCheck: (type) => service !== null && probedTypeNames.includes(type),
+          }),
+          status,
+        ]
       : [shared],
   };
 }
@@ -143,7 +156,7 @@ function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, se
 }
 
 function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
-  const watched = ({ name, spec, labels, rules, schedule }: Config['targets'][number]) => {
+  const watched = ({ name, spec, labels, rules, schedule, objective }: Config['targets'][number]) => {
     const everyMs = longestInterval(schedule, name, clock.now());
     return {
       everyMs,
@@ -152,6 +165,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
       check: spec.type,
       host: spec.host,
       labels,
+      hasObjective: objective !== null,
       rules: rules.map(({ name: rule, rule: one }) => ({
         name: rule,
         words: describeRule(one),
@@ -173,14 +187,14 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
 }
 
 function monitorPages(
-  { assets, history, checking, controls, clock, store }: PagesOver,
+  { assets, history, checking, controls, checkNow, inForce, clock, store }: PagesOver,
   {
     site,
     board,
     past,
     access,
-    mayCheck,
-  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'mayCheck'>,
+    canCheck,
+  }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'canCheck'>,
 ) {
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
   return monitorRoutes({
@@ -193,10 +207,16 @@ function monitorPages(
     nodes: () => checking.statuses(),
     actions: {
       acknowledge: async (incident, why) => controls().acknowledge(incident, why),
+      async check(name) {
+        const target = inForce().targets.find((one) => one.name === name);
+        if (target === undefined || !canCheck(target.spec.type))
+          throw new WatchpostError('usage', `there is no target ${name} that can be checked now`);
+        return checkNow(target.spec);
+      },
       silence: (asked) => controls().addSilence({ ...asked, from: null }),
     },
     access,
-    mayCheck,
+    canCheck,
     overviewStream: createStream({ ...stream, since: overviewEvents(board, past, clock) }),
     changeStream: createStream({ ...stream, since: stateEvents(board) }),
     clock,

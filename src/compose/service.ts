@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyPluginAsync } from 'fastify';
-import { createResolver } from '#checks/index.ts';
+import { CheckSpec, createResolver } from '#checks/index.ts';
 import type { Environment } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { startChore } from '#kernel/chore.ts';
+import { WatchpostError } from '#kernel/errors.ts';
 import { isSame } from '#config/same.ts';
 import { type Checks, createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
@@ -24,6 +25,8 @@ export interface ServiceDependencies extends Pick<Environment, 'clock' | 'random
 export interface Service {
   /** Its routes; none where the configuration has no service. Checks go on, and so do allowances whose limits stay. */
   routesOf(config: Config, pages: ServicePages): readonly FastifyPluginAsync[];
+  /** Runs a check of the operator's own from all nodes, and gives the name of the run. Nothing but its type and host is kept. */
+  checkNow(spec: CheckSpec): Promise<string>;
 }
 
 export function openService({ started, store, runs, retention, ...parts }: ServiceDependencies): Service {
@@ -47,6 +50,14 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
   }
 
   return {
+    async checkNow(spec) {
+      const over = runs();
+      const nodes = (over?.nodes() ?? []).flatMap(({ online, info }) => (online ? [info] : []));
+      if (over === null || nodes.length === 0) throw new WatchpostError('usage', 'no node is there now');
+      opened ??= start(over);
+      const shown = CheckSpec.parse({ type: spec.type, host: spec.host });
+      return (await opened.checks.start({ spec, shown, nodes, policy: 'private' })).id;
+    },
     routesOf({ ownService, http }, pages) {
       const over = runs();
       if (ownService === null || over === null) return [];

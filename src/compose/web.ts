@@ -42,6 +42,7 @@ export async function openWeb(
 ): Promise<Web> {
   const { clock, random, log } = parts;
   const { controls, routes } = controlsOf(() => upcoming.started(), { clock, random, store });
+  const service = openService({ runs: () => checking.runs, store, retention, clock, random, log, started });
   const pages = openPages({
     checking,
     assets: await loadAssets(),
@@ -49,6 +50,7 @@ export async function openWeb(
     openIncidents: () => upcoming.watching?.monitor.openIncidents() ?? [],
     history,
     controls: () => controls,
+    checkNow: async (spec) => service.checkNow(spec),
     store,
     silences: () => upcoming.watching?.monitor.silences() ?? [],
     disagreementOf: (node) => metrics.disagreementOf(node),
@@ -56,7 +58,6 @@ export async function openWeb(
     random,
     log,
   });
-  const service = openService({ runs: () => checking.runs, store, retention, clock, random, log, started });
   const beats = beatsOf(upcoming, { clock, log });
   const servedFor = (of: Config): WebChanges => {
     const { site, routes: shown } = pages.of(of);

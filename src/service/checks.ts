@@ -18,6 +18,8 @@ import type { Runs } from './runs.ts';
 
 export interface StartRequest {
   readonly spec: CheckSpec;
+  /** What is kept of it and shown to whoever has the link, where that is not all. */
+  readonly shown?: CheckSpec;
   /** At least one. */
   readonly nodes: readonly NodeInfo[];
   readonly policy: Policy;
@@ -65,15 +67,15 @@ export function createChecks(options: ChecksOptions): Checks {
   const closing = new AbortController();
   const working = new Set<Promise<void>>();
 
-  async function work(run: CheckRun, nodes: readonly NodeInfo[], policy: Policy): Promise<void> {
-    const { forStrangers } = checkOf(run.spec.type);
+  async function work(run: CheckRun, { spec, nodes, policy }: StartRequest): Promise<void> {
+    const { forStrangers } = checkOf(spec.type);
     const record = (node: NodeInfo, whole: Outcome) => {
       const outcome = policy === 'public' ? forStrangers(whole) : whole;
       const position = run.record(node, outcome);
       if (position !== -1) store.addOutcome(run.id, position, outcome);
     };
     try {
-      await runs.runOn(nodes, { spec: run.spec, policy, origin: 'api' }, closing.signal, ({ node, outcome }) =>
+      await runs.runOn(nodes, { spec, policy, origin: 'api' }, closing.signal, ({ node, outcome }) =>
         record(node, outcome),
       );
     } catch (error) {
@@ -88,7 +90,8 @@ export function createChecks(options: ChecksOptions): Checks {
   return {
     nodes: () => runs.nodes(),
 
-    async start({ spec, nodes, policy }) {
+    async start(request) {
+      const { nodes, shown: spec = request.spec } = request;
       if (closing.signal.aborted) throw new WatchpostError('service_busy', 'the service is stopping');
       if (open.size >= openLimit) throw new WatchpostError('service_busy', `${openLimit} checks are running already`);
       const id = random.id(idLength);
@@ -101,7 +104,7 @@ export function createChecks(options: ChecksOptions): Checks {
         open.delete(id);
         throw error;
       }
-      const worked = work(run, nodes, policy);
+      const worked = work(run, request);
       working.add(worked);
       void worked.finally(() => working.delete(worked));
       return run;

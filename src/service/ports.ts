@@ -122,8 +122,8 @@ export interface Page {
 
 /** How the service speaks to people with a browser. */
 export interface ServicePages {
-  /** The report of a run so far. */
-  report(run: StoredRun): Page;
+  /** The report of a run so far; of a target's own check where that is what it was. */
+  report(run: StoredRun, target: string | null): Page;
   /** A call that failed. */
   failure(problem: { readonly status: number; readonly code: string; readonly message: string }): Page;
 }

@@ -106,7 +106,7 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
     const query = new URL(page.url()).searchParams;
     return (Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? '')) / 1_000;
   };
-  await page.goto('/targets/shop');
+  await page.goto('/targets/shop?span=6h');
   await chart.waitFor();
   const asked = page.waitForResponse((response) => response.url().includes('/series?from='));
   const plot = page.locator('.u-over');
@@ -172,7 +172,7 @@ test('with users configured a stranger sees nothing of what is watched until he 
   }
   await using tab = await openTab(browser, url);
   const { page } = tab;
-  await page.goto('/targets/shop');
+  await page.goto('/targets/shop?span=6h');
   await heading(tab, /Sign in/);
   await expectGood(tab);
   await page.getByLabel('User').fill('ann');

@@ -37,7 +37,7 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'down' }));
   const feed = await (await get('/status.atom')).text();
   expect(feed).toContain('<id>https://status.example.com/status</id>');
-  expect(feed).toContain('<title>&lt;b&gt;Web shop: disturbed</title>');
+  expect(feed).toContain('<title>&lt;b&gt;Web shop: not working</title>');
   const badge = await get('/badge/status/shop/state.svg');
   expect(badge.headers.get('content-type')).toBe('image/svg+xml');
   expect(await badge.text()).toContain('aria-label="&lt;b&gt;Web shop: down"');

@@ -3,6 +3,6 @@ import type { Detail } from './detail.ts';
 
 export const table: OutcomeTable<Detail> = {
   did: 'ended well',
-  columns: ['exit code', 'last line'],
+  columns: ['Exit code', 'Last line'],
   cells: ({ detail }) => [String(detail?.exit_code ?? ''), detail?.log.at(-1) ?? ''],
 };

@@ -2,7 +2,7 @@ import type { OutcomeTable } from '../check.ts';
 import type { Detail } from './detail.ts';
 
 export const table: OutcomeTable<Detail> = {
-  did: 'were not refused',
+  did: 'found the port open or silent',
   columns: ['Port'],
   cells({ status, detail }) {
     if (status !== 'up' || detail === null) return [''];

@@ -165,10 +165,7 @@ function startPath(type: string, summary: string, compatible: boolean) {
     parameters: startParameters,
     responses: {
       200: { description: 'Started.', headers: headers.rate, content: started },
-      303: {
-        description: 'Started; a browser is sent to the report.',
-        headers: { ...headers.rate, ...headers.location },
-      },
+      303: toReport,
       ...failures(...startFailures),
     },
   };
@@ -191,6 +188,11 @@ function startPath(type: string, summary: string, compatible: boolean) {
   };
 }
 
+const toReport = {
+  description: 'Started; a browser is sent to the report.',
+  headers: { ...headers.rate, ...headers.location },
+};
+
 const startVersionOne = {
   operationId: 'startCheck',
   summary: 'Starts a check',
@@ -198,6 +200,7 @@ const startVersionOne = {
   requestBody: { required: true, content: jsonContent(ref('ApiCheckRequest')) },
   responses: {
     201: json('ApiCheck', 'Started.', { ...headers.rate, ...headers.location }),
+    303: toReport,
     ...failures(...startFailures),
   },
 };

@@ -4,7 +4,7 @@ import type { CheckStarted } from '#protocol/shapes.ts';
 import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
 import { answerFailures, ApiFailure } from './failure.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
-import { acceptAnyBody, parametersOf } from './parameters.ts';
+import { acceptAnyBody, parametersOf, queryOf } from './parameters.ts';
 import { createTexts, runOf, sendEvents, sendVersion } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
 import { startCheck } from './start.ts';
@@ -84,7 +84,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         const run = await runOf(request.params.id, request, reply, options);
         reply.header('vary', 'accept');
         if (wantsPage(request)) {
-          const { headers, body } = pages.report(run);
+          const { headers, body } = pages.report(run, queryOf(request).get('target'));
           return reply.headers(headers).send(body);
         }
         return sendVersion(request, reply, run, () => texts.extended(run));

@@ -4,7 +4,7 @@ import type { ApiCheck, ApiNodeHealth } from '#protocol/version-one.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
 import type { NodeStatus } from '../ports.ts';
-import { baseUrlOf } from './negotiate.ts';
+import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
 import { parametersOf } from './parameters.ts';
 import { runOf, sendVersion } from './results.ts';
@@ -23,6 +23,8 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     const own = { ...options, compatible: false };
     const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, probedTypeNames);
     const base = baseUrlOf(request, publicUrl);
+    reply.header('vary', 'accept');
+    if (wantsPage(request)) return reply.headers(headers).redirect(`${base}/check-report/${run.id}`, 303);
     reply.code(201).headers({ ...headers, location: `${base}/api/v1/checks/${run.id}` });
     return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));
   });

@@ -57,6 +57,15 @@ async function refresh(): Promise<void> {
     begin();
   } else for (const { name, element } of parts) exchange(name, element.outerHTML);
   if (document.title !== next.title) document.title = next.title;
+  askAgain(next);
+}
+
+// What is being looked up is there in a moment, or cannot be read.
+let asked = 0;
+function askAgain({ body }: Document): void {
+  if (body.dataset['again'] === undefined || asked === 5) return;
+  asked += 1;
+  setTimeout(refreshSoon, asked * 2_000);
 }
 
 let waiting = false;
@@ -115,3 +124,4 @@ const named = document.querySelector('#zone');
 if (named !== null) named.textContent = zone;
 const { live } = document.body.dataset;
 if (live !== undefined) follow(live);
+askAgain(document);

@@ -13,6 +13,8 @@ export interface WatchedTarget {
   readonly check: CheckTypeName;
   readonly host: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Whether there is a budget that it can use up. */
+  readonly hasObjective: boolean;
   /** The rules in words, by name. */
   readonly rules: readonly { readonly name: string; readonly words: string; readonly severity: string }[];
   /** The longest time between two rounds; null where none is known. */

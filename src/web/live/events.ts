@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
-import { incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
+import { hasBudgets, incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
 import type { Board } from './board.ts';
 import type { StreamEvent } from './streams.ts';
 
@@ -10,10 +10,11 @@ export function overviewEvents(board: Board, past: { of(target: string): Past | 
     const changed = new Set(board.since(version).targets);
     const targets = board.targets();
     const now = clock.now();
+    const withBudgets = hasBudgets(targets);
     const rows = targets.filter(({ name }) => changed.has(name));
     const parts = Object.fromEntries(
       rows.flatMap((one) => [
-        [`t-${one.name}`, String(targetRow(one, past.of(one.name)))],
+        [`t-${one.name}`, String(targetRow(one, past.of(one.name), withBudgets))],
         [`w-${one.name}`, String(wallTile(one))],
       ]),
     );

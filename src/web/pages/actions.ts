@@ -11,6 +11,8 @@ import { texts } from './texts.ts';
 /** What can be done from pages. What is asked wrongly throws `usage`. */
 export interface Actions {
   acknowledge(incident: string, why: string): Promise<unknown>;
+  /** Runs the check of a target from all nodes, and gives the name of the run. */
+  check(target: string): Promise<string>;
   silence(asked: { readonly targets: readonly string[]; readonly forMs: number; readonly why: string }): unknown;
 }
 
@@ -21,6 +23,7 @@ export interface ActionRoutes {
 }
 
 const Acknowledge = z.object({ incident: z.string().min(1).max(300), why: z.string().trim().min(1).max(200) });
+const Check = z.object({ target: z.string().min(1).max(100) });
 const Silence = z.object({
   incident: z.string().max(300),
   target: z.string().min(1).max(100),
@@ -50,6 +53,11 @@ export function addActions(app: FastifyInstance, { actions, access, site }: Acti
       const { incident, why } = Acknowledge.parse(body);
       await actions.acknowledge(incident, why);
       return reply.redirect(incidentHref(incident), 303);
+    });
+    forms.post('/actions/check', async ({ body }, reply) => {
+      const { target } = Check.parse(body);
+      const run = await actions.check(target);
+      return reply.redirect(`/check-report/${run}?${new URLSearchParams({ target }).toString()}`, 303);
     });
     forms.post('/actions/silence', async ({ body }, reply) => {
       const { incident, target, for: forMs, why } = Silence.parse(body);

@@ -1,3 +1,4 @@
+import type { HistoryReader } from '#history/reader.ts';
 import type { Span } from '#history/span.ts';
 
 /** The spans that a page about a target offers; all of them end now. */
@@ -24,6 +25,22 @@ export interface ChartSpan extends Span {
 }
 
 export const namedSpan = (name: SpanName, now: number): ChartSpan => ({ name, from: now - lengths[name], to: now });
+
+/** What to show where nobody said: six hours; less where no more is known yet, more where rounds are far apart. */
+export async function usualSpan(
+  reader: Pick<HistoryReader, 'figures'>,
+  { name, everyMs }: { readonly name: string; readonly everyMs: number | null },
+  now: number,
+): Promise<SpanName> {
+  if (everyMs === null || everyMs > 6 * hour) return '90d';
+  if (everyMs > hour / 2) return '7d';
+  const isKnown = async (from: number, to: number) => {
+    const { answers } = await reader.figures({ of: { target: name }, from: now - from, to: now - to });
+    return answers.up + answers.down + answers.unknown > 0;
+  };
+  if (await isKnown(lengths['6h'], lengths['1h'])) return '6h';
+  return (await isKnown(lengths['1h'], lengths['10m'])) ? '1h' : '10m';
+}
 
 const [shortestMs, longestMs] = [600_000, 730 * day];
 

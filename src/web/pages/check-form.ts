@@ -14,13 +14,15 @@ export interface CheckFormValue {
 export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Markup {
   const words = texts.check;
   const counts = [3, 10, 25].filter((count) => count < Math.min(nodes.length, maxNodes));
-  // Each button sends the form to the call of its own type, so that it works without scripts; the return key takes the first.
-  const types = probedTypeNames.map(checkOf);
-  const ordered = types.toSorted((one, other) => Number(other.type === type) - Number(one.type === type));
-  const buttons = ordered.map(
+  // Each button names its own type, so that the form works without scripts; the return key takes the first.
+  const types = probedTypeNames
+    .map(checkOf)
+    .toSorted((one, other) => Number(other.type === type) - Number(one.type === type));
+  const buttons = types.map(
     (one) =>
       html`<button
-        formaction="/check-${one.type}"
+        name="type"
+        value="${one.type}"
         ${one.type === type ? nothing : html` class="quiet"`}
         title="${one.summary}"
       >
@@ -29,7 +31,7 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
   );
   return html`<h1>${words.title}</h1>
     <p class="lead">${words.lead(nodes.length)}</p>
-    <form class="ask paper" method="post" action="/check-${type}">
+    <form class="ask paper" method="post" action="/api/v1/checks">
       <div>
         <label for="host">${words.host}</label>
         <input
@@ -81,7 +83,7 @@ export function checkForm({ type, host, nodes, maxNodes }: CheckFormValue): Mark
         <div class="choices" role="group" aria-labelledby="what">${buttons}</div>
       </div>
     </form>
-    <dl class="facts">
+    <dl class="facts kinds">
       ${types.map(
         (one) =>
           html`<div>

@@ -149,41 +149,42 @@ function dayOf({ time }: Figures): Stretch {
 /** What was, kept for some minutes: looked up for whoever looks, a target at a time, and never while nobody does. */
 export interface PastKeeper {
   of(target: string): Past | null;
-  /** Has everything looked up that is too old. Resolves when the work is done, or `patienceMs` have gone by. */
+  /** Has looked up what is not known of these, or is too old. Resolves when the work is done, or `patienceMs` have gone by. */
   want(targets: readonly string[], patienceMs: number): Promise<void>;
 }
 
 const freshMs = 5 * 60_000;
+// What nobody asks for any more is forgotten.
+const keptMs = 60 * 60_000;
 
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
   const known = new Map<string, { readonly past: Past; readonly at: number }>();
   let working: Promise<void> | null = null;
+
+  const ageOf = (target: string) => clock.now() - (known.get(target)?.at ?? Number.NEGATIVE_INFINITY);
 
   async function lookUp(targets: readonly string[]): Promise<void> {
     const now = clock.now();
     const today = Math.floor(now / day) * day;
     const budgets = new Map((await reader.budgets()).map(({ target, left }) => [target, left]));
     for (const target of targets) {
-      if (now - (known.get(target)?.at ?? Number.NEGATIVE_INFINITY) < freshMs) continue;
       const span = { of: { target }, from: today - 89 * day, to: now };
       const { parts } = await reader.series({ ...span, stepMs: day });
       const { uptime } = await reader.figures(span);
       known.set(target, {
-        past: {
-          days: parts.map(dayOf),
-          uptime,
-          ...(budgets.size === 0 ? {} : { budgetLeft: budgets.get(target) ?? null }),
-        },
+        past: { days: parts.map(dayOf), uptime, budgetLeft: budgets.get(target) ?? null },
         at: now,
       });
     }
-    for (const name of known.keys()) if (!targets.includes(name)) known.delete(name);
+    for (const name of known.keys()) if (ageOf(name) > keptMs) known.delete(name);
   }
 
   return {
     of: (target) => known.get(target)?.past ?? null,
     async want(targets, patienceMs) {
-      working ??= lookUp(targets)
+      const wanted = targets.filter((target) => ageOf(target) >= freshMs);
+      if (wanted.length === 0) return;
+      working ??= lookUp(wanted)
         .catch(failed)
         .finally(() => (working = null));
       await Promise.race([working, new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);

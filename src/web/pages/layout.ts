@@ -15,6 +15,8 @@ export interface Frame {
   readonly refresh?: number | null;
   /** A stream of events; the page is drawn anew as they come. */
   readonly live?: string | null;
+  /** Whether something is being looked up that the page will show in a moment. */
+  readonly again?: boolean;
   /** The target whose events count; all where it is not said. */
   readonly liveOf?: string;
   /** Names of further assets: scripts, run in order, and modules after them. */
@@ -59,7 +61,7 @@ ${refresh === null ? nothing : html`<noscript><meta http-equiv="refresh" content
       (name) => html`<script defer src="${assets.url(name)}"></script> `,
     )}${['page.js', ...modules].map((name) => html`<script type="module" src="${assets.url(name)}"></script> `)}
 ${head}</head>
-<body${live === null ? nothing : html` data-live="${live}"${frame.liveOf === undefined ? nothing : html` data-of="${frame.liveOf}"`}`}>
+<body${frame.again === true ? html` data-again` : nothing}${live === null ? nothing : html` data-live="${live}"${frame.liveOf === undefined ? nothing : html` data-of="${frame.liveOf}"`}`}>
 <a class="skip" href="#main">${texts.skip}</a>
 <header class="top"><div><a class="brand" href="/"><img src="${assets.url('icon.svg')}" alt="" width="22" height="22">${texts.name}</a>
 <nav aria-label="${texts.navigation}">${links}</nav>${userOf(frame)}</div></header>

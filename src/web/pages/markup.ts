@@ -21,3 +21,6 @@ export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 
 
 /** A state with its shape and its word. */
 export const state = (name: StateName, word: string): Markup => html`<span class="state ${name}">${word}</span>`;
+
+/** The shape of an incident that goes on: nobody knows whether what is unknown is down. */
+export const shapeOf = (word: string): StateName => (word === 'UNKNOWN' ? 'unknown' : 'down');

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { NodeInfo } from '#checks/index.ts';
+import type { CheckTypeName, NodeInfo } from '#checks/index.ts';
 import type { Change } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Access } from '../access/access.ts';
-import type { Board } from '../live/board.ts';
+import type { Board, LiveTarget } from '../live/board.ts';
 import type { Stream } from '../live/streams.ts';
 import { type Actions, addActions } from './actions.ts';
-import { type ChartSpan, chosenSpan, namedSpan, spans } from './chart-span.ts';
+import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart-span.ts';
 import { chartOf, figuresTable, type PastKeeper, seriesJson } from './history-values.ts';
 import { incidentContent, incidentSentence } from './incident.ts';
 import { onlyReaders } from './guard.ts';
@@ -30,7 +30,8 @@ export interface MonitorPages {
   readonly nodes: () => readonly { readonly info: NodeInfo; readonly online: boolean }[];
   readonly actions: Actions;
   readonly access: Access;
-  readonly mayCheck: boolean;
+  /** Whether targets of this type can be checked besides their schedule. */
+  readonly canCheck: (type: CheckTypeName) => boolean;
   readonly overviewStream: Stream;
   readonly changeStream: Stream;
   readonly clock: Clock;
@@ -43,11 +44,13 @@ const Moment = z.iso
   .transform((text) => Date.parse(text))
   .optional()
   .catch(undefined);
-const TargetQuery = z.object({ span: z.enum(spans).catch('6h'), from: Moment, to: Moment });
+const TargetQuery = z.object({ span: z.enum(spans).optional().catch(undefined), from: Moment, to: Moment });
 
-function spanOf(query: unknown, now: number): ChartSpan {
+async function spanOf(query: unknown, target: LiveTarget, { reader, clock }: MonitorPages): Promise<ChartSpan> {
+  const now = clock.now();
   const { span, from, to } = TargetQuery.parse(query);
-  return from === undefined || to === undefined ? namedSpan(span, now) : chosenSpan({ from, to }, now);
+  if (from !== undefined && to !== undefined) return chosenSpan({ from, to }, now);
+  return namedSpan(span ?? (await usualSpan(reader, target, now)), now);
 }
 
 const roundsShown = 60;
@@ -93,6 +96,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
         place: 'overview',
         content,
         live: '/live/overview',
+        again: targets.some(({ name }) => past.of(name) === null),
         refresh: 30,
       }),
     );
@@ -105,7 +109,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
     const target = board.target(request.params.name);
     if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
     const now = clock.now();
-    const span = spanOf(request.query, now);
+    const span = await spanOf(request.query, target, pages);
     const { name } = target;
     const { incidents } = await reader.incidents({ target: name, limit: 20 });
     const value = {
@@ -117,7 +121,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
       figures: await figuresTable(reader, name, span, now),
       rounds: await reader.rounds(name, { limit: roundsShown }),
       incidents,
-      mayCheck: pages.mayCheck,
+      mayCheck: pages.canCheck(target.check) && access.mayAct(request),
     };
     return send(
       reply,
@@ -139,7 +143,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
   app.get<{ Params: { name: string } }>('/targets/:name/series', async (request, reply) => {
     const target = board.target(request.params.name);
     if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
-    const span = spanOf(request.query, clock.now());
+    const span = await spanOf(request.query, target, pages);
     return reply.send(seriesJson(await chartOf(pages, target, span, scriptPoints)));
   });
 }

@@ -60,35 +60,57 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
         </tbody>
       </table>
     </div>
-    <p class="small soft">${words.explained}</p>`;
+    <p class="small soft">${columns.flatMap(({ meaning }) => meaning ?? []).join(' ')}</p>`;
 }
 
 interface Column {
   readonly name: string;
   readonly kind: string;
   readonly cell: (node: NodeValue) => Markup | string;
+  /** What it says, where its name does not. */
+  readonly meaning?: string;
 }
 
 // What no node has to say anything about is left out.
 function columnsOf(nodes: readonly NodeValue[]): readonly Column[] {
   const words = texts.nodes;
-  const figure = (name: string, read: (node: NodeValue) => string | null): readonly Column[] =>
-    nodes.every((node) => read(node) === null) ? [] : [{ name, kind: 'num', cell: (node) => read(node) ?? '' }];
+  const figure = (
+    name: string,
+    read: (node: NodeValue) => string | null,
+    more: Partial<Column> = {},
+  ): readonly Column[] =>
+    nodes.every((node) => read(node) === null)
+      ? []
+      : [{ name, kind: 'num', cell: (node) => read(node) ?? '', ...more }];
   return [
     { name: words.place, kind: '', cell: ({ info }) => placeOf(info) },
-    ...figure(words.network, ({ info }) => [info.asn, info.ip].filter((part) => part !== '').join(' ') || null),
+    ...figure(words.network, ({ info }) => [info.asn, info.ip].filter((part) => part !== '').join(' ') || null, {
+      kind: '',
+    }),
     { name: words.capabilities, kind: '', cell: capabilitiesOf },
     ...figure(words.targets, ({ targets }) => (targets === null ? null : String(targets))),
     { name: words.load, kind: 'num', cell: ({ running, queued }) => words.queued(running, queued) },
-    { name: words.lag, kind: 'num', cell: ({ lagSeconds, online }) => (online ? formatSeconds(lagSeconds) : '') },
-    ...figure(words.clock, ({ clockOffsetSeconds: offset = null }) =>
-      offset === null ? null : `${offset < 0 ? '−' : '+'}${formatSeconds(Math.abs(offset))}`,
+    {
+      name: words.lag,
+      kind: 'num',
+      cell: ({ lagSeconds, online }) => (online ? formatSeconds(lagSeconds) : ''),
+      meaning: words.meanings.lag,
+    },
+    ...figure(
+      words.clock,
+      ({ clockOffsetSeconds: offset = null }) =>
+        offset === null ? null : `${offset < 0 ? '−' : '+'}${formatSeconds(Math.abs(offset))}`,
+      { meaning: words.meanings.clock },
     ),
-    ...figure(words.disagreement, ({ disagreement }) =>
-      disagreement === null ? null : `${Number((disagreement * 100).toPrecision(3))} %`,
+    ...figure(
+      words.disagreement,
+      ({ disagreement }) => (disagreement === null ? null : `${Number((disagreement * 100).toPrecision(3))} %`),
+      { meaning: words.meanings.disagreement },
     ),
-    ...figure(words.spool, ({ spooled = null }) => (spooled === null ? null : String(spooled))),
-    ...figure(words.version, ({ version = null }) => version),
+    ...figure(words.spool, ({ spooled = null }) => (spooled === null ? null : String(spooled)), {
+      meaning: words.meanings.spool,
+    }),
+    { name: words.version, kind: 'num', cell: ({ version = null, online }) => version ?? (online ? words.here : '') },
   ];
 }
 

@@ -6,15 +6,15 @@ import type { LiveTarget, ShownStatus } from '../live/board.ts';
 import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { worldMap } from './map.ts';
-import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
 import { texts } from './texts.ts';
 
 /** How a target was: 90 days, the share of them that it was up, and what is left of its budget. */
 export interface Past {
   readonly days: readonly Stretch[];
   readonly uptime: number | null;
-  /** Null where the target has no objective, absent where none has. */
-  readonly budgetLeft?: number | null;
+  /** Null where the target has no objective. */
+  readonly budgetLeft: number | null;
 }
 
 export interface OverviewFilter {
@@ -104,7 +104,7 @@ export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents
   const rows = incidents.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, 50);
   const items = rows.map(
     ({ id, target, wording, startedAt, acknowledged, held, ...reasons }) =>
-      html`<li><a href="${incidentHref(id)}"><span class="state down">${wording.word}</span> ${target}</a> <span class="wrap">${foreign(latestCause(reasons))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
+      html`<li><a href="${incidentHref(id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${target}</a> <span class="wrap">${foreign(latestCause(reasons))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
   );
   return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }
@@ -150,7 +150,7 @@ function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const { group } = value.filter;
   const words = texts.overview;
   if (targets.length === 0) return value.targets.length === 0 ? nothing : html`<p class="soft">${words.noneShown}</p>`;
-  const hasBudgets = targets.some(({ name }) => value.past(name)?.budgetLeft !== undefined);
+  const withBudgets = hasBudgets(value.targets);
   const groups = group === '' ? new Map([['', targets]]) : Map.groupBy(targets, ({ labels }) => labels[group] ?? '');
   const bodies = [...groups]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -159,14 +159,35 @@ function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
       const head =
         group === ''
           ? nothing
-          : html`<tr class="group"><th colspan="6" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
-      return html`<tbody>${head}${members.map((target) => targetRow(target, value.past(target.name)))}</tbody>`;
+          : html`<tr class="group"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
+      return html`<tbody>${head}${members.map((target) => targetRow(target, value.past(target.name), withBudgets))}</tbody>`;
     });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${hasBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
 }
 
+/** Whether rows tell what is left of budgets. */
+export const hasBudgets = (targets: readonly LiveTarget[]): boolean => targets.some((target) => target.hasObjective);
+
+interface Drawn {
+  readonly of: readonly unknown[];
+  readonly row: Markup;
+}
+
+// A round has votes of its own: the row that shows them is drawn once, however many look.
+const drawn = new WeakMap<LiveTarget['votes'], Drawn>();
+
 /** A target in the list. */
-export function targetRow(target: LiveTarget, past: Past | null): Markup {
+export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
+  const { votes, name, host, status, dueAt } = target;
+  const of = [name, host, status, dueAt, past, withBudgets];
+  const known = drawn.get(votes);
+  if (known !== undefined && known.of.every((one, index) => one === of[index])) return known.row;
+  const row = drawRow(target, past, withBudgets);
+  drawn.set(votes, { of, row });
+  return row;
+}
+
+function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
   const { name, host, status, votes, recent } = target;
   const seen = votesBar(
     votes.map(({ node, outcome }) => ({ node: node.name, state: outcome.status })),
@@ -178,7 +199,7 @@ export function targetRow(target: LiveTarget, past: Past | null): Markup {
     past === null
       ? nothing
       : stateBar(past.days, words.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length));
-  return html`<tr data-part="t-${name}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${past === null || past.budgetLeft === undefined ? nothing : html`<td class="num wide">${percent(past.budgetLeft)}</td>`}</tr>`;
+  return html`<tr data-part="t-${name}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
 
 /** A share as people write it; three digits, and never rounded up to 100. */

@@ -10,7 +10,7 @@ export interface ProblemValue {
 
 export function problemContent({ status, code, message }: ProblemValue): Markup {
   return html`<h1>${texts.problems.title(status)}</h1>
-    <p class="lead wrap">${message}</p>
+    <p class="lead wrap said">${message}</p>
     <p class="row"><a class="button" href="/">${texts.problems.home}</a></p>
     <p class="small soft">${texts.problems.code} ${status} <span class="mono">${code}</span></p>`;
 }

@@ -1,6 +1,7 @@
 import { checkOf, type CheckSpec, type NodeInfo, type Outcome } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Assets } from '../assets/assets.ts';
+import { targetHref } from './links.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, nothing, state, type StateName } from './markup.ts';
 import { texts } from './texts.ts';
@@ -26,32 +27,45 @@ export function reportTitle({ spec, results }: ReportValue): string {
   return texts.report.outcome(host, checkOf(spec.type).table.did, counts);
 }
 
-export function reportContent(value: ReportValue, assets: Assets): Markup {
-  const { spec, results, id, createdAt } = value;
-  const again = `/check?type=${spec.type}&host=${encodeURIComponent(spec.host)}`;
+/** `target`: the one whose own check it was; null for a check that somebody typed. */
+export function reportContent(value: ReportValue, target: string | null, assets: Assets): Markup {
+  const { spec, id, createdAt } = value;
+  const other = `/check?type=${spec.type}&host=${encodeURIComponent(spec.host)}`;
   return html`<div data-part="head">
       <h1>${state(overall(value), '')} ${foreign(reportTitle(value))}</h1>
-      <p class="lead">${texts.report.started} ${moment(createdAt)}. ${texts.report.kept}</p>
+      <p class="lead">${texts.report.started} ${moment(createdAt)}. ${target === null ? '' : texts.report.asConfigured(target)} ${texts.report.kept}</p>
     </div>
-    <div class="row">
-      <form method="post" action="/check-${spec.type}">
-        <input type="hidden" name="host" value="${spec.host}" />${results.map(
-          ({ node }) => html`<input type="hidden" name="node" value="${node.name}" />`,
-        )}<button>${texts.report.again}</button>
-      </form>
-      <a class="button quiet" href="${again}">${texts.report.other}</a>
+    <div class="row acts">
+      ${target === null ? againForm(value) : ownForm(target)}
+      ${
+        target === null
+          ? html`<a class="button quiet" href="${other}">${texts.report.other}</a>`
+          : html`<a class="button quiet" href="${targetHref(target)}">${texts.report.toTarget(target)}</a>`
+      }
       <a class="button quiet" href="/api/v1/checks/${id}">${texts.report.json}</a>
       <button class="quiet" type="button" data-copy="${texts.report.shared}" hidden>${texts.report.share}</button>
     </div>
+    <div data-part="legend">${waterfallLegend(value.results.map(({ outcome }) => outcome?.phases ?? {}))}</div>
+    ${tableOf(value)}
     <div data-part="map">
       ${worldMap(
-        results.map(({ node, outcome }) => ({ node, state: stateOf(outcome) })),
+        value.results.map(({ node, outcome }) => ({ node, state: stateOf(outcome) })),
         assets,
       )}
-    </div>
-    <div data-part="legend">${waterfallLegend(results.map(({ outcome }) => outcome?.phases ?? {}))}</div>
-    ${tableOf(value)}`;
+    </div>`;
 }
+
+const againForm = ({ spec, results }: ReportValue): Markup =>
+  html`<form method="post" action="/api/v1/checks">
+    <input type="hidden" name="type" value="${spec.type}" /><input type="hidden" name="host" value="${spec.host}" />${results.map(
+      ({ node }) => html`<input type="hidden" name="node" value="${node.name}" />`,
+    )}<button>${texts.report.again}</button>
+  </form>`;
+
+const ownForm = (target: string): Markup =>
+  html`<form method="post" action="/actions/check">
+    <input type="hidden" name="target" value="${target}" /><button>${texts.report.again}</button>
+  </form>`;
 
 function overall(value: ReportValue): StateName {
   const states = value.results.map(({ outcome }) => stateOf(outcome));

@@ -48,13 +48,13 @@ export function createSite({ assets, places }: SiteOptions): Site {
     page,
     problem,
     failure: problem,
-    report(run: ReportValue) {
+    report(run: ReportValue, target) {
       const done = isDone(run);
       return page(
         {
           title: reportTitle(run),
           place: 'check',
-          content: reportContent(run, assets),
+          content: reportContent(run, target, assets),
           refresh: done ? null : 2,
           live: done ? null : `/check-result/${run.id}/events`,
         },

@@ -47,7 +47,8 @@ export function statusSentence({ services }: Pick<StatusValue, 'services'>): str
   if (down.length > 0) return words.down(down.map(({ name }) => name));
   if (services.some(({ status }) => status === 'partial')) return words.partial;
   if (services.every(({ status }) => status === 'unknown')) return words.unknown;
-  return words.up;
+  if (services.some(({ status }) => status === 'unknown')) return words.someUnknown;
+  return services.some(({ status }) => status === 'maintenance') ? words.inMaintenance : words.up;
 }
 
 function worstStatus({ services }: StatusValue): ShownStatus {

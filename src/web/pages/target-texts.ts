@@ -6,11 +6,11 @@ export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 
 const how = {
-  up: 'is up',
-  partial: 'is partly up',
-  down: 'is down',
-  unknown: 'is in an unknown state',
-  maintenance: 'is in maintenance',
+  up: 'up',
+  partial: 'partly up',
+  down: 'down',
+  unknown: 'in an unknown state',
+  maintenance: 'in maintenance',
 } as const;
 
 export const targetTexts = {
@@ -24,10 +24,13 @@ export const targetTexts = {
     p95: string | null;
   }) {
     const { name, status, up, all, forMs, uptime, p95 } = told;
-    const since = forMs === null || status === 'up' ? '' : `, for ${describeDuration(forMs)}`;
     const seen = all === 0 ? '' : status === 'up' || status === 'partial' ? ` from ${up} of ${count(all, 'node')}` : '';
     const past = [uptime === null ? '' : `${uptime} in 30 days`, p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
-    return `${name} ${how[status]}${seen}${since}${past.length === 0 ? '' : `; ${past.join('; ')}`}`;
+    const is =
+      forMs === null || status === 'up'
+        ? `is ${how[status]}${seen}`
+        : `has been ${how[status]}${seen} for ${describeDuration(forMs)}`;
+    return `${name} ${is}${past.length === 0 ? '' : `; ${past.join('; ')}`}`;
   },
   latency: 'Latency',
   latencyLabel: (nodes: readonly string[]) =>
@@ -83,10 +86,12 @@ export const targetTexts = {
   late: 'came late',
   noRounds: 'There was no round yet.',
   last: 'What the nodes saw last',
+  heard: 'What was heard last',
   due: 'The round was due at',
   rules: 'Rules',
   incidents: 'Incidents',
   incident: 'Incident',
+  rule: 'Rule',
   began: 'Began',
   lasted: 'Lasted',
   cause: 'Cause',

@@ -40,7 +40,7 @@ export const texts = {
     }: Record<'down' | 'up' | 'all', number> & { first: string; ago: string | null }) =>
       down === 1
         ? `${up} of ${count(all, 'target')} ${all === 1 || up === 1 ? 'is' : 'are'} up. ${first} ${ago === null ? 'is down' : `has been down for ${ago}`}.`
-        : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `for ${ago}`}.`,
+        : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `the longest: ${ago}`}.`,
     up({
       up,
       all,
@@ -94,14 +94,18 @@ export const texts = {
   },
   status: {
     up: 'All services are working.',
-    partial: 'Some services are partly disturbed.',
+    partial: 'Some services are working in part.',
     unknown: 'Nothing is known at the moment.',
+    someUnknown: 'Nothing is known of some services; the others are working.',
+    inMaintenance: 'Everything is working but for what is in maintenance.',
     down: (names: readonly string[]) =>
-      names.length > 3 ? `${names.length} services are disturbed.` : `${names.join(', ')}: disturbed.`,
+      names.length > 3
+        ? `${names.length} services are not working.`
+        : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not working.`,
     states: {
       up: 'working',
-      partial: 'partly disturbed',
-      down: 'disturbed',
+      partial: 'working in part',
+      down: 'not working',
       unknown: 'unknown',
       maintenance: 'in maintenance',
     },
@@ -168,6 +172,8 @@ export const texts = {
     shared: 'Copied',
     unknownPlace: 'unknown place',
     by: (whose: string) => `Caused ${whose}.`,
+    asConfigured: (target: string) => `The check of ${target}, as it is configured.`,
+    toTarget: (target: string) => `To ${target}`,
     kept: 'Anybody with the link can see this report.',
   },
   nodes: {
@@ -199,10 +205,12 @@ export const texts = {
     disagreement: 'Disagreement',
     here: 'in this process',
     queued: (running: number, queued: number) => (queued === 0 ? String(running) : `${running} (${queued} wait)`),
-    explained:
-      'Clock offset: how far the clock of the node is ahead of this one. Lateness: by how much its own event loop was held up at the worst in the last second. ' +
-      'Disagreement: the share of its answers within the last hour that contradicted most of the others. ' +
-      'Unsent results: what the node has measured and could not hand in yet.',
+    meanings: {
+      clock: 'Clock offset: how far the clock of the node is ahead of this one.',
+      lag: 'Lateness: by how much its own event loop was held up at the worst in the last second.',
+      disagreement: 'Disagreement: the share of its answers within the last hour that contradicted most of the others.',
+      spool: 'Unsent results: what the node has measured and could not hand in yet.',
+    },
   },
   problems: {
     title: (status: number) => titles[status] ?? (status >= 500 ? 'Something went wrong here' : 'That did not work'),
