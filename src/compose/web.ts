@@ -84,7 +84,7 @@ export async function openWeb(
         deliveryRoutes({ store, wakeOutbox: () => outbox.wake() }),
         historyRoutes({ history, clock }),
       ],
-      limits: { closeMs },
+      limits: { closeMs, connections: config.http.connections },
       ...servedFor(config),
     }),
   );

@@ -42,6 +42,8 @@ export interface Config {
     readonly admin: { readonly host: string; readonly port: number } | null;
     readonly publicUrl: string | null;
     /** Addresses and ranges. */
+    /** The most at the same time. */
+    readonly connections: number;
     readonly trustProxy: readonly string[];
     /** The hashes of passwords, by the name of the user. */
     readonly users: Readonly<Record<string, string>>;
@@ -127,6 +129,7 @@ export function resolveConfig(
       ...file.http.listen,
       admin: file.http.admin ?? null,
       publicUrl: file.http.public_url?.replace(/\/+$/, '') ?? null,
+      connections: file.http.connections,
       trustProxy: file.http.trust_proxy,
       users: usersOf(file.http.users, files),
       userHeader: file.http.user_header?.toLowerCase() ?? null,

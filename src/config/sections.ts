@@ -66,6 +66,12 @@ export const HttpKeys = z.strictObject({
     .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: publicUrlHint })
     .optional()
     .describe('The address under which people reach this program: for the links in mails and in answers of the API.'),
+  connections: z
+    .int()
+    .min(100)
+    .max(20_000)
+    .default(1_000)
+    .describe('The most connections at the same time; a page that somebody looks at holds one.'),
   trust_proxy: z
     .array(AddressRange, { error: 'expected a list of addresses or ranges, such as [10.0.0.0/8]' })
     .max(100)

@@ -34,8 +34,21 @@ function exchange(name: string, markup: string): void {
   localise(fresh);
   fresh.classList.add('new');
   written.set(name, markup);
+  const place = placeOfFocus(old);
   old.replaceWith(fresh);
+  if (place !== null) reachable(fresh)[place]?.focus({ preventScroll: true });
   document.dispatchEvent(new CustomEvent('part', { detail: name }));
+}
+
+const reachable = (root: Element) =>
+  [root, ...root.querySelectorAll('*')]
+    .filter((one) => one instanceof HTMLElement)
+    .filter(({ tabIndex }) => tabIndex >= 0);
+
+// Whoever is among the parts by keyboard stays where he was.
+function placeOfFocus(old: Element): number | null {
+  const place = reachable(old).findIndex((one) => one === document.activeElement);
+  return place === -1 ? null : place;
 }
 
 // Rows stand in tables only, so the parent's own kind reads them.

@@ -62,7 +62,7 @@ export const targetTexts = {
   noAnswers: 'no records',
   smoke: 'Loss and spread of the last rounds',
   smokeCaption:
-    'Band: from the fastest to the slowest echo of a round. Line: the mean. From above: the share of echoes that were lost.',
+    'Since the program was started, the last 40 rounds at most. Band: from the fastest to the slowest echo of a round. Line: the mean. From above: the share of echoes that were lost.',
   lost: (share: string) => `${share} lost`,
   smokeOf: (node: string, lost: string, least: string, most: string) =>
     `${node}: ${lost} lost, from ${least} to ${most}`,

@@ -10,18 +10,18 @@ import { writeYear } from './history.ts';
 import { openViewers } from './viewers.ts';
 
 // Pages of the real program with 1,000 targets on 3 nodes and a year of history, each beside a bare route that sends as many bytes;
-// then as many viewers with their streams as the program lets in, and how late checks begin meanwhile.
+// then a thousand viewers with their streams, and how late checks begin meanwhile.
 
 comeFirst();
 const targets = Array.from({ length: 1_000 }, (_, index) => `target-${String(index).padStart(4, '0')}`);
 const nodes = ['de1', 'us1', 'jp1'];
-const [loads, seconds, viewers] = [30, 60, 940];
+const [loads, seconds, viewers] = [30, 60, 1_000];
 
 await using server = await tcpServer((socket) => socket.end());
 await using program = await createProgram();
 const config = `
 data: watchpost.db
-http: { listen: 127.0.0.1:0 }
+http: { listen: 127.0.0.1:0, connections: 1200 }
 service: {}
 nodes:
   de1: { location: [de, Germany, Frankfurt] }
