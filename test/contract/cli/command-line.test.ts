@@ -8,7 +8,7 @@ import { exitCodes } from '#cli/exit-codes.ts';
 import { createProgram } from '#cli/program.ts';
 import { command, commandHere } from '../../support/command.ts';
 import { silentContext } from '../../support/silent-context.ts';
-import { tcpServer } from '../../support/tcp-servers.ts';
+import { closedPort, tcpServer } from '../../support/tcp-servers.ts';
 
 const page = readFileSync(new URL('../../../docs/commands.md', import.meta.url), 'utf8');
 const shapes = shapesOf(createProgram(silentContext(), () => {}));
@@ -148,7 +148,8 @@ test('--json of a round is the verdicts, and colours are for terminals that want
 
 test('--json of config check and config plan is for programs', async () => {
   const config = join(folder, 'watchpost.yaml');
-  writeFileSync(config, 'targets: { port: { check: tcp, host: "127.0.0.1:1", every: 30s } }\n');
+  const http = `http: { listen: "127.0.0.1:${await closedPort()}" }\n`;
+  writeFileSync(config, `${http}targets: { port: { check: tcp, host: "127.0.0.1:1", every: 30s } }\n`);
   const good = await command(['config', 'check', '--json', '--config', config]);
   expect(JSON.parse(good.out)).toMatchObject({ good: true, targets: 1, nodes: 1 });
   const plan = await commandHere(['config', 'plan', '--json', '--config', config]);

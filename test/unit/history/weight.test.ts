@@ -14,7 +14,7 @@ test('a year of a thousand targets at two nodes every half minute is some gigaby
 test('what is kept for less takes no more after that', () => {
   const days = (count: number, daysMs: number | null = null) =>
     weightAfter(count * dayMs, [often], { rawMs: dayMs, hoursMs: 2 * dayMs, daysMs });
-  expect(days(30) - days(29)).toBeCloseTo(2_000 * 280, 3);
+  expect(days(30) - days(29)).toBeCloseTo(2_000 * 250, 3);
   expect(days(30, 10 * dayMs)).toBe(days(29, 10 * dayMs));
 });
 
