@@ -2,6 +2,7 @@ import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { ask, type DaemonOptions, momentOf } from './ask.ts';
+import { paintOf } from './paint.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -18,6 +19,7 @@ const Names = z.array(z.string());
 const Reloaded = z.object({ added: Names, changed: Names, removed: Names, needsRestart: Names });
 const Incident = z.object({
   id: z.string(),
+  severity: z.string(),
   cause: z.string(),
   held: z.string().nullable(),
   acknowledged: z.string().nullable(),
@@ -128,10 +130,11 @@ async function expireSilence(id: string, path: DaemonOptions, context: CommandCo
 async function listIncidents(path: DaemonOptions, context: CommandContext): Promise<number> {
   const { incidents } = await ask(path, context, Open, '/-/incidents');
   if (path.json === true) return 0;
-  const rows = incidents.map(({ id, cause, held, acknowledged, deliveries }) => {
+  const paint = paintOf(context);
+  const rows = incidents.map(({ id, severity, cause, held, acknowledged, deliveries }) => {
     const told = deliveries.length === 0 ? 'nobody to tell' : 'told';
     const state = acknowledged === null ? (held ?? told) : `acknowledged: ${acknowledged}`;
-    return [id, singleLine(state, 60), singleLine(cause, 80)];
+    return [paint(severity, id), singleLine(state, 60), singleLine(cause, 80)];
   });
   context.print(
     rows.length === 0 ? 'no open incidents\n' : lines(alignRows([['incident', 'state', 'cause'], ...rows])),
@@ -141,7 +144,7 @@ async function listIncidents(path: DaemonOptions, context: CommandContext): Prom
       id,
       kind,
       `${recipient} (${channel})`,
-      state,
+      paint(state),
       at ?? '-',
       singleLine(error ?? '', 80),
     ]),

@@ -1,13 +1,19 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '#config/load.ts';
+import { backUpBeside, examineBeside } from '#store/chores.ts';
 import { backUp, examine } from '#store/reading.ts';
 import { jsonText } from './json.ts';
+import { awaited } from './progress.ts';
 import type { CommandContext } from './command-context.ts';
 
 interface DatabaseOptions {
   readonly config: string;
   readonly json?: boolean;
 }
+
+// Less than this takes less than a second.
+const smallBytes = 20_000_000;
 
 export async function backUpDatabase(
   file: string,
@@ -16,10 +22,22 @@ export async function backUpDatabase(
 ): Promise<number> {
   const { data } = await loadConfig({ path, env: context.env });
   const copy = resolve(context.cwd, file);
-  const bytes = backUp(data, copy);
+  const bytes = sizeOf(data) < smallBytes ? backUp(data, copy) : await backUpLarge(data, copy, context);
   if (json === true) context.print(jsonText({ copy, of: data, bytes }));
-  else context.print(`${copy}: ${(bytes / 1e6).toFixed(1)} MB of ${data}\n`);
+  else context.print(`${copy}: ${megabytes(bytes)} of ${data}\n`);
   return 0;
+}
+
+async function backUpLarge(data: string, copy: string, context: CommandContext): Promise<number> {
+  const wasThere = existsSync(copy);
+  const words = () => `copied ${megabytes(sizeOf(copy))} of ${megabytes(sizeOf(data))} at the most`;
+  try {
+    return await awaited(backUpBeside(data, copy, context.stop), words, context);
+  } catch (error) {
+    // Half a copy would be taken for one.
+    if (context.stop.aborted && !wasThere) for (const end of ['', '-journal']) rmSync(`${copy}${end}`, { force: true });
+    throw error;
+  }
 }
 
 /** Exit code 1 where something is damaged. */
@@ -29,7 +47,11 @@ export async function checkDatabase(
   context: CommandContext,
 ): Promise<number> {
   const checked = file === undefined ? (await loadConfig({ path, env: context.env })).data : resolve(context.cwd, file);
-  const damage = examine(checked);
+  const bytes = sizeOf(checked);
+  const damage =
+    bytes < smallBytes
+      ? examine(checked)
+      : await awaited(examineBeside(checked, context.stop), () => `looking through ${megabytes(bytes)}`, context);
   if (json === true) {
     context.print(jsonText({ file: checked, sound: damage.length === 0, damage }));
     return damage.length === 0 ? 0 : 1;
@@ -44,3 +66,7 @@ export async function checkDatabase(
   );
   return 1;
 }
+
+const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;

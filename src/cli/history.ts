@@ -9,6 +9,7 @@ import { describeDuration, parseDuration } from '#kernel/units.ts';
 import { formatSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { jsonText } from './json.ts';
+import { type Paint, paintOf } from './paint.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -52,7 +53,7 @@ export async function printHistory(target: string, options: HistoryOptions, cont
   } else if (options.csv === true) context.print(csvOf(parts));
   else {
     const { parts: small } = await past.reader.series({ ...query, points: sparkParts });
-    context.print(tableOf(target, whole, budget, parts, sparkline(small)));
+    context.print(tableOf(target, whole, budget, parts, sparkline(small), paintOf(context)));
   }
   return 0;
 }
@@ -76,24 +77,33 @@ async function partsOf(
   return parts.map((one) => [formatSpan(one.from, one.to, 'UTC'), one] as const);
 }
 
-function tableOf(target: string, whole: Figures, budget: Budget | null, parts: readonly Part[], spark: string): string {
+function tableOf(
+  target: string,
+  whole: Figures,
+  budget: Budget | null,
+  parts: readonly Part[],
+  spark: string,
+  paint: Paint,
+): string {
   const { uptime, time, latency } = whole;
   const out = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
   const head = `${target}, ${formatSpan(whole.from, whole.to, 'UTC')}: ${percent(uptime)} up${out}; p95 ${seconds(latency?.p95)}`;
   const columns = ['', 'up', 'down', 'answers', 'failed', 'unknown', 'p50', 'p95', 'p99', 'longest'];
-  const lines = alignRows([columns, ...parts.map(([name, one]) => cellsOf(name, one))]);
+  const lines = alignRows([columns, ...parts.map(([name, one]) => cellsOf(name, one, paint))]);
   const promised = budget === null ? '' : `\nerror budget: ${describeBudget(budget)}`;
   return `${head}${promised}\np95  ${spark}\n\n${lines.join('\n')}\n`;
 }
 
-function cellsOf(name: string, { uptime, time, answers, latency }: Figures): readonly string[] {
+// What went wrong stands out: nothing else has a colour.
+function cellsOf(name: string, { uptime, time, answers, latency }: Figures, paint: Paint): readonly string[] {
+  const bad = (state: string, count: number) => (count === 0 ? '0' : paint(state, String(count)));
   return [
     name,
     percent(uptime),
-    time === null ? '-' : time.down === 0 ? '0' : describeDuration(time.down),
+    time === null ? '-' : time.down === 0 ? '0' : paint('down', describeDuration(time.down)),
     String(answers.up + answers.down),
-    String(answers.down),
-    String(answers.unknown),
+    bad('down', answers.down),
+    bad('unknown', answers.unknown),
     seconds(latency?.p50),
     seconds(latency?.p95),
     seconds(latency?.p99),

@@ -99,7 +99,11 @@ async function writeHistory(
       votes: [{ node: node.info, outcome }],
       ...nothing,
     })),
+    (count) => {
+      if (context.interactive) context.printError(`\r\u{1b}[K${count} results of before`);
+    },
   );
+  if (context.interactive) context.printError('\r\u{1b}[K');
   return { database: config.data, results };
 }
 

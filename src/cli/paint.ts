@@ -1,9 +1,19 @@
 import { styleText } from 'node:util';
 import type { CommandContext } from './command-context.ts';
 
-const colours = { up: 'green', down: 'red', partial: 'yellow', unknown: 'yellow', maintenance: 'blue' } as const;
+const colours = {
+  up: 'green',
+  down: 'red',
+  partial: 'yellow',
+  unknown: 'yellow',
+  maintenance: 'blue',
+  critical: 'red',
+  warning: 'yellow',
+  dead: 'red',
+  pending: 'yellow',
+} as const;
 
-/** A word in the colour of a state, or as it is where nobody looks or `NO_COLOR` is set. */
+/** A word in the colour of a state, of a severity or of a delivery, or as it is where nobody looks or `NO_COLOR` is set. */
 export type Paint = (state: string, word?: string) => string;
 
 export function paintOf({ interactive, env }: Pick<CommandContext, 'interactive' | 'env'>): Paint {

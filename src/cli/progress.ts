@@ -8,13 +8,15 @@ export interface Progress {
   end(): void;
 }
 
+type Seen = Pick<CommandContext, 'interactive' | 'printError'>;
+
 const patienceMs = 1_000;
 
 /** A line on standard error once it has taken a second; nothing where no person looks. */
 export function createProgress(
   what: string,
   total: number,
-  { interactive, printError }: Pick<CommandContext, 'interactive' | 'printError'>,
+  { interactive, printError }: Seen,
   clock = systemClock,
 ): Progress {
   let done = 0;
@@ -34,4 +36,26 @@ export function createProgress(
       if (isShown) printError('\r\u{1b}[K');
     },
   };
+}
+
+/** What somebody waits for, in words that are asked for anew each second; nothing in the first, and nothing where no person looks. */
+export async function awaited<Result>(
+  work: Promise<Result>,
+  words: () => string,
+  { interactive, printError }: Seen,
+  clock = systemClock,
+): Promise<Result> {
+  let seconds = 0;
+  const show = () => {
+    seconds += 1;
+    printError(`\r\u{1b}[K${words()}, ${seconds} s`);
+    timer = clock.after(patienceMs, show);
+  };
+  let timer = interactive ? clock.after(patienceMs, show) : null;
+  try {
+    return await work;
+  } finally {
+    timer?.[Symbol.dispose]();
+    if (seconds > 0) printError('\r\u{1b}[K');
+  }
 }

@@ -7,6 +7,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { jsonText } from './json.ts';
+import { type Paint, paintOf } from './paint.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -21,13 +22,14 @@ export async function printStatus({ config: path, json }: StatusOptions, context
   using past = openPast(config, systemClock);
   const targets = await past.reader.now();
   const rows = [];
-  for (const target of targets) rows.push(await rowOf(target, past.reader));
+  const paint = paintOf(context);
+  for (const target of targets) rows.push(await rowOf(target, past.reader, paint));
   if (json === true) context.print(jsonText(rows.map(({ shown }) => shown)));
-  else context.print(tableOf(targets, rows));
+  else context.print(tableOf(targets, rows, paint));
   return targets.some(({ status }) => status === 'down') ? 1 : 0;
 }
 
-async function rowOf(target: TargetNow, reader: HistoryReader) {
+async function rowOf(target: TargetNow, reader: HistoryReader, paint: Paint) {
   const now = systemClock.now();
   const of = { target: target.name };
   const day = { from: now - dayMs, to: now, of };
@@ -39,7 +41,7 @@ async function rowOf(target: TargetNow, reader: HistoryReader) {
   const budget = month?.budget ?? null;
   const cells = [
     target.name,
-    state,
+    paint(state),
     since,
     percent(today?.uptime ?? null),
     percent(month?.uptime ?? null),
@@ -60,11 +62,15 @@ async function rowOf(target: TargetNow, reader: HistoryReader) {
   return { cells, shown };
 }
 
-function tableOf(targets: readonly TargetNow[], rows: readonly { readonly cells: readonly string[] }[]): string {
+function tableOf(
+  targets: readonly TargetNow[],
+  rows: readonly { readonly cells: readonly string[] }[],
+  paint: Paint,
+): string {
   const up = targets.filter(({ status }) => status === 'up').length;
   const bad = targets.filter(({ status }) => status === 'down' || status === 'partial');
   const head = `${up} of ${targets.length} ${targets.length === 1 ? 'target is' : 'targets are'} up`;
-  const names = bad.map(({ name, status }) => `${name} is ${status}`).join(', ');
+  const names = bad.map(({ name, status }) => `${name} is ${paint(status)}`).join(', ');
   const columns = ['target', 'state', 'for', 'up 24h', 'up 30d', 'budget', 'p95 24h', 'by the hour'];
   const lines = alignRows([columns, ...rows.map(({ cells }) => cells)]);
   return `${head}${names === '' ? '' : `; ${names}`}\n\n${lines.join('\n')}\n`;

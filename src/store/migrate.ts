@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
 
 const folder = join(import.meta.dirname, '../../migrations');
 const Journal = z.object({ entries: z.array(z.object({ when: z.number() })) });
@@ -13,7 +14,7 @@ const Applied = z.object({ count: z.number(), newest: z.number().nullable() });
  * Brings the tables up to date; one transaction, so that an interrupted migration leaves the old tables. The number of the
  * schema is the number of migrations, and stands in user_version for people to read.
  */
-export function migrateDatabase(raw: Database.Database, file: string): void {
+export function migrateDatabase(raw: Database.Database, file: string, log: Log): void {
   const { entries } = readJournal();
   const applied = readApplied(raw);
   const newest = entries.at(-1)?.when ?? 0;
@@ -24,6 +25,9 @@ export function migrateDatabase(raw: Database.Database, file: string): void {
   // A migration that rebuilds a table would otherwise delete the rows that point at it.
   raw.pragma('foreign_keys = OFF');
   if (applied.count < entries.length) {
+    // It may take long, and until it is done nothing else is told.
+    if (applied.count > 0)
+      log.info({ file, from: applied.count, to: entries.length }, 'tables are being brought up to date');
     migrate(drizzle({ client: raw }), { migrationsFolder: folder });
     raw.pragma(`user_version = ${entries.length}`);
   }

@@ -45,7 +45,7 @@ export function openDatabase({ path, pid, log }: OpenOptions): OpenDatabase {
     raw = new Database(file, { timeout: busyMs });
     checkSoundness(raw, file, log);
     prepareFile(raw, file);
-    migrateDatabase(raw, file);
+    migrateDatabase(raw, file, log);
     return release(file, raw, lock);
   } catch (error) {
     raw?.close();

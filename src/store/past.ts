@@ -9,8 +9,15 @@ const atOnce = 5_000;
 // How long what a round saw counts where none follows: nobody says how often they came.
 const holdsMs = 600_000;
 
-/** Writes rounds of the past into a database that nobody uses, those that it has already left as they are. Returns how many. */
-export function writePast(options: OpenOptions, rounds: Iterable<RoundRecord>): number {
+/**
+ * Writes rounds of the past into a database that nobody uses, those that it has already left as they are. Returns how many.
+ * `onWritten` hears from time to time how many were looked at.
+ */
+export function writePast(
+  options: OpenOptions,
+  rounds: Iterable<RoundRecord>,
+  onWritten: (count: number) => void = () => {},
+): number {
   using file = openDatabase(options);
   const parts = openHistoryParts(file.raw, keptByDefault);
   const writer = createWriter(file.drizzle, parts);
@@ -18,11 +25,14 @@ export function writePast(options: OpenOptions, rounds: Iterable<RoundRecord>): 
     batch.filter((round) => writer.writeRound(judged(round)) === 'stored'),
   );
   let stored = 0;
+  let looked = 0;
   let batch: RoundRecord[] = [];
   for (const round of rounds) {
     batch.push(round);
     if (batch.length < atOnce) continue;
     stored += write.immediate(batch).length;
+    looked += batch.length;
+    onWritten(looked);
     batch = [];
   }
   stored += write.immediate(batch).length;

@@ -61,6 +61,17 @@ test('a backup and what is looked for in it are told as JSON, too', async () => 
   expect(JSON.parse(checked.out)).toEqual({ file: copy, sound: true, damage: [] });
 });
 
+test('on a terminal what is down or failed has a colour, and NO_COLOR takes it away', async () => {
+  const { folder } = await past();
+  const on = async (env: Record<string, string>, ...args: string[]) =>
+    (await commandHere([...args, '--config', join(folder, 'watchpost.yaml')], { interactive: true, env })).out;
+  const red = (word: string) => `\u{1b}[31m${word}\u{1b}[39m`;
+  expect(await on({}, 'status')).toContain(`shop is ${red('down')}`);
+  expect(await on({}, 'history', 'shop', '--since', '1h', '--by', 'node')).toContain(red('2'));
+  for (const args of [['status'], ['history', 'shop', '--since', '1h']])
+    expect(await on({ NO_COLOR: '1' }, ...args)).not.toContain('\u{1b}');
+});
+
 test('history shows steps, nodes, one node, JSON and CSV', async () => {
   const { run } = await past();
   const { out } = await run('history', 'shop', '--since', '1h');

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, WatchpostError } from '#kernel/errors.ts';
+
+/** What is done with a whole file, which takes long where it is large. */
+export type AskedChore =
+  | { readonly kind: 'back up'; readonly path: string; readonly copy: string }
+  | { readonly kind: 'examine'; readonly path: string };
+
+export type ToldChore =
+  | { readonly kind: 'backed up'; readonly bytes: number }
+  | { readonly kind: 'examined'; readonly damage: readonly string[] }
+  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+
+/** `backUp` of reading.ts, beside everything else. An interrupted one leaves what is there of the copy to the caller. */
+export async function backUpBeside(path: string, copy: string, signal: AbortSignal): Promise<number> {
+  const told = await tell({ kind: 'back up', path, copy }, signal);
+  if (told.kind !== 'backed up') throw new WatchpostError('internal', `a backup was answered with "${told.kind}"`);
+  return told.bytes;
+}
+
+/** `examine` of reading.ts, beside everything else. */
+export async function examineBeside(path: string, signal: AbortSignal): Promise<readonly string[]> {
+  const told = await tell({ kind: 'examine', path }, signal);
+  if (told.kind !== 'examined') throw new WatchpostError('internal', `a look was answered with "${told.kind}"`);
+  return told.damage;
+}
+
+type Done = Exclude<ToldChore, { kind: 'failed' }>;
+
+async function tell(chore: AskedChore, signal: AbortSignal): Promise<Done> {
+  signal.throwIfAborted();
+  const worker = new Worker(new URL('./chore-thread.ts', import.meta.url), { workerData: chore });
+  try {
+    // A thread of ours says one thing, of this very type.
+    const [told] = (await once(worker, 'message', { signal })) as [ToldChore]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    if (told.kind === 'failed') throw new WatchpostError(told.code, told.message);
+    return told;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    await worker.terminate();
+  }
+}
