@@ -30,7 +30,7 @@ export function momentOf(option: string, text: string): string {
   if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(moment)) {
     throw new WatchpostError(
       'usage',
-      `${option}: "${text}" is no time; expected one such as 2026-12-24T22:00 or 2026-12-24T22:00Z`,
+      `${option}: "${text}" is not a time; expected one such as 2026-12-24T22:00 or 2026-12-24T22:00Z`,
     );
   }
   return new Date(moment).toISOString();

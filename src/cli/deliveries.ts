@@ -57,7 +57,7 @@ export async function retryDeliveries(
 ): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
   const wrong = ids.find((id) => !/^[1-9]\d{0,14}$/.test(id));
-  if (wrong !== undefined) throw new WatchpostError('usage', `"${wrong}" is no number of a delivery`);
+  if (wrong !== undefined) throw new WatchpostError('usage', `"${wrong}" is not the number of a delivery`);
   if (ids.length > 0 === (all === true)) {
     throw new WatchpostError('usage', 'name deliveries by their numbers, or say --all for every dead one');
   }

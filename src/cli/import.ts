@@ -74,7 +74,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     await file.writeFile(text);
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const why = isThere ? 'it is there already; name another file with --to' : explainSystemError(error);
+    const why = isThere ? 'it already exists; name another file with --to' : explainSystemError(error);
     throw new WatchpostError('usage', `${path} cannot be written: ${why}`, { cause: error });
   }
 }

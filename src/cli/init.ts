@@ -13,7 +13,7 @@ export async function init(
   try {
     await writeFile(resolve(context.cwd, path), firstConfig, { flag: 'wx' });
   } catch (error) {
-    const reason = systemCode(error) === 'EEXIST' ? 'is there already; it was left as it is' : messageOf(error);
+    const reason = systemCode(error) === 'EEXIST' ? 'already exists; it was left as it is' : messageOf(error);
     throw new WatchpostError('usage', `${path}: ${reason}`, { cause: error });
   }
   if (json === true) {

@@ -99,7 +99,7 @@ async function seedOf({ seed }: NodeConfig): Promise<Secret> {
   try {
     return parseSeed(seed.text.trim());
   } catch (error) {
-    throw new WatchpostError('config_invalid', `seed: is no nkey seed (${messageOf(error)}); ${wayOut}`, {
+    throw new WatchpostError('config_invalid', `seed: is not an nkey seed (${messageOf(error)}); ${wayOut}`, {
       cause: error,
     });
   }

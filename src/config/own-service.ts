@@ -45,7 +45,7 @@ const Limits = z.strictObject({
 });
 
 const Domain = z.string().regex(/^(?=.{1,200}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/, {
-  error: 'expected a domain in small letters, such as "watchpost.internal"',
+  error: 'expected a domain in lower-case letters, such as "watchpost.internal"',
 });
 
 /** The form of `service` where this process serves the check API itself. */

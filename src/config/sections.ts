@@ -11,7 +11,7 @@ export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
 });
 
 export const NodeName = z.string().regex(/^[a-z]{2}\d{1,4}$/, {
-  error: 'a node is named by two small letters and a number, such as "de1"',
+  error: 'the name of a node is two lower-case letters and a number, such as "de1"',
 });
 
 const listenHint = 'expected an address and a port, such as "127.0.0.1:8080" or "[::1]:8080"';

@@ -32,7 +32,7 @@ export const Recipients = z.union([z.literal('all'), Names('names')], {
 export const Labels = z
   .record(
     z.string().regex(/^(?!__)[a-zA-Z_][a-zA-Z0-9_]{0,62}$/, {
-      error: 'a label is named by letters, digits and "_", and begins with a letter',
+      error: 'the name of a label has letters, digits and "_", and begins with a letter',
     }),
     z.string().max(200),
   )

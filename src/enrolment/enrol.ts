@@ -65,7 +65,8 @@ export async function renameEnrolled(files: EnrolmentFiles, from: string, to: st
 }
 
 function requireName(name: string): void {
-  if (!NodeName.safeParse(name).success) throw usage(`"${name}": a node is named by two small letters and a number`);
+  if (!NodeName.safeParse(name).success)
+    throw usage(`"${name}": the name of a node is two lower-case letters and a number`);
 }
 
 async function makeHubSeed(path: string): Promise<boolean> {

@@ -1,16 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, WatchpostError } from '#kernel/errors.ts';
-
-/** What is done with a whole file, which takes long where it is large. */
-export type AskedChore =
-  | { readonly kind: 'back up'; readonly path: string; readonly copy: string }
-  | { readonly kind: 'examine'; readonly path: string };
-
-export type ToldChore =
-  | { readonly kind: 'backed up'; readonly bytes: number }
-  | { readonly kind: 'examined'; readonly damage: readonly string[] }
-  | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+import { WatchpostError } from '#kernel/errors.ts';
+import type { AskedChore, ToldChore } from './chore-thread.ts';
 
 /** `backUp` of reading.ts, beside everything else. An interrupted one leaves what is there of the copy to the caller. */
 export async function backUpBeside(path: string, copy: string, signal: AbortSignal): Promise<number> {

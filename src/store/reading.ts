@@ -65,7 +65,7 @@ export function storedBy(path: string): Stored | null {
 
 /** Copies a database as it is at this moment to a file that is not there yet; a daemon goes on writing. Gives its size in bytes. */
 export function backUp(path: string, copy: string): number {
-  if (existsSync(copy)) throw new WatchpostError('usage', `${copy}: is there already; name a new file`);
+  if (existsSync(copy)) throw new WatchpostError('usage', `${copy}: already exists; name a new file`);
   const folder = dirname(copy);
   if (!existsSync(folder)) throw new WatchpostError('usage', `${copy}: there is no folder ${folder}; make it first`);
   const database = openReadOnly(path);
@@ -107,7 +107,7 @@ function openReadOnly(path: string): Database.Database {
   } catch (error) {
     throw storeError(path, error);
   }
-  throw new WatchpostError('store_corrupt', `${path}: is no database of Watchpost`);
+  throw new WatchpostError('store_corrupt', `${path}: is not a database of Watchpost`);
 }
 
 function requireSchema(database: Database.Database, path: string): void {

@@ -26,6 +26,6 @@ test('a large database is copied and looked through in a thread, and an interrup
   const made = await commandHere(['backup', copy, '--config', config]);
   expect(made).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/: 25\.\d MB of /) });
   const again = await commandHere(['backup', copy, '--config', config]);
-  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('is there already') });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining('already exists') });
   expect(await commandHere(['db', 'check', copy])).toEqual({ code: 0, out: `${copy}: sound\n`, err: '' });
 });

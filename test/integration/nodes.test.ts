@@ -208,7 +208,7 @@ test('a node says everything that is wrong with its settings', async () => {
     '--in-flight: expected a number',
     '--servers: expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one',
     'node.yaml:1:1: seed_file: set exactly one of seed_file and seed',
-    'node.yaml:1:7: name: a node is named by two small letters and a number, such as "de1" (found "berlin")',
+    'node.yaml:1:7: name: the name of a node is two lower-case letters and a number, such as "de1" (found "berlin")',
     expect.stringMatching(/^node.yaml:2:1: server: unknown key \(did you mean "servers"\?\)/),
     expect.stringMatching(/^node.yaml:3:8: deny\[0\]: expected an address or a range/),
     expect.stringMatching(/^node.yaml:4:12: spool_age: expected a duration/),

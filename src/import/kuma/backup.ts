@@ -15,7 +15,8 @@ const Backup = z.looseObject({
 /** Reads the JSON backup of Uptime Kuma 1. It holds neither maintenance nor results. */
 export async function readBackup(path: string): Promise<KumaData> {
   const backup = Backup.safeParse(await readJson(path));
-  if (!backup.success) throw new WatchpostError('usage', `${path} is no backup of Uptime Kuma: it has no monitorList`);
+  if (!backup.success)
+    throw new WatchpostError('usage', `${path} is not a backup of Uptime Kuma: it has no monitorList`);
   const { monitorList, notificationList, proxyList } = backup.data;
   return {
     place: basename(path),
@@ -33,7 +34,7 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'it is no JSON' : explainSystemError(error);
+    const why = error instanceof SyntaxError ? 'it is not JSON' : explainSystemError(error);
     throw new WatchpostError('usage', `${path} cannot be read: ${why}`, { cause: error });
   }
 }

@@ -48,7 +48,7 @@ function openReadOnly(path: string): Database.Database {
   } catch (error) {
     throw new WatchpostError('usage', `${path} cannot be read as a database: ${messageOf(error)}`, { cause: error });
   }
-  throw new WatchpostError('usage', `${path} is no database of Uptime Kuma: it has no table "monitor"`);
+  throw new WatchpostError('usage', `${path} is not a database of Uptime Kuma: it has no table "monitor"`);
 }
 
 const rowsOf = (database: Database.Database, sql: string): readonly Row[] =>

@@ -87,7 +87,7 @@ describe('without --config', () => {
   test('init leaves a file that is there as it is', async () => {
     writeFileSync(join(folder, 'mine.yaml'), 'mine');
     const { code, err } = await commandHere(['init', 'mine.yaml'], { cwd: folder });
-    expect({ code, err }).toEqual({ code: 2, err: 'mine.yaml: is there already; it was left as it is\n' });
+    expect({ code, err }).toEqual({ code: 2, err: 'mine.yaml: already exists; it was left as it is\n' });
     expect(readFileSync(join(folder, 'mine.yaml'), 'utf8')).toBe('mine');
   });
 });

@@ -57,7 +57,7 @@ test('what is written can be read by its owner only, and nothing is overwritten'
   for (const path of [to, secret]) expect((await stat(path)).mode & 0o777).toBe(0o600);
   const again = await commandHere(['import', 'gatus', join(fixtures, 'gatus'), '--to', to], { env });
   expect(again.code).toBe(2);
-  expect(again.err).toMatch(/watchpost\.yaml cannot be written: it is there already; name another file with --to\n$/);
+  expect(again.err).toMatch(/watchpost\.yaml cannot be written: it already exists; name another file with --to\n$/);
 });
 
 test('a file that is not there, or is no YAML, is named', async () => {
@@ -188,8 +188,8 @@ test('a JSON backup of Uptime Kuma is imported like its database', async () => {
 
 test.each([
   { text: 'SQLite format 3\0 and then nothing', says: /cannot be read as a database/ },
-  { text: '{"targets":[]}', says: /is no backup of Uptime Kuma: it has no monitorList/ },
-  { text: 'monitors:', says: /cannot be read: it is no JSON/ },
+  { text: '{"targets":[]}', says: /is not a backup of Uptime Kuma: it has no monitorList/ },
+  { text: 'monitors:', says: /cannot be read: it is not JSON/ },
 ])('a file that Kuma did not write is refused: $says', async ({ text, says }) => {
   const path = join(folder, 'other.db');
   await writeFile(path, text);
