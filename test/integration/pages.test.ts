@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sha256 } from '#kernel/hash.ts';
+import { kumaTables } from '../support/kuma-rows.ts';
+import { makeKumaDatabase } from '../support/kuma-database.ts';
+import { natsObstacle, startNats } from '../support/nats-server.ts';
+import { commandsOf, type Ended, openShell, runAll, type Shell } from '../support/pages.ts';
+import { needsProgram } from '../support/programs.ts';
+import { createProgram, eventually, type Program } from '../support/program.ts';
+
+// Every command that a page shows is run as it stands there, one after the other. What cannot be run here says why. Those of
+// docs/operating.md are run by test/e2e/operating.test.ts.
+const notHere: Readonly<Record<string, string>> = {
+  'npm ci && npm start': 'installs this very checkout; .ci/run does, and the program is started below',
+  'npm ci && npm test': 'would run this test again',
+  'docker build -t watchpost .': 'needs an engine; .ci/image builds the same',
+  'docker run --read-only --cap-drop ALL -v ./config:/config:ro -v watchpost-data:/data -p 8080:8080 watchpost':
+    'needs an engine; .ci/try-image runs it with the same limits',
+  'npm install --global watchpost': 'changes the machine; test/e2e/package.test.ts installs the package',
+  'mkdir /etc/watchpost': 'changes the machine',
+  'watchpost init /etc/watchpost/watchpost.yaml': 'changes the machine',
+  'cp config/watchpost.service /etc/systemd/system/':
+    'changes the machine; test/integration/units.test.ts has the units',
+  'systemctl enable --now watchpost': 'changes the machine; test/integration/units.test.ts has the units',
+};
+const runnable = (page: string) => commandsOf(page).filter((line) => notHere[line] === undefined);
+
+const root = new URL('../../', import.meta.url).pathname;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** A shell in the folder of a program; `watchpost run` starts the program and waits until it sees its target up. */
+async function openWorld(): Promise<Shell & { readonly program: Program; readonly port: number } & AsyncDisposable> {
+  const program = await createProgram();
+  const shell = openShell(program.folder);
+  const port = await freePort();
+  const config = join(program.folder, 'watchpost.yaml');
+  const run = async (line: string): Promise<Ended> => {
+    if (/^(npx )?watchpost run$/.test(line)) {
+      const { logged } = await program.start(readFileSync(config, 'utf8'));
+      await logged(/^watching/);
+      await eventually(60_000, async () => expect((await shell.run('watchpost status')).text).toMatch(/^\S+ +up /m));
+      return { line, code: 0, text: '' };
+    }
+    const ended = await shell.run(line);
+    if (/^(npx )?watchpost init$/.test(line)) {
+      // The port of the example may be taken on this machine.
+      const text = readFileSync(config, 'utf8').replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`);
+      expect(text).toContain('every: 30s');
+      writeFileSync(config, text.replace('every: 30s', 'every: 1s'));
+    }
+    return ended;
+  };
+  return { ...shell, run, program, port, [Symbol.asyncDispose]: async () => program[Symbol.asyncDispose]() };
+}
+
+test('every command that is not run is shown somewhere', () => {
+  const pages = ['README.md', 'docs/install.md', 'docs/heartbeats.md', 'docs/nodes.md'];
+  const shown = pages.flatMap(commandsOf);
+  expect(Object.keys(notHere).filter((line) => !shown.includes(line))).toEqual([]);
+});
+
+test('docs/install.md', async () => {
+  await using world = await openWorld();
+  const commands = runnable('docs/install.md');
+  expect(commands).toContain('npx watchpost run');
+  expect(await runAll(commands, world.run, { 'npx watchpost run --once': 1 })).toEqual([]);
+});
+
+test('README.md', async (context) => {
+  needsProgram(context, 'sqlite3', 'sqlite3');
+  needsProgram(context, 'curl', 'curl');
+  await using world = await openWorld();
+  const demo = readFileSync(join(root, 'config/watchpost.yaml'), 'utf8');
+  expect(demo).toContain('data: ../data/watchpost.db');
+  const here = demo.replace('../data/', 'data/').replaceAll('127.0.0.1:8080', `127.0.0.1:${world.port}`);
+  await world.program.start(here.replaceAll(/every: \d+s/g, 'every: 1s'));
+  const run = async (line: string) => {
+    const ended = await world.run(line.replaceAll('127.0.0.1:8080', `127.0.0.1:${world.port}`));
+    return { ...ended, code: ended.text.trim() === '' ? -1 : ended.code };
+  };
+  await eventually(60_000, async () => {
+    expect(await runAll(runnable('README.md'), run)).toEqual([]);
+  });
+});
+
+test('docs/storage.md', async (context) => {
+  needsProgram(context, 'sqlite3', 'sqlite3');
+  await using world = await openWorld();
+  await runAll(['watchpost init', 'watchpost run'], world.run);
+  mkdirSync(join(world.program.folder, 'backup'));
+  const run = async (line: string) => {
+    if (line.startsWith('sqlite3 broken.db')) expect((await world.run('watchpost backup broken.db')).code).toBe(0);
+    return world.run(line.replaceAll('/backup/', 'backup/'));
+  };
+  expect(await runAll(runnable('docs/storage.md'), run)).toEqual([]);
+});
+
+test('docs/heartbeats.md', async (context) => {
+  needsProgram(context, 'curl', 'curl');
+  await using world = await openWorld();
+  const secret = 'pP3ViM8RlbyWBNKtTQKCzh7OcPF7moO1';
+  await world.program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:${world.port} }
+targets: { backup: { check: heartbeat, every: 1d, secret_hash: ${sha256(secret)} } }
+`);
+  const job = world.install('backup', 'echo 12 files');
+  // A cron line is a command after five fields.
+  const page = readFileSync(join(root, 'docs/heartbeats.md'), 'utf8');
+  const cron = [...page.matchAll(/^```cron\n(?:\S+ ){5}(.*)\n```$/gm)].map(([, line = '']) => line);
+  expect(cron).toHaveLength(1);
+  const calls = [...runnable('docs/heartbeats.md'), ...cron];
+  expect(calls.length).toBeGreaterThan(3);
+  const run = async (line: string) =>
+    world.run(
+      line
+        .replaceAll('https://status.example.com', `http://127.0.0.1:${world.port}`)
+        .replaceAll('<secret>', secret)
+        .replaceAll('/tmp/', `${world.program.folder}/`)
+        .replaceAll('/usr/local/bin/backup', job),
+    );
+  expect(await runAll(calls, run)).toEqual([]);
+  const { text } = await world.run('watchpost history backup --json');
+  // The command, the line of cron, and the one with its last lines.
+  expect(JSON.parse(text)).toMatchObject({ answers: { up: 3, down: 0 } });
+});
+
+test('docs/import.md', async () => {
+  await using world = await openWorld();
+  const { folder } = world.program;
+  const fixtures = join(root, 'test/fixtures/import');
+  cpSync(join(fixtures, 'blackbox'), folder, { recursive: true });
+  copyFileSync(join(fixtures, 'gatus/global.yaml'), join(folder, 'config.yaml'));
+  makeKumaDatabase(join(folder, 'kuma.db'), 2, kumaTables);
+  const monitor = { id: 1, name: 'shop', type: 'http', url: 'https://shop.example.com', interval: 60, active: true };
+  writeFileSync(join(folder, 'Uptime_Kuma_Backup.json'), JSON.stringify({ monitorList: [monitor] }));
+  const run = async (line: string) => {
+    // Each writes a new file.
+    for (const old of ['watchpost.yaml', 'watchpost.db', 'secrets'])
+      rmSync(join(folder, old), { recursive: true, force: true });
+    const ended = await world.run(`export TOKEN=t SLACK_URL=https://hooks.slack.com/services/T/B/x; ${line}`);
+    const checked = await world.run('export SLACK_URL=https://hooks.slack.com/services/T/B/x; watchpost config check');
+    return { ...ended, code: ended.code + checked.code, text: ended.text + checked.text };
+  };
+  const commands = runnable('docs/import.md');
+  expect(commands.length).toBeGreaterThan(4);
+  expect(await runAll(commands, run)).toEqual([]);
+});
+
+const obstacle = natsObstacle();
+test.skipIf(obstacle !== null)(`docs/nodes.md${obstacle === null ? '' : ` (skipped: ${obstacle})`}`, async () => {
+  await using world = await openWorld();
+  const { folder } = world.program;
+  await using nats = await startNats();
+  const config = `
+data: watchpost.db
+http: { listen: 127.0.0.1:${world.port} }
+nats: { servers: ["${nats.url}"] }
+targets: { itself: { check: http, host: "http://127.0.0.1:${world.port}/healthz", every: 1s } }
+`;
+  writeFileSync(join(folder, 'watchpost.yaml'), config);
+  const pidFile = join(folder, 'nats.pid');
+  let seed = '';
+  const run = async (line: string): Promise<Ended> => {
+    const here = line.replaceAll('/run/nats/nats.pid', pidFile).replaceAll('tls://nats.example.com:4222', nats.url);
+    // A node runs on: it is left to itself, and the next command looks how it is.
+    if (line.startsWith('watchpost node '))
+      return world.run(`${seed}; ${here} --allow-private --spool-file us1.db > node.log 2>&1 & echo $! > node.pid`);
+    const ended = await world.run(here);
+    if (line.startsWith('watchpost nodes init')) {
+      // It includes the list that was written, as config/nats.conf does.
+      rmSync(join(nats.folder, 'users.conf'));
+      symlinkSync(join(folder, 'nodes/nodes.conf'), join(nats.folder, 'users.conf'));
+      await nats.stop();
+      await nats.start(`pid_file: "${pidFile}"`);
+      await world.program.start(config);
+    }
+    if (line.startsWith('watchpost nodes add')) seed = /^ +(\(umask.*\))$/m.exec(ended.text)?.[1] ?? 'false';
+    if (line.startsWith('watchpost nodes list')) {
+      await eventually(60_000, async () => expect((await world.run(here)).text).toMatch(/^us1 .* online /m));
+      await world.run('kill $(cat node.pid)');
+    }
+    return ended;
+  };
+  try {
+    const commands = runnable('docs/nodes.md');
+    expect(commands.length).toBeGreaterThan(5);
+    expect(await runAll(commands, run)).toEqual([]);
+    expect((await world.run('watchpost nodes list')).text).not.toMatch(/^us[12]/m);
+  } finally {
+    await world.run('test ! -f node.pid || kill $(cat node.pid) 2>/dev/null');
+  }
+});
