@@ -29,8 +29,10 @@ export function migrateDatabase(raw: Database.Database, file: string, log: Log):
     if (applied.count > 0)
       log.info({ file, from: applied.count, to: entries.length }, 'tables are being brought up to date');
     migrate(drizzle({ client: raw }), { migrationsFolder: folder });
-    raw.pragma(`user_version = ${entries.length}`);
   }
+  // A dump that was read back has lost it, and commands go by it.
+  if (Number(raw.pragma('user_version', { simple: true })) !== entries.length)
+    raw.pragma(`user_version = ${entries.length}`);
   raw.pragma('foreign_keys = ON');
 }
 

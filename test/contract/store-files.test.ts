@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { healthOf } from '#compose/health.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { watchFiles } from '#store/file-watch.ts';
+import { examine } from '#store/reading.ts';
 import type { Store } from '#store/sqlite.ts';
 import { startWebServer } from '#web/server.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -163,4 +164,16 @@ test('what people are told of waits for the disk, also after history was sealed 
   await clock.advance(1_000);
   await store.record(opening('blog', start));
   expect(said().at(-1)).toBe('synchronous = FULL');
+});
+
+test('a database that was dumped and read back is one of this version again once it was started', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.db');
+  await openAt(path, systemClock).close();
+  const rescued = new Database(path);
+  rescued.pragma('user_version = 0');
+  rescued.close();
+  expect(() => examine(path)).toThrow('start this version once');
+  await openAt(path, systemClock).close();
+  expect(examine(path)).toEqual([]);
 });
