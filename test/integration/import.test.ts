@@ -40,21 +40,22 @@ async function verdicts(config: string): Promise<Readonly<Record<string, string>
   return Object.fromEntries(rows.map((row) => row.split(/\s+/)).map(([name = '', verdict = '']) => [name, verdict]));
 }
 
-test('thirty endpoints of Gatus are imported, accepted, and see what Gatus would see', async () => {
+test('more than thirty endpoints of Gatus are imported, accepted, and see what Gatus would see', async () => {
   const to = join(folder, 'from-gatus', 'watchpost.yaml');
   const path = await livePath('gatus');
   const imported = await commandHere(['import', 'gatus', path, '--to', to], { env });
   expect(imported).toMatchObject({ code: 0, err: '' });
   const checked = await commandHere(['config', 'check', '--config', to], { env });
-  expect(checked.out).toMatch(/is good: 29 targets on 1 node\n$/);
+  expect(checked.out).toMatch(/is good: 36 targets on 1 node\n$/);
   const { router: _needsRights, ...seen } = await verdicts(to);
   expect(seen).toEqual({
     ...Object.fromEntries(Object.keys(seen).map((name) => [name, 'up'])),
     'json-bad-value': 'down',
     'ends-soon': 'down',
     closed: 'down',
+    'mail-for-long': 'down',
   });
-  expect(Object.keys(seen)).toHaveLength(27);
+  expect(Object.keys(seen)).toHaveLength(34);
 });
 
 test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would see', async () => {
@@ -72,7 +73,7 @@ test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would 
     closed: 'down',
     mail: 'down',
   });
-  expect(Object.keys(seen)).toHaveLength(21);
+  expect(Object.keys(seen)).toHaveLength(23);
 });
 
 function withPorts(row: KumaRow): KumaRow {
@@ -96,11 +97,11 @@ test('modules, jobs and alerts of Prometheus are imported, accepted, and see wha
   expect(imported).toMatchObject({ code: 0, err: '' });
   const seen = await verdicts(to);
   const down = Object.keys(seen).filter((name) => seen[name] === 'down');
-  expect(Object.keys(seen)).toHaveLength(18);
+  expect(Object.keys(seen)).toHaveLength(21);
   expect(down.map((name) => name.replaceAll(/-\d{4,5}(?=-|$)/g, ''))).toEqual([
     'web-127-0-0-1-error',
     'by-module-127-0-0-1-strict-https_strict',
     'by-module-127-0-0-1-tcp_connect',
-    'by-module-127-0-0-1-smtp_starttls',
+    'by-module-127-0-0-1-pg',
   ]);
 });

@@ -3,8 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { issue } from './certificates.ts';
 import { dnsServer, zone } from './dns-server.ts';
+import { grpcServer } from './grpc-server.ts';
 import { serveHttp, serveHttps } from './http-servers.ts';
+import { talkingServer, type Turn } from './talking-server.ts';
 import { closedPort, tcpServer } from './tcp-servers.ts';
+import { echo, webSocketServer } from './web-socket-server.ts';
 
 const health = {
   status: 'UP',
@@ -29,6 +32,19 @@ const pages: Readonly<Record<string, (request: IncomingMessage, response: Server
     void response.writeHead(headers.authorization === 'Bearer t0ken' ? 200 : 401).end(),
 };
 
+// RFC 3207.
+const secureMail: readonly Turn[] = [
+  { say: '220 mail.example.com ESMTP\r\n' },
+  { hear: 'EHLO' },
+  { say: '250-mail.example.com\r\n250-STARTTLS\r\n250 SIZE\r\n' },
+  { hear: 'STARTTLS' },
+  { say: '220 go ahead\r\n' },
+  'starttls',
+  { hear: 'EHLO' },
+  { say: '250 mail.example.com\r\n' },
+  { hear: 'QUIT' },
+];
+
 export interface ImportServers extends AsyncDisposable {
   /** The ports that are written in the fixtures replaced by those of the servers. */
   withPorts(text: string): string;
@@ -52,6 +68,10 @@ export async function importServers(): Promise<ImportServers> {
         void socket.on('data', (data) => socket.end(String(data).includes('PING') ? '+PONG\r\n' : '-ERR\r\n')),
     ),
   );
+  const mail = stack.use(await talkingServer(secureMail, { cert, key }));
+  const sockets = stack.use(await webSocketServer(echo));
+  const secureSockets = stack.use(await webSocketServer(echo, { cert, key }));
+  const health = stack.use(await grpcServer());
   const names = stack.use(await dnsServer(zone({ 'shop.example.com': ['192.0.2.7', '192.0.2.8'] })));
   const datagrams = createSocket('udp4');
   await new Promise<void>((resolve) => datagrams.bind(0, '127.0.0.1', resolve));
@@ -61,14 +81,17 @@ export async function importServers(): Promise<ImportServers> {
     18443: secure.port,
     18022: ssh.port,
     18025: dialogue.port,
+    18026: mail.port,
+    18051: health.port,
+    18081: sockets.port,
+    18082: secureSockets.port,
     18053: names.address.split(':')[1] ?? '',
     18090: datagrams.address().port,
     18099: await closedPort(),
   };
   const held = stack.move();
   return {
-    withPorts: (written) =>
-      written.replaceAll(/\b180(?:80|22|25|53|90|99)\b|\b18443\b/g, (port) => String(ports[port])),
+    withPorts: (written) => written.replaceAll(/\b(?:180\d\d|18443)\b/g, (port) => String(ports[port] ?? port)),
     [Symbol.asyncDispose]: async () => held.disposeAsync(),
   };
 }

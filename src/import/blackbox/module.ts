@@ -1,21 +1,12 @@
 import { z } from 'zod';
-import { foreignDuration, literalOfRegex, payloadText, recordTypes, statusRanges, timeoutFor } from '../convert.ts';
+import { foreignDuration, literalOfRegex, recordTypes, statusRanges, timeoutFor } from '../convert.ts';
 import type { Made, Plain, PlainMap, Say } from '../draft.ts';
+import { Step, stepsOf, talkOf } from './dialogue.ts';
+import { family, familyOf, Text, Tls, tlsOptions } from './shared-settings.ts';
+import { Grpc, grpcCheck, Websocket, websocketCheck } from './upgraded.ts';
 
-const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const Texts = z.array(Text).default([]);
-const Tls = z
-  .looseObject({
-    insecure_skip_verify: z.boolean().default(false),
-    server_name: Text.optional(),
-    ca_file: Text.optional(),
-    cert_file: Text.optional(),
-    key_file: Text.optional(),
-    min_version: Text.optional(),
-  })
-  .prefault({});
 const HeaderMatch = z.looseObject({ header: Text, regexp: Text, allow_missing: z.boolean().default(false) });
-const family = { preferred_ip_protocol: Text.default('ip6'), ip_protocol_fallback: z.boolean().default(true) };
 
 const Http = z.looseObject({
   ...family,
@@ -38,11 +29,6 @@ const Http = z.looseObject({
   enable_http2: z.boolean().default(true),
 });
 
-const Step = z.looseObject({
-  expect: Text.optional(),
-  send: z.union([Text, z.instanceof(Uint8Array)]).optional(),
-  starttls: z.boolean().default(false),
-});
 const Tcp = z.looseObject({
   ...family,
   query_response: z.array(Step).default([]),
@@ -67,6 +53,8 @@ export const Module = z.looseObject({
   tcp: Tcp.prefault({}),
   dns: Dns.prefault({}),
   icmp: Icmp.prefault({}),
+  grpc: Grpc.prefault({}),
+  websocket: Websocket.prefault({}),
 });
 export type Module = z.output<typeof Module>;
 
@@ -87,10 +75,14 @@ export function checkOfModule(module: Module, target: string, limitMs: number, e
   return make({ module, target, timeout: timeoutFor(Math.min(ownMs, limitMs - 500), everyMs), say });
 }
 
-const probers: Readonly<Record<string, (making: Making) => Made>> = { http, tcp, dns, icmp };
-
-const familyOf = (settings: { readonly preferred_ip_protocol: string; readonly ip_protocol_fallback: boolean }) =>
-  settings.ip_protocol_fallback ? undefined : settings.preferred_ip_protocol === 'ip4' ? 4 : 6;
+const probers: Readonly<Record<string, (making: Making) => Made>> = {
+  http,
+  tcp,
+  dns,
+  icmp,
+  grpc: ({ module, ...making }) => grpcCheck(module.grpc, making),
+  websocket: ({ module, ...making }) => websocketCheck(module.websocket, making),
+};
 
 const barred = ['proxy_url', 'proxy_from_environment', 'oauth2', 'body_file', 'enable_http3'] as const;
 const notCarried = [
@@ -141,7 +133,7 @@ function http({ module: { http: settings }, target, timeout, say }: Making): Mad
     expect: {
       status: codes.length === 0 ? '200-299' : (statusRanges((code) => codes.includes(code)) ?? '200-299'),
       headers: headersOf(settings, say),
-      body: bodyOf(settings, say),
+      body: bodyOf(settings),
     },
   };
 }
@@ -150,62 +142,52 @@ function headersOf(
   { fail_if_header_matches: bad, fail_if_header_not_matches: good }: z.output<typeof Http>,
   say: Say,
 ): PlainMap | undefined {
-  if (bad.length > 0) say('lost', `fail_if_header_matches: ${bad.map(({ header }) => header).join(', ')}`);
   const strict = good.filter(({ allow_missing }) => !allow_missing);
   if (strict.length < good.length) say('lost', 'headers of its module that may be missing');
-  return strict.length === 0
-    ? undefined
-    : Object.fromEntries(strict.map(({ header, regexp }) => [header, { regex: regexp }]));
+  const wanted = [
+    ...strict.map(({ header, regexp }) => [header, { regex: regexp }] as const),
+    ...bad.map(({ header, regexp }) => [header, { not_regex: regexp }] as const),
+    // A header that must not be like this has to be there all the same, unless it may be missing.
+    ...bad.flatMap(({ header, allow_missing }) => (allow_missing ? [] : [[header, { regex: '^' }] as const])),
+  ];
+  const byName = Map.groupBy(wanted, ([header]) => header.toLowerCase());
+  const headers = [...byName.values()].map((all) => {
+    const expected = all.map(([, one]) => one);
+    return [all[0]?.[0] ?? '', expected.length === 1 ? expected[0] : expected] as const;
+  });
+  return headers.length === 0 ? undefined : Object.fromEntries(headers);
 }
 
-// One text that has to be there, one pattern, and one text that must not be there.
-function bodyOf(
-  { fail_if_body_matches_regexp: bad, fail_if_body_not_matches_regexp: good }: z.output<typeof Http>,
-  say: Say,
-): PlainMap | undefined {
-  const body: Record<string, Plain> = {};
-  for (const pattern of good) {
-    const text = literalOfRegex(pattern);
-    if (text !== null && body['contains'] === undefined) body['contains'] = text;
-    else if (body['regex'] === undefined) body['regex'] = pattern;
-    else say('lost', `fail_if_body_not_matches_regexp: ${pattern}`);
-  }
-  for (const pattern of bad) {
-    const text = literalOfRegex(pattern);
-    if (text === null || body['not_contains'] !== undefined) say('lost', `fail_if_body_matches_regexp: ${pattern}`);
-    else body['not_contains'] = text;
-  }
-  return Object.keys(body).length === 0 ? undefined : body;
+// Texts where a pattern is nothing else.
+function bodyOf({
+  fail_if_body_matches_regexp: bad,
+  fail_if_body_not_matches_regexp: good,
+}: z.output<typeof Http>): PlainMap | undefined {
+  const texts = (patterns: readonly string[]) => oneOrAll(patterns.flatMap((one) => literalOfRegex(one) ?? []));
+  const others = (patterns: readonly string[]) => oneOrAll(patterns.filter((one) => literalOfRegex(one) === null));
+  const body = {
+    contains: texts(good),
+    regex: others(good),
+    not_contains: texts(bad),
+    not_regex: others(bad),
+  };
+  return Object.values(body).every((value) => value === undefined) ? undefined : body;
 }
+
+const oneOrAll = (values: readonly string[]): Plain | undefined => (values.length > 1 ? values : values[0]);
 
 function tcp({ module: { tcp: settings }, target, timeout, say }: Making): Made {
-  const { query_response: steps, tls_config: tls } = settings;
+  const { query_response: written, tls_config: tls } = settings;
   if (tls.ca_file !== undefined) return { leftOut: 'its module names certificates in files: give them in tls.ca' };
-  const [first, second] = steps;
-  const sent = first?.send ?? (first?.expect === undefined ? undefined : null);
-  const isSimple =
-    steps.length <= 2 &&
-    !steps.some(({ starttls }) => starttls) &&
-    (steps.length < 2 || (typeof sent === 'string' && second?.send === undefined));
-  if (!isSimple) say('lost', 'the dialogue: only its beginning is played, and nothing after STARTTLS');
-  const talk = isSimple
-    ? { send: first?.send, expect: first?.expect ?? second?.expect }
-    : { send: undefined, expect: first?.send === undefined ? first?.expect : undefined };
-  const options = { verify: tls.insecure_skip_verify ? false : undefined, server_name: tls.server_name };
-  const isPlain = Object.values(options).every((value) => value === undefined);
+  const options = tlsOptions(tls);
+  const startsLater = written.some(({ starttls }) => starttls);
   return {
     check: 'tcp',
     host: target.replace(/^\w+:\/\//, ''),
     timeout,
     family: familyOf(settings),
-    tls: settings.tls ? (isPlain ? true : options) : undefined,
-    send:
-      talk.send === undefined
-        ? undefined
-        : typeof talk.send === 'string'
-          ? payloadText(`${talk.send}\n`)
-          : { base64: Buffer.from(talk.send).toString('base64') },
-    expect: talk.expect === undefined ? undefined : { regex: talk.expect },
+    tls: settings.tls ? (options ?? true) : startsLater ? options : undefined,
+    ...talkOf(stepsOf(written, say)),
   };
 }
 

@@ -50,23 +50,26 @@ export function checkOfEndpoint(endpoint: Endpoint, everyMs: number): Checked {
 const makers: Readonly<Record<string, (making: Making) => PlainMap | string>> = {
   http,
   https: http,
-  tcp: ({ endpoint, wanted, timeout }) => ({ ...bare(endpoint, 'tcp', timeout), ...dialogue(endpoint, wanted) }),
-  tls: ({ endpoint, wanted, timeout }) => ({
-    ...bare(endpoint, 'tcp', timeout),
-    tls: endpoint.client.insecure ? { verify: false } : true,
-    ...dialogue(endpoint, wanted),
-  }),
-  starttls({ endpoint, timeout, say }) {
-    say('lost', 'url', 'STARTTLS: only the greeting is waited for, no certificate is looked at');
-    return { ...bare(endpoint, 'tcp', timeout), expect: { regex: '^220' } };
+  tcp: (making) => ({ ...bare(making.endpoint, 'tcp', making.timeout), ...dialogue(making) }),
+  tls(making) {
+    const { endpoint, timeout } = making;
+    if (endpoint.body === '') return handshake(making);
+    const tls = endpoint.client.insecure ? { verify: false } : true;
+    return { ...bare(endpoint, 'tcp', timeout), tls, ...dialogue(making) };
   },
+  starttls: (making) => ({ ...handshake(making), starttls: 'smtp' }),
+  ws: webSocket,
+  wss: webSocket,
+  grpc,
+  grpcs: grpc,
   ssh({ endpoint, timeout, say }) {
     const signsIn = endpoint.ssh !== undefined && (endpoint.ssh.username !== '' || endpoint.ssh['private-key'] !== '');
     if (signsIn) say('lost', 'ssh', 'signing in and running a command: only the banner is waited for');
     return { ...bare(endpoint, 'tcp', timeout), expect: { regex: '^SSH-' } };
   },
-  udp({ endpoint, wanted, timeout, say }) {
-    const talk = dialogue(endpoint, wanted);
+  udp(making) {
+    const { endpoint, timeout, say } = making;
+    const talk = dialogue(making);
     if (endpoint.body !== '') return { ...bare(endpoint, 'udp', timeout), ...talk };
     say('differs', 'url', 'it is asked with two line ends; a refused port is down, silence is up as before');
     return { ...bare(endpoint, 'udp', timeout), silence: 'up' };
@@ -78,6 +81,43 @@ const makers: Readonly<Record<string, (making: Making) => PlainMap | string>> = 
   },
   dns,
 };
+
+// What an answer has to be like is of no account where none is read.
+function handshake({ endpoint, wanted, timeout }: Making): PlainMap {
+  const { certificateMs } = wanted;
+  return {
+    ...bare(endpoint, 'tls', timeout),
+    verify: endpoint.client.insecure ? false : undefined,
+    expect: certificateMs === null ? undefined : { valid_for: durationWithin(certificateMs, 0, 315_360_000_000) },
+  };
+}
+
+function webSocket(making: Making): PlainMap {
+  const { endpoint, timeout, say } = making;
+  const { body, headers, client, url } = endpoint;
+  if (body === '') say('differs', 'url', 'no empty message is sent, and none is waited for');
+  const any = body === '' ? undefined : { regex: '^' };
+  return {
+    check: 'websocket',
+    host: url,
+    timeout: timeout === '10s' ? undefined : timeout,
+    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    send: body === '' ? undefined : payloadText(body),
+    expect: textWanted(making) ?? any,
+    tls: client.insecure ? { verify: false } : undefined,
+  };
+}
+
+function grpc({ endpoint, wanted, timeout, say }: Making): PlainMap {
+  const { json, ...others } = wanted.body;
+  if (JSON.stringify(json) !== JSON.stringify({ path: '$.status', equals: 'SERVING' })) {
+    if (json !== undefined || Object.keys(others).length > 0)
+      say('lost', 'conditions', 'conditions on [BODY]: the server has to say that it is SERVING');
+    else say('differs', 'url', 'the server has to say that it is SERVING, not only to answer');
+  }
+  const tls = endpoint.client.insecure ? { verify: false } : true;
+  return { ...bare(endpoint, 'grpc', timeout), tls: endpoint.url.startsWith('grpcs:') ? tls : undefined };
+}
 
 const bare = ({ url }: Endpoint, check: string, timeout: string) => ({
   check,
@@ -115,10 +155,27 @@ function http({ endpoint, wanted, timeout, say }: Making): PlainMap {
   };
 }
 
-function dialogue({ body }: Endpoint, wanted: Wanted): PlainMap {
-  const { contains, regex } = wanted.body;
-  const expect = typeof contains === 'string' ? payloadText(contains) : regex === undefined ? undefined : { regex };
-  return { send: body === '' ? undefined : payloadText(body), expect: body === '' ? undefined : expect };
+// Without a question no answer is read.
+function dialogue(making: Making): PlainMap {
+  const { body } = making.endpoint;
+  return body === '' ? {} : { send: payloadText(body), expect: textWanted(making) };
+}
+
+// One text, or one pattern.
+function textWanted({ wanted, say }: Making): Plain | undefined {
+  const all = Object.entries(wanted.body).flatMap(([key, value]) =>
+    [value].flat().map((one) => [key, typeof one === 'string' ? one : ''] as const),
+  );
+  const chosen = all.find(([key]) => key === 'contains') ?? all.find(([key]) => key === 'regex');
+  const count = all.length - (chosen === undefined ? 0 : 1);
+  if (count > 0)
+    say(
+      'lost',
+      'conditions',
+      `${count} ${count === 1 ? 'condition' : 'conditions'} on [BODY]: one text or pattern is expected`,
+    );
+  if (chosen === undefined) return undefined;
+  return chosen[0] === 'contains' ? payloadText(chosen[1]) : { regex: chosen[1] };
 }
 
 function bodyOf(endpoint: Endpoint): string {
@@ -132,19 +189,19 @@ function bodyOf(endpoint: Endpoint): string {
 function dns({ endpoint, wanted, say }: Making): PlainMap | string {
   const record = (endpoint.dns?.['query-type'] ?? '').toUpperCase();
   if (!recordTypes.includes(record)) return `there is no check for ${record} records`;
-  if (wanted.answers.length > 0 && record === 'MX')
-    say(
-      'lost',
-      'conditions',
-      `the expected answer ${wanted.answers.join(', ')}: an MX record is compared with its priority`,
-    );
+  const said = [...wanted.answers, ...wanted.refused];
+  if (said.length > 0 && record === 'MX')
+    say('lost', 'conditions', `the answer ${said.join(', ')}: an MX record is compared with its priority`);
   const answers = record === 'MX' || wanted.answers.length === 0 ? undefined : wanted.answers;
+  const refused = record === 'MX' || wanted.refused.length === 0 ? undefined : wanted.refused;
   if (answers !== undefined) say('differs', 'conditions', 'one of all records has to be as expected, not the last one');
-  if (answers === undefined && (wanted.body['contains'] ?? wanted.body['regex']) !== undefined && record !== 'MX')
-    say('lost', 'conditions', 'a pattern for an answer: records are compared as a whole');
+  if (refused !== undefined) say('differs', 'conditions', 'no record at all may be that, not the last one alone');
+  const patterns = ['contains', 'not_contains', 'regex', 'not_regex'].flatMap((key) => wanted.body[key] ?? []).length;
+  if (patterns > said.length) say('lost', 'conditions', 'a pattern for an answer: records are compared as a whole');
   const expect = {
     rcode: wanted.rcode ?? undefined,
     ...(answers === undefined ? {} : { match: 'any', [record]: answers.length === 1 ? answers[0] : answers }),
+    ...(refused === undefined ? {} : { not: { [record]: refused.length === 1 ? refused[0] : refused } }),
   };
   return {
     check: 'dns',

@@ -10,6 +10,8 @@ export interface Wanted {
   readonly body: { readonly [key: string]: Plain };
   /** Texts that the answer must be one of, where it is compared as a whole. */
   readonly answers: readonly string[];
+  /** Texts that it must not be. */
+  readonly refused: readonly string[];
   readonly rcode: string | null;
   /** Conditions that cannot be carried over, with the reason. */
   readonly lost: readonly { readonly index: number; readonly why: string }[];
@@ -29,6 +31,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
   const terms: Term[] = [];
   const body: Record<string, Plain> = {};
   const answers: string[] = [];
+  const refused: string[] = [];
   let [latencyMs, certificateMs, rcode, isConnected]: [number | null, number | null, string | null, boolean] = [
     null,
     null,
@@ -68,14 +71,18 @@ export function readConditions(conditions: readonly string[]): Wanted {
     },
     BODY(condition) {
       if (condition.left.path !== '$' || condition.right.of === 'BODY') return takeTerm(condition, terms);
-      return takeWhole(condition, body, answers) ?? null;
+      return takeWhole(condition, body, { answers, refused }) ?? null;
     },
   };
 
   conditions.forEach((text, index) => {
     const condition = parseCondition(text);
     const take = takers[condition?.left.of ?? ''];
-    const why = condition === null ? 'it cannot be read' : take === undefined ? noSuchThing : take(condition);
+    const without =
+      condition?.left.of === 'DOMAIN_EXPIRATION'
+        ? 'the check domain looks at that, as a target of its own'
+        : noSuchThing;
+    const why = condition === null ? 'it cannot be read' : take === undefined ? without : take(condition);
     if (why !== null) lost.push({ index, why });
   });
   const json = jsonOf(terms);
@@ -88,6 +95,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
     certificateMs,
     body: json === null ? body : { ...body, json },
     answers,
+    refused,
     rcode,
     lost,
     isConnected,
@@ -126,7 +134,7 @@ function millisecondsOf({ of, texts: [text = ''] }: Operand): number | null {
 function takeWhole(
   { left, operator, right }: Condition,
   body: Record<string, Plain>,
-  answers: string[],
+  { answers, refused }: { readonly answers: string[]; readonly refused: string[] },
 ): string | null {
   const [text = ''] = right.texts;
   const inside = right.isPattern ? /^\*([^*?[\]]+)\*$/.exec(text)?.[1] : undefined;
@@ -140,7 +148,7 @@ function takeWhole(
   if (operator !== '==' && operator !== '!=') return 'a whole body cannot be greater or smaller';
   const isWanted = operator === '==';
   if (inside !== undefined) return add(isWanted ? 'contains' : 'not_contains', inside, body);
-  if (!right.isPattern && isWanted) answers.push(...right.texts);
+  if (!right.isPattern) (isWanted ? answers : refused).push(...right.texts);
   const forms = right.texts.map((one) => (right.isPattern ? globRegex(one, String.raw`[\s\S]`) : escapeRegex(one)));
   return add(isWanted ? 'regex' : 'not_regex', String.raw`^\s*(?:${forms.join('|')})\s*$`, body);
 }

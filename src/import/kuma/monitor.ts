@@ -1,6 +1,6 @@
 import { sha256 } from '#kernel/hash.ts';
 import { statusRanges, timeoutFor } from '../convert.ts';
-import type { Made, Plain, PlainMap, Say } from '../draft.ts';
+import { isMap, type Made, type Plain, type PlainMap, type Say } from '../draft.ts';
 import { jsonExpectation } from './json-query.ts';
 import { parsed, type Monitor } from './schema.ts';
 
@@ -23,6 +23,7 @@ export function checkOfMonitor(monitor: Monitor, proxies: ReadonlySet<string>, s
 const reasons: Readonly<Record<string, string>> = {
   manual: 'its status is set by hand',
   docker: 'it asks a container engine, which no check can do',
+  'grpc-keyword': 'it calls a method of its own; for the health of a server there is the check grpc',
 };
 
 const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
@@ -56,15 +57,16 @@ const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
   port(monitor, say) {
     const { expected_tls_alert = 'none', smtp_security = '' } = monitor;
     if (expected_tls_alert !== 'none') return leftOut(`it has to be refused by the TLS alert ${expected_tls_alert}`);
-    if (smtp_security === 'starttls') say('lost', 'STARTTLS: the connection is made, no certificate is looked at');
+    if (smtp_security === 'starttls') return startTls(monitor, say);
     return { ...tcp(monitor, 80), tls: smtp_security === 'secure' ? true : undefined };
   },
   smtp(monitor, say) {
-    if (monitor.smtp_security === 'starttls')
-      say('lost', 'STARTTLS: the greeting is waited for, no certificate is looked at');
-    const tls = monitor.smtp_security === 'secure' ? true : undefined;
-    return { ...tcp(monitor, 25), tls, expect: { regex: '^220' } };
+    const { smtp_security: security = '' } = monitor;
+    if (security === '') say('differs', 'STARTTLS is not used, whether the server offers it or not');
+    const tls = security === 'secure' ? true : undefined;
+    return { ...tcp(monitor, 25), tls, preset: 'smtp', starttls: security === 'starttls' ? true : undefined };
   },
+  'websocket-upgrade': webSocket,
   push,
   dns,
   ntp: (monitor) => ({ check: 'udp', host: hostAndPort(monitor.hostname, monitor.port, 123), send: 'ntp' }),
@@ -88,6 +90,35 @@ const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
   redis: (monitor, say) => onlyConnects('Redis', serverOf(monitor, 6379), say),
   sqlserver: (monitor, say) => onlyConnects('SQL Server', serverOf(monitor, 1433), say),
 };
+
+// Kuma knows the protocol by its greeting.
+function startTls(monitor: Monitor, say: Say): Made {
+  const port = Number(monitor.port ?? 25);
+  if (port === 5_222) return leftOut('there is no STARTTLS for XMPP');
+  const protocol = port === 143 ? 'imap' : 'smtp';
+  const trust = monitor.ignore_tls ? '' : '; a certificate that is not trusted is down';
+  say('differs', `STARTTLS is that of ${protocol}, by the port${trust}`);
+  return { ...tcp(monitor, 25), check: 'tls', starttls: protocol, verify: monitor.ignore_tls ? false : undefined };
+}
+
+function webSocket(monitor: Monitor, say: Say): Made {
+  const { url = '', ws_subprotocol: protocol = '', ws_ignore_sec_websocket_accept_header: isLenient } = monitor;
+  const { headers, basic_auth, bearer, tls } = http(monitor, say);
+  if (isLenient) return leftOut('its server may answer a handshake wrongly, which no check takes for up');
+  const [first = '', ...more] = protocol.split(',').map((one) => one.trim());
+  if (more.length > 0) say('lost', `further subprotocols: ${more.join(', ')}`);
+  if (basic_auth !== undefined) say('lost', 'its user and password: give them as the header Authorization');
+  const authorization = typeof bearer === 'string' ? { Authorization: `Bearer ${bearer}` } : {};
+  const all: PlainMap = { ...(isMap(headers) ? headers : {}), ...authorization };
+  return {
+    check: 'websocket',
+    host: url,
+    family: familyOf(monitor),
+    protocol: first === '' ? undefined : first,
+    headers: Object.keys(all).length === 0 ? undefined : all,
+    tls,
+  };
+}
 
 // What calls goes on with the secret that it has.
 function push({ push_token: token = '' }: Monitor, say: Say): Made {

@@ -66,6 +66,8 @@ export const Monitor = z.looseObject({
   ip_family: text,
   smtp_security: text,
   expected_tls_alert: text,
+  ws_subprotocol: text,
+  ws_ignore_sec_websocket_accept_header: flag(false),
   database_connection_string: text,
   rabbitmq_nodes: list(z.string()),
   rabbitmq_username: text,

@@ -1,41 +1,13 @@
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { HealthImplementation } from 'grpc-health-check';
 import { expect, test } from 'vitest';
-import { issue, issueAuthority, type Issued } from '../../support/certificates.ts';
+import { issue, issueAuthority } from '../../support/certificates.ts';
+import { grpcServer } from '../../support/grpc-server.ts';
 import { probeOnce } from '../../support/probe-once.ts';
 import { tcpServer, tlsServer } from '../../support/tcp-servers.ts';
 
 const authority = await issueAuthority();
 const certificate = await issue({ names: ['a.example'], ips: ['127.0.0.1'], ca: authority });
-
-interface Running extends AsyncDisposable {
-  readonly host: string;
-}
-
-/** gRPC's own server with its own health service. */
-async function grpcServer(secured: Issued | null = null): Promise<Running> {
-  const server = new Server();
-  new HealthImplementation({ '': 'SERVING', 'shop.Orders': 'SERVING', 'shop.Carts': 'NOT_SERVING' }).addToServer(
-    server,
-  );
-  const credentials =
-    secured === null
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [
-          { cert_chain: Buffer.from(secured.cert), private_key: Buffer.from(secured.key) },
-        ]);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
-  });
-  return {
-    host: `127.0.0.1:${port}`,
-    async [Symbol.asyncDispose]() {
-      server.forceShutdown();
-    },
-  };
-}
 
 test.each([
   ['', 'up', 'SERVING', null],

@@ -1,52 +1,12 @@
-import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { type WebSocket, WebSocketServer } from 'ws';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { serveHttp } from '../../support/http-servers.ts';
 import { probeOnce } from '../../support/probe-once.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
+import { echo, webSocketServer } from '../../support/web-socket-server.ts';
 
 const authority = await issueAuthority();
 const certificate = await issue({ names: ['a.example'], ips: ['127.0.0.1'], ca: authority });
-
-interface Running extends AsyncDisposable {
-  readonly port: number;
-  readonly headers: readonly Record<string, unknown>[];
-}
-
-async function webSocketServer(talk: (socket: WebSocket) => void, secured = false): Promise<Running> {
-  const web = secured ? createHttpsServer(certificate) : createHttpServer();
-  const server = new WebSocketServer({
-    server: web,
-    handleProtocols: (offered) => (offered.has('chat') ? 'chat' : false),
-  });
-  const headers: Record<string, unknown>[] = [];
-  server.on('connection', (socket, request) => {
-    headers.push(request.headers);
-    talk(socket);
-  });
-  web.listen(0, '127.0.0.1');
-  await once(web, 'listening');
-  // A server that was told to listen on a port has an address with one.
-  const { port } = web.address() as AddressInfo;
-  return {
-    port,
-    headers,
-    async [Symbol.asyncDispose]() {
-      for (const client of server.clients) client.terminate();
-      server.close();
-      web.close();
-      web.closeAllConnections();
-      await once(web, 'close');
-    },
-  };
-}
-
-const echo = (socket: WebSocket) =>
-  void socket.on('message', (data: Buffer) => socket.send(`you said ${data.toString('utf8')}`));
 
 test('a handshake is up, with its headers and its protocol', async () => {
   await using server = await webSocketServer(() => {});
@@ -76,7 +36,7 @@ test('a message is sent, and the one that is expected is waited for', async () =
 });
 
 test('over TLS', async () => {
-  await using server = await webSocketServer(echo, true);
+  await using server = await webSocketServer(echo, certificate);
   const host = `wss://127.0.0.1:${server.port}`;
   const trusted = { host, send: 'a', expect: 'a', tls: { ca: authority.cert } };
   expect(await probeOnce('websocket', trusted)).toMatchObject({
