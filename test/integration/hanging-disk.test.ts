@@ -8,14 +8,19 @@ import { eventually } from '../support/program.ts';
 
 // A disk whose system calls never come back holds up the thread that hears signals.
 
-const program = new URL('../../src/watchpost.js', import.meta.url).pathname;
+const watchpost = new URL('../../src/watchpost.js', import.meta.url).pathname;
 let folder: string;
+let child: ChildProcess | null = null;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'watchpost-hang-'));
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  child?.kill('SIGKILL');
+  child = null;
+  rmSync(folder, { recursive: true, force: true });
+});
 
 function start(data: string): ChildProcess {
   const path = join(folder, 'watchpost.yaml');
@@ -27,9 +32,11 @@ defaults: { every: 1s }
 targets: { shop: { check: tcp, host: "127.0.0.1:1" } }
 `,
   );
-  return spawn(process.execPath, [program, 'run', '--config', path, '--log-level', 'fatal'], {
+  const started = spawn(process.execPath, [watchpost, 'run', '--config', path, '--log-level', 'fatal'], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+  child = started;
+  return started;
 }
 
 const waitsIn = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/wchan`, 'utf8');
@@ -42,15 +49,11 @@ test.skipIf(process.platform !== 'linux').each(['SIGTERM', 'SIGINT'] as const)(
     const data = join(folder, 'watchpost.db');
     // Nobody will ever read it: opening it to write waits for ever.
     execFileSync('mkfifo', [data]);
-    const child = start(data);
-    const exit = once(child, 'exit');
-    try {
-      await eventually(30_000, () => expect(waitsIn(child.pid ?? 0)).toBe('wait_for_partner'));
-      child.kill(signal);
-      expect(await exit).toEqual([signal === 'SIGTERM' ? 143 : 130, null]);
-    } finally {
-      child.kill('SIGKILL');
-    }
+    const program = start(data);
+    const exit = once(program, 'exit');
+    await eventually(30_000, () => expect(waitsIn(program.pid ?? 0)).toBe('wait_for_partner'));
+    program.kill(signal);
+    expect(await exit).toEqual([signal === 'SIGTERM' ? 143 : 130, null]);
   },
 );
 
@@ -75,19 +78,19 @@ test.skipIf(obstacle !== null)(
     const disk = join(folder, 'disk');
     mkdirSync(disk);
     execFileSync('sh', ['-c', frozenDisk, folder]);
-    const child = start(join(disk, 'watchpost.db'));
-    const pid = child.pid ?? 0;
-    const exit = once(child, 'exit');
+    const program = start(join(disk, 'watchpost.db'));
+    const pid = program.pid ?? 0;
+    const exit = once(program, 'exit');
     try {
       await eventually(60_000, () => expect(threadsOf(pid)).toBeGreaterThan(8));
       execFileSync('fsfreeze', ['--freeze', disk]);
       await eventually(60_000, () => expect(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')).toContain(') D '));
-      child.kill('SIGTERM');
+      program.kill('SIGTERM');
       await eventually(60_000, () => expect(threadsOf(pid)).toBe(1));
     } finally {
       spawnSync('fsfreeze', ['--unfreeze', disk], { stdio: 'ignore' });
       const ended = await Promise.race([exit, once(AbortSignal.timeout(60_000), 'abort')]);
-      child.kill('SIGKILL');
+      program.kill('SIGKILL');
       execFileSync('umount', [disk]);
       expect(ended).toEqual([143, null]);
     }
