@@ -118,6 +118,8 @@ export interface CheckType<
   readonly Detail: DetailSchema;
   /** The schemes that the host of a configured target may have; absent where any only lends its port. */
   readonly schemes?: readonly string[];
+  /** Options by which somebody else's file gives another one, whose name lacks `_file` at its end. Nodes read none. */
+  readonly files?: readonly (readonly string[])[];
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
   /** How long a probe of this spec may take at the most, name resolution included, in milliseconds. */

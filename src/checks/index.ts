@@ -58,6 +58,7 @@ export interface AnyCheck {
   readonly Spec: z.ZodObject;
   readonly Outcome: z.ZodType<Outcome>;
   readonly schemes: readonly string[] | null;
+  readonly files: readonly (readonly string[])[];
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
   deadlineMs(spec: CheckSpec): number;
@@ -91,6 +92,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       answers: null,
       asProbe: null,
       certificate: null,
+      files: [],
       heard: null,
       schemes: null,
       forStrangers: same,

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { type AnyCheck, checkOf, CheckSpec, probedTypeNames, type Policy } from '#checks/index.ts';
 import { validate } from '#config/explain.ts';
-import { WatchpostError } from '#kernel/errors.ts';
+import { withFiles } from '#config/spec-files.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { checkHere } from './check-here.ts';
 import { addServiceOptions, checkThere, type ThereOptions } from './check-there.ts';
 import { type Flag, flagsOf, optionsOf } from './flags.ts';
@@ -38,7 +40,7 @@ function addType(parent: Command, check: AnyCheck, context: CommandContext, fini
     );
   addServiceOptions(command).action(async (host: string, options: Common & Readonly<Record<string, unknown>>) => {
     const given = flags.flatMap(({ flag, option }) => wordsOf(flag, options[option.attributeName()]));
-    const spec = specOf(check, host, given);
+    const spec = await filled(specOf(check, host, given));
     const { service } = options;
     finish(
       service === undefined
@@ -68,6 +70,19 @@ function specOf(check: AnyCheck, host: string, given: Parameters<typeof optionsO
   if (output !== null) return output;
   const complaints = issues.map((issue) => `${writtenAs(issue.path, given)}${sentenceOf(issue)}`);
   throw new WatchpostError('usage', [...new Set(complaints)].join('\n'));
+}
+
+async function filled(spec: CheckSpec): Promise<CheckSpec> {
+  const read = await withFiles(spec, async (option, file) => {
+    try {
+      return await readFile(file, 'utf8');
+    } catch (error) {
+      const flag = option.join('-').replaceAll('_', '-');
+      throw new WatchpostError('usage', `--${flag}: ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    }
+  });
+  if (read === null || typeof read === 'string') throw new WatchpostError('usage', read ?? 'a file cannot be read');
+  return read;
 }
 
 function writtenAs(path: readonly PropertyKey[], given: Parameters<typeof optionsOf>[0]): string {

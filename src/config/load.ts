@@ -6,7 +6,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
-import { type Config, resolveConfig } from './config.ts';
+import { type Config, resolveConfig, type ValidatedTarget } from './config.ts';
 import { type ReadFiles, resolveContacts } from './delivery.ts';
 import { discoverTargets } from './discover.ts';
 import type { Environment } from './environment.ts';
@@ -21,6 +21,7 @@ import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
 import { type ConfigFile, usualData } from './schema.ts';
 import { Nats } from './sections.ts';
+import { withFiles } from './spec-files.ts';
 import { readYaml } from './yaml.ts';
 
 export interface LoadOptions {
@@ -65,13 +66,49 @@ export async function loadWhole({
   if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
   problems.push(...merged.problems, ...validated.problems);
   if (problems.length > 0 || validated.file === null) throw configError(problems);
-  const { file, targets, root } = validated;
+  const { file, root } = validated;
+  const { targets, exposed } = await fillSpecs(validated.targets, root, { folder, onFile, problems });
+  if (problems.length > 0) throw configError(problems);
   const config = {
-    ...resolveConfig(file, targets, files, folder),
+    ...resolveConfig(file, targets, { ...files, exposed: [...new Set([...files.exposed, ...exposed])] }, folder),
     watched: discovered.watched,
     lists: discovered.lists,
   };
   return { config, whole: { root, file, targets } };
+}
+
+interface Filling {
+  readonly folder: string;
+  readonly onFile: (path: string) => void;
+  readonly problems: Problem[];
+}
+
+async function fillSpecs(
+  targets: readonly ValidatedTarget[],
+  root: Located,
+  { folder, onFile, problems }: Filling,
+): Promise<{ readonly targets: readonly ValidatedTarget[]; readonly exposed: readonly string[] }> {
+  const exposed: string[] = [];
+  const filled = await Promise.all(
+    targets.map(async (target) => {
+      const path = ['targets', target.name];
+      const filled = await withFiles(target.spec, async (option, written) => {
+        const file = resolve(folder, written);
+        onFile(file);
+        const text = await readText(
+          file,
+          faultOfSecret,
+          (what) => problemAt(root, [...path, ...option], what),
+          problems,
+        );
+        if (text !== null && (await isExposed(file))) exposed.push(file);
+        return text;
+      });
+      if (typeof filled === 'string') problems.push(problemAt(root, path, filled));
+      return filled === null || typeof filled === 'string' ? target : { ...target, spec: filled };
+    }),
+  );
+  return { targets: filled, exposed };
 }
 
 /** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */
@@ -127,14 +164,22 @@ async function readNamedFiles(
 async function readNamedFile(root: Located, path: Path, folder: string, problems: Problem[]): Promise<string | null> {
   const name = find(root, path);
   if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
-  const file = resolve(folder, name.value);
+  return readText(resolve(folder, name.value), faultOf(path), (what) => problemAt(root, path, what), problems);
+}
+
+async function readText(
+  file: string,
+  fault: (text: string) => string | null,
+  complaint: (what: string) => Problem,
+  problems: Problem[],
+): Promise<string | null> {
   try {
     const text = await readFile(file, 'utf8');
-    const wrong = faultOf(path)(text);
+    const wrong = fault(text);
     if (wrong === null) return text;
-    problems.push(problemAt(root, path, `${file} ${wrong}`));
+    problems.push(complaint(`${file} ${wrong}`));
   } catch (error) {
-    problems.push(problemAt(root, path, `cannot read ${file}: ${explainSystemError(error)}`));
+    problems.push(complaint(`cannot read ${file}: ${explainSystemError(error)}`));
   }
   return null;
 }

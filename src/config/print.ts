@@ -85,7 +85,7 @@ function spelled(schema: Schema, value: unknown, here: Located | null, path: rea
   return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
 }
 
-const secretKey = /^(?:password|password_hash|token|bearer|key)$/;
+const secretKey = /^(?:password|password_hash|token|bearer|key|client_secret)$/;
 const secretHeader = /auth|cookie|token|secret|password|key/i;
 
 /** Whether what stands at this path is a secret by its name. */

@@ -204,7 +204,8 @@ export function decodeSpec(value: unknown): CheckSpec | string {
   const parsed = CheckSpec.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  return `this node does not understand the check: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown'}`;
+  const where = [...(issue?.path ?? []), issue?.message ?? 'unknown'].join(': ');
+  return `this node does not understand the check, its program may be older than that of the hub: ${where}`;
 }
 
 /**

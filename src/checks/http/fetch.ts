@@ -7,7 +7,9 @@ import type { Network } from '../reach.ts';
 import { follow } from './follow.ts';
 import type { Head } from './head.ts';
 import { targetOf } from './redirect.ts';
+import type { Proxy } from './proxy.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { ofWhom, placeOf } from './tunnel.ts';
 
 /** A document that a check needs besides what it measures. */
 export interface Wanted {
@@ -20,6 +22,7 @@ export interface Wanted {
   readonly redirects: number;
   /** PEM certificates to trust instead of the well-known authorities. */
   readonly ca?: string | undefined;
+  readonly proxy?: Proxy | undefined;
 }
 
 interface Measured {
@@ -40,7 +43,7 @@ export type Fetched = Measured &
 
 /** Fetches a document in the way that http checks send their request: by the gate, over a connection of its own. */
 export async function fetchDocument(
-  { url, body, headers, largestBytes, redirects, ca }: Wanted,
+  { url, body, headers, largestBytes, redirects, ca, proxy }: Wanted,
   network: Network,
   environment: NodeEnvironment,
 ): Promise<Fetched> {
@@ -54,9 +57,10 @@ export async function fetchDocument(
     body: body ?? null,
     sameOrigin: true,
   };
-  const spec = { tls: { ca, verify: true }, http2: 'auto' as const, max_body: largestBytes, redirects };
-  const pinned = await network.pin(target.name);
-  if (isIP(target.name) === 0) watch.add('resolve', pinned.seconds);
+  const spec = { tls: { ca, verify: true }, http2: 'auto' as const, max_body: largestBytes, redirects, proxy };
+  const name = proxy === undefined ? target.name : placeOf(proxy).name;
+  const pinned = ofWhom(proxy, await network.pin(name));
+  if (isIP(name) === 0) watch.add('resolve', pinned.seconds);
   const options = { spec, environment, network, watch, keep: true };
   const { head, body: read, ...found } = await follow(request, pinned, options);
   const measured = {

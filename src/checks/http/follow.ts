@@ -55,7 +55,8 @@ export async function follow(first: HopRequest, start: Pinned | Refused, options
     }
     hops.push({ url: urlOf(sent.target), status: result.head.status });
     request = redirect.next;
-    pinned = await pinAnother(request, network, watch);
+    // A proxy finds the others by itself.
+    if (spec.proxy === undefined) pinned = await pinAnother(request, network, watch);
   }
 }
 

@@ -17,11 +17,13 @@ import { requestHttp1 } from './http1.ts';
 import { requestHttp2 } from './http2.ts';
 import type { HopRequest } from './redirect.ts';
 import { secureOptions } from './secure.ts';
+import type { Proxy } from './proxy.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
+import { ofProxy, openTunnel, placeOf, refusalOf, throughProxy } from './tunnel.ts';
 
 /** How requests are to be made. */
-export type Wishes = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects'>;
+export type Wishes = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects' | 'proxy'>;
 
 export interface HopOptions {
   readonly spec: Wishes;
@@ -57,25 +59,48 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   };
   const security = request.target.secure ? prepare(spec, request) : null;
   if (security !== null && 'code' in security) return { ...result, failure: security };
+  const { proxy } = spec;
+  const port = proxy === undefined ? request.target.port : placeOf(proxy).port;
   watch.begin('connect', 'the connection');
-  return options.network.connect(pinned, request.target.port, async (connection) => {
+  return options.network.connect(pinned, port, async (connection) => {
     if (!connection.ok) {
       const { reset } = connection;
       watch.end(reset?.seconds);
-      if (reset === null) return { ...result, failure: connection.failure };
-      const reason = security === null ? exchangeFailure(reset.error, 'the first byte') : handshakeFailure(reset.error);
-      return { ...result, timedBy: reset.timedBy, failure: reason };
+      const reason =
+        reset === null ? connection.failure : resetFailure(reset.error, security !== null && proxy === undefined);
+      return {
+        ...result,
+        timedBy: reset?.timedBy ?? null,
+        failure: proxy === undefined ? reason : ofProxy(proxy, reason),
+      };
     }
     watch.end(connection.seconds);
     result.timedBy = connection.timedBy;
     try {
-      if (security === null) await exchange(connection.socket, request, options, result);
+      if (security === null) await exchangePlainly(connection.socket, request, options, result);
       else await exchangeSecurely(connection.socket, request, security, options, result);
     } finally {
       watch.end();
     }
     return result;
   });
+}
+
+function resetFailure(error: Error, secured: boolean): Failure {
+  return secured ? handshakeFailure(error) : exchangeFailure(error, 'the first byte');
+}
+
+async function exchangePlainly(
+  socket: Socket,
+  request: HopRequest,
+  options: HopOptions,
+  result: HopResult,
+): Promise<void> {
+  const { proxy } = options.spec;
+  if (proxy === undefined) return exchange(socket, request, options, result);
+  await exchange(socket, throughProxy(request, proxy), options, result);
+  if (result.head?.status !== 407) return;
+  result.failure = ofProxy(proxy, failure('target', 'status', refusalOf('407', `407 ${result.head.reason}`)));
 }
 
 function prepare(spec: Wishes, request: HopRequest): TlsOptions | Failure {
@@ -95,6 +120,11 @@ async function exchangeSecurely(
 ): Promise<void> {
   const { watch, spec, network, environment } = options;
   const { signal } = network;
+  if (spec.proxy !== undefined) {
+    watch.begin('proxy', 'the tunnel of the proxy');
+    result.failure = await tunnel(socket, request, spec.proxy, options);
+    if (result.failure !== null) return;
+  }
   watch.begin('tls', 'the TLS handshake');
   let secured: TLSSocket | null = null;
   try {
@@ -112,6 +142,16 @@ async function exchangeSecurely(
     if (result.failure === null) await exchange(secured, request, options, result);
   } finally {
     await closeSocket(secured);
+  }
+}
+
+async function tunnel(socket: Socket, { target }: HopRequest, proxy: Proxy, { network, watch }: HopOptions) {
+  try {
+    return await openTunnel(socket, target, proxy, network.signal);
+  } catch (error) {
+    const late = lateFailure(network.signal, watch);
+    if (late === null) throw error;
+    return late;
   }
 }
 

@@ -1,11 +1,10 @@
-import { defineCheck, startPlain } from '../check.ts';
+import { defineCheck } from '../check.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
-import { loadResponseParser } from './llhttp.ts';
-import { probe } from './probe.ts';
+import { startHttp } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
-import { Spec } from './spec.ts';
+import { files, Spec } from './spec.ts';
 import { table } from './table.ts';
 
 /**
@@ -18,16 +17,14 @@ export const http = defineCheck({
   Spec,
   Detail,
   schemes: ['http', 'https'],
-  phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
+  files,
+  phases: ['resolve', 'connect', 'proxy', 'tls', 'first_byte', 'transfer'],
   facts: ['certificate_expires_at'],
-  deadlineMs: (spec) => spec.timeout,
+  deadlineMs: ({ timeout, oauth2 }) => timeout + (oauth2?.timeout ?? 0),
   // Nobody looks at its content: enough to see that one comes.
   overApi: { max_body: '64KiB' },
   port: () => null,
-  async start(environment) {
-    await loadResponseParser();
-    return startPlain(probe)(environment);
-  },
+  start: startHttp,
   certificate: ({ detail }) => detail?.certificate ?? null,
   asProbe,
   lines,

@@ -1,29 +1,79 @@
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
-import type { Outcome } from '../outcome.ts';
+import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
+import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
+import { loadHandshakeReader } from '../tcp-info.ts';
 import type { Detail } from './detail.ts';
 import { findUnmet } from './expect.ts';
 import { follow, unsent } from './follow.ts';
+import { loadResponseParser } from './llhttp.ts';
 import { type Finding, report } from './report.ts';
 import { firstRequest } from './request.ts';
+import { hideSecrets } from './secrets.ts';
 import type { Spec } from './spec.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { createTokens, type Tokens } from './token.ts';
+import { ofProxy, placeOf } from './tunnel.ts';
 
-/** Runs one check: a request, those it is redirected to, and the expectations on the last answer. */
-export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
-  const request = firstRequest(spec);
-  const { name } = request.target;
+/** What http checks of a node share. */
+export async function startHttp(environment: NodeEnvironment): Promise<Prober<Spec, Detail>> {
+  await loadHandshakeReader();
+  await loadResponseParser();
+  const tokens = createTokens(environment);
+  return {
+    capability: { able: true },
+    probe: async (spec, context) => probe(spec, context, environment, tokens),
+    close: async () => {},
+  };
+}
+
+async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: NodeEnvironment,
+  tokens: Tokens,
+): Promise<Outcome<Detail>> {
+  const unread = unreadFile(spec);
+  if (unread !== null) return failed(failure('node', 'unsupported', `nobody has read the file of ${unread}`));
+  const { oauth2 } = spec;
+  if (oauth2 === undefined) return visit(spec, null, context, environment);
+  const token = await tokens.of(oauth2, spec, context);
+  if (!token.ok) {
+    const { source, code, message } = token.failure;
+    return failed(failure(source, code, hideSecrets(spec)(message)));
+  }
+  const outcome = await visit(spec, token.text, context, environment);
+  if (outcome.detail?.status === 401) tokens.refused(oauth2, spec, token);
+  return outcome;
+}
+
+// Only whoever reads the configuration reads files.
+function unreadFile({ oauth2, proxy }: Spec): string | null {
+  if (oauth2?.client_secret_file !== undefined) return 'oauth2.client_secret_file';
+  return proxy?.password_file === undefined ? null : 'proxy.password_file';
+}
+
+/** A request, those it is redirected to, and the expectations on the last answer. */
+async function visit(
+  spec: Spec,
+  token: string | null,
+  context: ProbeContext,
+  environment: NodeEnvironment,
+): Promise<Outcome<Detail>> {
+  const request = firstRequest(spec, token);
+  const { proxy } = spec;
+  const name = proxy === undefined ? request.target.name : placeOf(proxy).name;
   const watch = new Stopwatch(environment.clock);
   return reach<Detail>({ name, family: spec.family, limitMs: spec.timeout, covers: 'check' }, context, environment, {
     async probe(site) {
       if (site.phases.resolve !== undefined) watch.add('resolve', site.phases.resolve);
       const keep = spec.expect.body !== undefined;
       const followed = await follow(request, site.pinned, { spec, environment, network: site, watch, keep });
-      return report(spec, assess(spec, { ...followed, watch }, environment.clock.now()));
+      return report(spec, assess(spec, { ...followed, watch }, environment.clock.now()), token);
     },
-    unreached({ failure }, { resolve }) {
+    unreached(refused, { resolve }) {
       if (resolve !== undefined) watch.add('resolve', resolve);
-      return report(spec, { ...unsent, watch, hops: [], address: null, unmet: null, failure });
+      const reason = proxy === undefined ? refused.failure : ofProxy(proxy, refused.failure);
+      return report(spec, { ...unsent, watch, hops: [], address: null, unmet: null, failure: reason }, token);
     },
   });
 }

@@ -15,9 +15,9 @@ export interface Finding extends Followed {
 }
 
 /** The outcome of what was found, with the spec's secrets taken out of all texts. */
-export function report(spec: Spec, finding: Finding): Outcome<Detail> {
+export function report(spec: Spec, finding: Finding, token: string | null = null): Outcome<Detail> {
   const { watch, address, certificate } = finding;
-  const hide = hideSecrets(spec);
+  const hide = hideSecrets(spec, token);
   const detail = detailOf(finding, hide);
   const facts: Partial<Record<Fact, number>> = {};
   if (certificate !== null) facts.certificate_expires_at = expiresAt(certificate);

@@ -5,11 +5,14 @@ import type { Spec } from './spec.ts';
 // A spec is checked again and again, and never changes.
 const prepared = new WeakMap<Spec, HopRequest>();
 
-/** The request that a spec asks for. Its headers override ours; compressed answers are taken, but not asked for. */
-export function firstRequest(spec: Spec): HopRequest {
+/**
+ * The request that a spec asks for, with a bearer token that was got for it. Its headers override ours; compressed answers are taken,
+ * but not asked for.
+ */
+export function firstRequest(spec: Spec, token: string | null = null): HopRequest {
   const known = prepared.get(spec) ?? prepare(spec);
   prepared.set(spec, known);
-  return known;
+  return token === null ? known : { ...known, headers: { ...known.headers, authorization: `Bearer ${token}` } };
 }
 
 function prepare(spec: Spec): HopRequest {

@@ -7,8 +7,8 @@ import type { Spec } from './spec.ts';
 const shortest = 4;
 
 /** Takes the secrets of a spec out of texts that may come from the server: it can echo what it was told. */
-export function hideSecrets(spec: Spec): (text: string) => string {
-  const secrets = secretsOf(spec);
+export function hideSecrets(spec: Spec, token: string | null = null): (text: string) => string {
+  const secrets = secretsOf(spec, token);
   if (secrets.length === 0) return (text) => text;
   return (text) => secrets.reduce(hide, text);
 }
@@ -22,9 +22,15 @@ function hide(text: string, secret: string): string {
   return left;
 }
 
-function secretsOf(spec: Spec): readonly string[] {
+function secretsOf(spec: Spec, token: string | null): readonly string[] {
   const secrets: string[] = [];
-  const { bearer, basic_auth: basic } = spec;
+  const { bearer, basic_auth: basic, oauth2, proxy } = spec;
+  if (token !== null) secrets.push(token);
+  if (oauth2?.client_secret !== undefined) secrets.push(oauth2.client_secret);
+  if (proxy?.username !== undefined && proxy.password !== undefined) {
+    const { username, password } = proxy;
+    secrets.push(encodeBasic({ username, password }), password);
+  }
   if (bearer !== undefined) secrets.push(bearer);
   if (basic !== undefined) secrets.push(encodeBasic(basic), basic.password);
   for (const [name, value] of Object.entries(spec.headers)) {

@@ -5,6 +5,9 @@ import { type Endpoint, formatHost, formatHostPort, Host, portOf } from '../endp
 import { oneOrMore } from '../one-or-more.ts';
 import { PatternText } from '../pattern.ts';
 import { compilePath } from './json-path.ts';
+import { OAuth2 } from './oauth2.ts';
+import { Pem } from './pem.ts';
+import { Proxy } from './proxy.ts';
 import { StatusRanges } from './status-ranges.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -95,11 +98,6 @@ const Expectation = z.strictObject({
 });
 export type Expectation = z.output<typeof Expectation>;
 
-const Pem = z
-  .string()
-  .max(500_000)
-  .regex(/-----BEGIN [A-Z0-9 ]+-----/, { error: 'expected PEM text' });
-
 const Tls = z.strictObject({
   ca: Pem.optional().describe('Certificates (PEM) to trust instead of the public authorities.'),
   client: z
@@ -110,47 +108,57 @@ const Tls = z.strictObject({
   verify: z.boolean().default(true).describe('False: any certificate will do; it is reported all the same.'),
 });
 
-export const Spec = z.strictObject({
-  type: z.literal('http'),
-  host: Host(recordedForm).describe('URL, or a host name with or without port; the scheme decides about TLS.'),
-  timeout: Duration({ min: '100ms', max: '60s' })
-    .default(10_000)
-    .describe('The longest that everything together may take, name resolution and redirects included.'),
-  method: z.enum(methods).default('GET').describe('Request method.'),
-  headers: z
-    .record(HeaderName, HeaderValue)
-    .default({})
-    .describe('Request headers; they override those that the check sets, authorization included.'),
-  body: z.string().max(1_048_576).optional().describe('Request body, sent as UTF-8.'),
-  basic_auth: z
-    .strictObject({
-      username: z
-        .string()
-        .max(1_000)
-        .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' })
-        .describe('User name.'),
-      password: z.string().max(1_000).describe('Password; best given as ${NAME} from the environment.'),
-    })
-    .optional()
-    .describe('User name and password (RFC 7617).'),
-  bearer: z
-    .string()
-    .max(8_000)
-    .regex(/^[\w.~+/-]+=*$/, { error: 'expected a bearer token (RFC 6750)' })
-    .optional()
-    .describe('Bearer token (RFC 6750); wins over basic_auth.'),
-  family: z
-    .union([z.literal(4), z.literal(6)])
-    .optional()
-    .describe('IP version to use. Default: IPv4 where the name has it.'),
-  http2: z.enum(['auto', 'never']).default('auto').describe('Whether HTTP/2 is offered to a TLS server.'),
-  redirects: z.int().min(0).max(5).default(0).describe('How many redirects are followed; none by default.'),
-  tls: Tls.prefault({}).describe('Certificates and names for https.'),
-  max_body: Size({ min: 0, max: 16_777_216 })
-    .default(1_048_576)
-    .describe('How much of the body is read, counted after decompression where its content is looked at.'),
-  expect: Expectation.prefault({}).describe('What makes the answer a good one.'),
-});
+export const Spec = z
+  .strictObject({
+    type: z.literal('http'),
+    host: Host(recordedForm).describe('URL, or a host name with or without port; the scheme decides about TLS.'),
+    timeout: Duration({ min: '100ms', max: '60s' })
+      .default(10_000)
+      .describe('The longest that everything together may take, name resolution and redirects included.'),
+    method: z.enum(methods).default('GET').describe('Request method.'),
+    headers: z
+      .record(HeaderName, HeaderValue)
+      .default({})
+      .describe('Request headers; they override those that the check sets, authorization included.'),
+    body: z.string().max(1_048_576).optional().describe('Request body, sent as UTF-8.'),
+    basic_auth: z
+      .strictObject({
+        username: z
+          .string()
+          .max(1_000)
+          .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' })
+          .describe('User name.'),
+        password: z.string().max(1_000).describe('Password; best given as ${NAME} from the environment.'),
+      })
+      .optional()
+      .describe('User name and password (RFC 7617).'),
+    bearer: z
+      .string()
+      .max(8_000)
+      .regex(/^[\w.~+/-]+=*$/, { error: 'expected a bearer token (RFC 6750)' })
+      .optional()
+      .describe('Bearer token (RFC 6750); wins over basic_auth.'),
+    oauth2: OAuth2.optional().describe('Gets the bearer token by client credentials (RFC 6749, 4.4).'),
+    proxy: Proxy.optional().describe('An HTTP proxy to go through: by CONNECT for https.'),
+    family: z
+      .union([z.literal(4), z.literal(6)])
+      .optional()
+      .describe('IP version to use. Default: IPv4 where the name has it.'),
+    http2: z.enum(['auto', 'never']).default('auto').describe('Whether HTTP/2 is offered to a TLS server.'),
+    redirects: z.int().min(0).max(5).default(0).describe('How many redirects are followed; none by default.'),
+    tls: Tls.prefault({}).describe('Certificates and names for https.'),
+    max_body: Size({ min: 0, max: 16_777_216 })
+      .default(1_048_576)
+      .describe('How much of the body is read, counted after decompression where its content is looked at.'),
+    expect: Expectation.prefault({}).describe('What makes the answer a good one.'),
+  })
+  .superRefine(({ oauth2, bearer, basic_auth, headers }, context) => {
+    if (oauth2 === undefined) return;
+    const named = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+    if (bearer === undefined && basic_auth === undefined && !named) return;
+    const message = 'one of oauth2, bearer, basic_auth and a header "authorization"';
+    context.addIssue({ code: 'custom', path: ['oauth2'], message });
+  });
 export type Spec = z.output<typeof Spec>;
 
 // Interface 2.6: plain http names its port, https stands as it was given. A scheme of another type only lends its port.
@@ -170,3 +178,9 @@ function complainOf(compile: (text: string) => unknown) {
     }
   };
 }
+
+/** The options that name a file. */
+export const files = [
+  ['oauth2', 'client_secret_file'],
+  ['proxy', 'password_file'],
+] as const;

@@ -17,7 +17,14 @@ export const texts = {
     maintenance: 'maintenance',
     waiting: 'waiting',
   },
-  phases: { resolve: 'resolve', connect: 'connect', tls: 'TLS', first_byte: 'first byte', transfer: 'transfer' },
+  phases: {
+    resolve: 'resolve',
+    connect: 'connect',
+    proxy: 'proxy',
+    tls: 'TLS',
+    first_byte: 'first byte',
+    transfer: 'transfer',
+  },
   sources: {
     target: 'by the target',
     resolver: 'by name resolution: nothing is known of the target',

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { isUrl } from '#kernel/url.ts';
+
+const hint = 'expected the address of a proxy, such as "http://proxy.example.com:3128"';
+
+/** A proxy that speaks HTTP, and who is to ask it. */
+export const Proxy = z
+  .strictObject({
+    url: z
+      .string({ error: hint })
+      .max(2_000)
+      .refine((text) => isUrl(text, { protocols: ['http:'], bare: true }), { error: hint })
+      .describe('Its address, such as "http://proxy.example.com:3128".'),
+    username: z
+      .string()
+      .max(1_000)
+      .regex(/^[^:]*$/, { error: 'must not contain ":" (RFC 7617)' })
+      .optional()
+      .describe('User name (RFC 7617).'),
+    password: z.string().max(1_000).optional().describe('Password; best given as ${NAME} from the environment.'),
+    password_file: z.string().min(1).max(4_096).optional().describe('A file that holds the password, instead of it.'),
+  })
+  .superRefine(({ username, password, password_file }, context) => {
+    const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (password !== undefined && password_file !== undefined) say('password_file', 'is one too many: password is set');
+    const hasPassword = password !== undefined || password_file !== undefined;
+    if (hasPassword && username === undefined) say('username', 'is missing: there is a password');
+    if (!hasPassword && username !== undefined) say('password', 'is missing: there is a username');
+  });
+export type Proxy = z.output<typeof Proxy>;

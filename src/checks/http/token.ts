@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { readJson } from '#kernel/json.ts';
+import { singleLine } from '#kernel/text.ts';
+import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import { type Failure, failure, ofThirdParty } from '../outcome.ts';
+import { within } from '../reach.ts';
+
+import { createRemembered, type Found } from '../remembered.ts';
+import { type Fetched, fetchDocument } from './fetch.ts';
+import { encodeBasic } from './request.ts';
+import type { OAuth2 } from './oauth2.ts';
+import type { Spec } from './spec.ts';
+
+/** A token that the endpoint gave, or why there is none. */
+export type Token = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly failure: Failure };
+
+/** The bearer tokens of a node's checks. */
+export interface Tokens {
+  /** As it is kept, or a new one. Rejects only when aborted from outside. */
+  of(oauth2: OAuth2, spec: Pick<Spec, 'proxy' | 'family'>, context: ProbeContext): Promise<Token>;
+  /** The target does not take it any more. */
+  refused(oauth2: OAuth2, spec: Pick<Spec, 'proxy' | 'family'>, token: Token): void;
+}
+
+const mostTokens = 1_000;
+const largestAnswer = 65_536;
+/** For how long a token is kept whose endpoint does not tell. */
+const untoldMs = 300_000;
+/** How long before its end a token is given up, but not more than a fifth of its life. */
+const earlierMs = 60_000;
+/** How soon the endpoint is asked again that gave none. */
+const retryMs = 5_000;
+
+/** Gets tokens by client credentials (RFC 6749, section 4.4): one for all checks that ask for the same, kept until shortly before its end. */
+export function createTokens(environment: NodeEnvironment): Tokens {
+  const tokens = createRemembered<Token>(environment.clock, mostTokens);
+  const keyOf = (oauth2: OAuth2, { proxy, family }: Pick<Spec, 'proxy' | 'family'>) =>
+    JSON.stringify([oauth2, proxy, family]);
+
+  return {
+    async of(oauth2, spec, context) {
+      const find = async (): Promise<Found<Token>> =>
+        within({ family: spec.family, limitMs: oauth2.timeout }, context, environment, async (network) => {
+          const wanted = { ...requestOf(oauth2), largestBytes: largestAnswer, redirects: 0, ca: oauth2.ca };
+          const fetched = await fetchDocument({ ...wanted, proxy: spec.proxy }, network, environment);
+          return readToken(oauth2, fetched);
+        });
+      return tokens.of(keyOf(oauth2, spec), context.signal, find);
+    },
+    refused(oauth2, spec, token) {
+      tokens.forget(keyOf(oauth2, spec), token);
+    },
+  };
+}
+
+function requestOf({ token_url: url, client_id: id, client_secret: secret = '', scopes, audience, auth }: OAuth2) {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (scopes.length > 0) form.set('scope', scopes.join(' '));
+  if (audience !== undefined) form.set('audience', audience);
+  if (auth === 'body') {
+    form.set('client_id', id);
+    form.set('client_secret', secret);
+  }
+  // RFC 6749, section 2.3.1: both are encoded as in a form before they are joined.
+  const [username, password] = [id, secret].map(formEncoded);
+  const basic = encodeBasic({ username: username ?? '', password: password ?? '' });
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+    ...(auth === 'basic' && { authorization: `Basic ${basic}` }),
+  };
+  return { url, body: form.toString(), headers };
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}
+
+// RFC 6749, sections 5.1 and 5.2.
+const Granted = z.object({
+  access_token: z.string().regex(/^[\x20-\x7e]{1,16000}$/),
+  token_type: z.string(),
+  expires_in: z.coerce.number().min(0).optional().catch(undefined),
+});
+const Denied = z.object({ error: z.string() });
+
+function readToken({ token_url: url }: OAuth2, fetched: Fetched): Found<Token> {
+  const whose = `the token endpoint ${new URL(url).host}`;
+  const none = (reason: Failure): Found<Token> => ({ value: { ok: false, failure: reason }, keepMs: retryMs });
+  if (!fetched.ok) return none(ofThirdParty(whose, fetched.failure));
+  const { status } = fetched.head;
+  if (status !== 200) {
+    const denied = readJson(Denied, fetched.content.toString('utf8'));
+    const why = denied === null ? '' : ` (${singleLine(denied.error, 60)})`;
+    return none(failure('third_party', 'status', `${whose} answered ${status}${why}`));
+  }
+  const granted = readJson(Granted, fetched.content.toString('utf8'));
+  if (granted === null) return none(failure('third_party', 'protocol', `${whose} gave no token that can be read`));
+  if (granted.token_type.toLowerCase() !== 'bearer') {
+    const type = singleLine(granted.token_type, 40);
+    return none(failure('third_party', 'protocol', `${whose} gave a token of the type ${type}, not a bearer token`));
+  }
+  const lifeMs = granted.expires_in === undefined ? untoldMs : granted.expires_in * 1_000;
+  return { value: { ok: true, text: granted.access_token }, keepMs: lifeMs - Math.min(earlierMs, lifeMs / 5) };
+}
