@@ -4,6 +4,8 @@ import { converse, type Ends, type Peer } from '../datagram.ts';
 import { formatHostPort } from '../endpoint.ts';
 import { type Failure, failure, toSeconds } from '../outcome.ts';
 import { encodeQuery, type Message, type Question, readMessage } from './message.ts';
+import { askSecured, type Encryption, type Secured } from './secured.ts';
+import type { Protocol } from './spec.ts';
 import { askOverStream } from './stream.ts';
 
 /** A name server to ask, and how to judge the connection to it. */
@@ -14,7 +16,9 @@ export interface NameServer extends Peer {
 export interface AskOptions {
   readonly environment: NodeEnvironment;
   readonly signal: AbortSignal;
-  readonly protocol: 'udp' | 'tcp';
+  readonly protocol: Protocol;
+  /** The server over an encrypted connection, where it is asked so. */
+  readonly secured?: Secured;
   readonly recursion: boolean;
   /** Monotonic milliseconds at which the answer must be there. */
   readonly until: number;
@@ -25,7 +29,8 @@ export interface Answered {
   readonly question: Question;
   readonly server: NameServer;
   readonly message: Message;
-  readonly protocol: 'udp' | 'tcp';
+  readonly protocol: Protocol;
+  readonly encryption?: Encryption;
   /** Whether the answer was too long for a datagram and came over TCP. */
   readonly truncated: boolean;
   /** From the sending of the query that was answered to the arrival of its answer; connecting included over TCP. */
@@ -39,6 +44,7 @@ export interface Unanswered {
   readonly question: Question;
   readonly server: NameServer;
   readonly failure: Failure;
+  readonly encryption?: Encryption;
   /** How long it took to fail. */
   readonly seconds: number;
 }
@@ -56,6 +62,7 @@ export async function ask(question: Question, server: NameServer, options: AskOp
 }
 
 async function askOnce(question: Question, server: NameServer, options: AskOptions, edns: boolean): Promise<Asked> {
+  if (options.secured !== undefined) return askEncrypted(question, server, options, edns, options.secured);
   if (options.protocol === 'tcp') return askTcp(question, server, options, edns);
   const asked = await askUdp(question, server, options, edns);
   if (!asked.ok || !asked.message.truncated) return asked;
@@ -126,6 +133,32 @@ async function askTcp(question: Question, server: NameServer, options: AskOption
   const { message } = read;
   if (message.truncated) return unanswered(malformed(server, 'it is truncated over TCP too'));
   return { ok: true, question, server, message, protocol: 'tcp', truncated: false, seconds, blamed: null };
+}
+
+async function askEncrypted(
+  question: Question,
+  server: NameServer,
+  options: AskOptions,
+  edns: boolean,
+  secured: Secured,
+): Promise<Asked> {
+  const { environment, recursion, protocol } = options;
+  const { clock } = environment;
+  // Over HTTP a number would only keep caches from knowing the question (RFC 8484, section 4.1).
+  const id = protocol === 'https' ? 0 : drawId(environment);
+  const start = clock.elapsed();
+  const { answer, encryption } = await askSecured(encodeQuery(question, { id, recursion, edns }), secured);
+  const seconds = toSeconds(clock.elapsed() - start);
+  const unanswered = (reason: Failure): Unanswered => {
+    return { ok: false, question, server, failure: reason, seconds, encryption };
+  };
+  if (!Buffer.isBuffer(answer)) return unanswered(answer);
+  const read = readMessage(answer, question, id);
+  if (read.kind === 'stranger') return unanswered(malformed(server, 'it answers another question'));
+  if (read.kind === 'malformed') return unanswered(malformed(server, read.reason));
+  const { message } = read;
+  if (message.truncated) return unanswered(malformed(server, 'it is truncated over an encrypted connection too'));
+  return { ok: true, question, server, message, protocol, truncated: false, seconds, blamed: null, encryption };
 }
 
 /** How messages name a server. */

@@ -12,13 +12,16 @@ export function conclude(spec: Spec, asked: readonly Asked[], phases: { readonly
   if (first === undefined) {
     const [unanswered] = asked.filter((one) => !one.ok);
     if (unanswered === undefined) throw new RangeError('nothing was asked');
-    return failed(unanswered.failure, { address: unanswered.server.address, phases });
+    const { failure: reason, server, encryption } = unanswered;
+    const facts = encryption?.facts ?? {};
+    return failed(reason, { address: server.address, phases: { ...phases, ...encryption?.phases }, facts });
   }
   const chosen = answered.find((one) => one.message.rcode === 'NOERROR') ?? first;
   const detail = detailOf(spec, answered, chosen);
   const seconds = Math.max(...asked.map((one) => one.seconds));
-  const facts = detail.TTL === null ? {} : { answer_ttl: detail.TTL };
-  const known = { seconds, address: chosen.server.address, phases, facts };
+  const { encryption } = asked.find((one) => one.seconds === seconds) ?? chosen;
+  const facts = { ...encryption?.facts, ...(detail.TTL !== null && { answer_ttl: detail.TTL }) };
+  const known = { seconds, address: chosen.server.address, phases: { ...phases, ...encryption?.phases }, facts };
   const reason = faultOf(spec, asked, chosen, detail);
   if (reason !== null) return failed(reason, { ...known, detail });
   const problems = chosen.message.rcode === 'NOERROR' ? failuresOf(asked, spec).map(({ message }) => message) : [];
@@ -35,7 +38,13 @@ function detailOf(spec: Spec, answered: readonly Answered[], chosen: Answered): 
     truncated: answered.some((one) => one.truncated),
     authoritative: chosen.message.authoritative,
     problems: [],
+    ...tlsOf(chosen),
   };
+}
+
+function tlsOf({ encryption }: Answered): Pick<Detail, 'tls'> {
+  if (encryption === undefined) return {};
+  return { tls: { protocol: encryption.tlsProtocol ?? '', certificate: encryption.certificate } };
 }
 
 function faultOf(spec: Spec, asked: readonly Asked[], chosen: Answered, detail: Detail): Failure | null {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { Certificate } from '../certificate.ts';
 import type { ResourceRecord } from './message.ts';
+import { Protocol } from './spec.ts';
 
 const mostRecords = 100;
 
@@ -26,7 +28,9 @@ export const Detail = z.strictObject({
     .max(mostRecords),
   rcode: z.string().max(20).nullable(),
   server: z.string().max(80).nullable(),
-  protocol: z.enum(['udp', 'tcp']).nullable(),
+  protocol: Protocol.nullable(),
+  /** What the name server presented, where it was asked over an encrypted connection. */
+  tls: z.strictObject({ protocol: z.string().max(20), certificate: Certificate.nullable() }).optional(),
   /** Whether the answer was too long for a datagram and came over TCP. */
   truncated: z.boolean().nullable(),
   authoritative: z.boolean().nullable(),

@@ -1,10 +1,12 @@
 import type { Outcome } from '../outcome.ts';
+import { certificateLines } from '../certificate.ts';
 import type { Detail } from './detail.ts';
 
 /** The records, who gave them, and what went wrong beside them. */
 export function lines({ detail }: Outcome<Detail>): readonly string[] {
   if (detail === null) return [];
-  const { records, rcode, server, protocol, authoritative, truncated, problems } = detail;
+  const { records, rcode, server, protocol, authoritative, truncated, problems, tls } = detail;
+  const certificate = tls?.certificate ?? null;
   const told = [
     rcode,
     server === null ? null : `from ${server}`,
@@ -15,6 +17,8 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   return [
     ...records.map(({ type, data, ttl }) => `${type.padEnd(12)} ${data}${ttl === null ? '' : `  (TTL ${ttl} s)`}`),
     ...(told.length === 0 ? [] : [`answer       ${told.join(', ')}`]),
+    ...(tls === undefined ? [] : [`connection   ${tls.protocol}`]),
+    ...(certificate === null ? [] : certificateLines(certificate)),
     ...problems.map((problem) => `problem      ${problem}`),
   ];
 }

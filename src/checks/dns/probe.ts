@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { reach } from '../reach.ts';
+import { reach, within } from '../reach.ts';
 import { ask, type Asked, type AskOptions, nameOf, type NameServer } from './ask.ts';
 import type { Detail } from './detail.ts';
 import { conclude } from './conclusion.ts';
@@ -49,16 +49,26 @@ export async function probe(
       const server: NameServer = {
         address,
         family,
-        port: port ?? 53,
+        port: port ?? portFor(protocol),
         verify: (ends) => context.gate.verify(pinned, ends),
       };
       const askOptions = options(signal);
-      const asked = await Promise.all(questions.map((question) => ask(question, server, askOptions)));
-      return conclude(spec, asked, phases);
+      const conclusionOf = async (how: AskOptions) =>
+        conclude(spec, await Promise.all(questions.map((question) => ask(question, server, how))), phases);
+      if (protocol === 'udp' || protocol === 'tcp') return conclusionOf(askOptions);
+      return within({ limitMs: timeout }, context, environment, (network) => {
+        const secured = { network, environment, pinned, name, port: server.port, wishes: spec };
+        return conclusionOf({ ...askOptions, secured });
+      });
     },
     // Where the name server's own name is, is none of the records that were asked for.
     unreached: ({ failure }) => failed(failure),
   });
+}
+
+function portFor(protocol: Spec['protocol']): number {
+  if (protocol === 'https') return 443;
+  return protocol === 'tls' ? 853 : 53;
 }
 
 async function askOwn(

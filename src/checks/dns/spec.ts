@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
-import { formatHostPort, Host } from '../endpoint.ts';
+import { type Endpoint, formatHostPort, Host } from '../endpoint.ts';
+import { Tls } from '../tcp/spec.ts';
 
 export const RecordType = z.enum([
   'A',
@@ -66,6 +67,17 @@ export const Expectation = Records.extend({
 });
 export type Expectation = z.output<typeof Expectation>;
 
+/** How a name server is asked. */
+export const Protocol = z.enum(['udp', 'tcp', 'tls', 'https']);
+export type Protocol = z.infer<typeof Protocol>;
+
+// A scheme is taken for what it says nowhere else: better none than one that is passed over.
+function serverOf({ scheme, name, port, path }: Endpoint): string | { readonly message: string } {
+  if (scheme === 'https' || scheme === 'tls' || path !== null)
+    return { message: 'is to be a name or an address with or without a port: "protocol" and "path" say the rest' };
+  return port === null ? name : formatHostPort(name, port);
+}
+
 export const Spec = z
   .strictObject({
     type: z.literal('dns'),
@@ -74,10 +86,21 @@ export const Spec = z
       .default(5_000)
       .describe('For the whole question, with one repeat of a lost datagram to each name server.'),
     record: RecordType.optional().describe('Record type to ask for. Default: A and AAAA, or PTR for an address.'),
-    resolver: Host(({ name, port }) => (port === null ? name : formatHostPort(name, port)))
+    resolver: Host(serverOf)
       .optional()
       .describe("Name server to ask, which is then what is checked. Default: the node's own."),
-    protocol: z.enum(['udp', 'tcp']).default('udp').describe('"udp" turns to TCP where the answer is truncated.'),
+    protocol: Protocol.default('udp').describe(
+      '"udp" turns to TCP where the answer is truncated; "tls" (RFC 7858, port 853) and "https" (RFC 8484, port 443) are for a `resolver`.',
+    ),
+    path: z
+      .string()
+      .max(1_000)
+      .regex(/^\/[\x21-\x7e]*$/, { error: 'expected a path, such as "/dns-query"' })
+      .optional()
+      .describe('Where questions are posted over "https". Default: /dns-query.'),
+    tls: Tls.omit({ min_version: true })
+      .optional()
+      .describe('The certificate of the name server, for "tls" and "https".'),
     recursion: z.boolean().default(true).describe('Whether to ask the name server to ask others.'),
     expect: Expectation.optional().describe('Records that the answer must have, as a zone file writes their data.'),
   })
@@ -85,6 +108,11 @@ export const Spec = z
     if (isIP(spec.host) !== 0 && spec.record !== undefined && spec.record !== 'PTR') {
       context.addIssue({ code: 'custom', path: ['record'], message: 'an address has PTR records only' });
     }
+    const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    const isEncrypted = spec.protocol === 'tls' || spec.protocol === 'https';
+    if (isEncrypted && spec.resolver === undefined) say('resolver', `is missing: "${spec.protocol}" needs one`);
+    if (spec.path !== undefined && spec.protocol !== 'https') say('path', 'is of use with "protocol: https" only');
+    if (spec.tls !== undefined && !isEncrypted) say('tls', 'is of use with "protocol: tls" or "https" only');
     const asked = askedTypes(spec);
     for (const type of RecordType.options) {
       if (asked.includes(type) || type === 'CNAME') continue;

@@ -75,13 +75,13 @@ function endsOf(socket: Socket): Ends {
 }
 
 // RFC 1035, section 4.2.2: two bytes of length before the message.
-function framed(query: Buffer): Buffer {
+export function framed(query: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(query.length);
   return Buffer.concat([length, query]);
 }
 
-function readFrame(socket: Socket, done: (bytes: Buffer) => void): void {
+export function readFrame(socket: Socket, done: (bytes: Buffer) => void): void {
   const chunks: Buffer[] = [];
   let received = 0;
   socket.on('data', (chunk) => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { userAgent } from '#kernel/version.ts';
 import type { NodeEnvironment } from '../check.ts';
+import type { Pinned } from '../gate.ts';
 import type { Certificate } from '../certificate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
@@ -8,6 +9,7 @@ import { follow } from './follow.ts';
 import type { Head } from './head.ts';
 import { targetOf } from './redirect.ts';
 import type { Proxy } from './proxy.ts';
+import type { Spec } from './spec.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { ofWhom, placeOf } from './tunnel.ts';
 
@@ -20,8 +22,9 @@ export interface Wanted {
   readonly headers: Readonly<Record<string, string>>;
   readonly largestBytes: number;
   readonly redirects: number;
-  /** PEM certificates to trust instead of the well-known authorities. */
-  readonly ca?: string | undefined;
+  readonly tls?: Pick<Spec['tls'], 'ca' | 'server_name'> & Partial<Pick<Spec['tls'], 'verify'>>;
+  /** The address of its server, where that is known. */
+  readonly pinned?: Pinned;
   readonly proxy?: Proxy | undefined;
 }
 
@@ -32,6 +35,7 @@ interface Measured {
   /** All phases but the resolution of names. */
   readonly seconds: number;
   readonly certificate: Certificate | null;
+  readonly tlsProtocol: string | null;
 }
 
 /** An answer whatever its status, or why there is none whole. */
@@ -43,7 +47,7 @@ export type Fetched = Measured &
 
 /** Fetches a document in the way that http checks send their request: by the gate, over a connection of its own. */
 export async function fetchDocument(
-  { url, body, headers, largestBytes, redirects, ca, proxy }: Wanted,
+  { url, body, headers, largestBytes, redirects, tls, pinned: known, proxy }: Wanted,
   network: Network,
   environment: NodeEnvironment,
 ): Promise<Fetched> {
@@ -57,10 +61,10 @@ export async function fetchDocument(
     body: body ?? null,
     sameOrigin: true,
   };
-  const spec = { tls: { ca, verify: true }, http2: 'auto' as const, max_body: largestBytes, redirects, proxy };
+  const spec = { tls: { verify: true, ...tls }, http2: 'auto' as const, max_body: largestBytes, redirects, proxy };
   const name = proxy === undefined ? target.name : placeOf(proxy).name;
-  const pinned = ofWhom(proxy, await network.pin(name));
-  if (isIP(name) === 0) watch.add('resolve', pinned.seconds);
+  const pinned = known ?? ofWhom(proxy, await network.pin(name));
+  if (known === undefined && isIP(name) === 0) watch.add('resolve', pinned.seconds);
   const options = { spec, environment, network, watch, keep: true };
   const { head, body: read, ...found } = await follow(request, pinned, options);
   const measured = {
@@ -68,6 +72,7 @@ export async function fetchDocument(
     phases: watch.phases,
     seconds: watch.seconds,
     certificate: found.certificate,
+    tlsProtocol: found.tlsProtocol,
   };
   if (found.failure !== null) return { ok: false, failure: found.failure, ...measured };
   const content = read?.content ?? null;

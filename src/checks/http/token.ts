@@ -41,7 +41,7 @@ export function createTokens(environment: NodeEnvironment): Tokens {
     async of(oauth2, spec, context) {
       const find = async (): Promise<Found<Token>> =>
         within({ family: spec.family, limitMs: oauth2.timeout }, context, environment, async (network) => {
-          const wanted = { ...requestOf(oauth2), largestBytes: largestAnswer, redirects: 0, ca: oauth2.ca };
+          const wanted = { ...requestOf(oauth2), largestBytes: largestAnswer, redirects: 0, tls: { ca: oauth2.ca } };
           const fetched = await fetchDocument({ ...wanted, proxy: spec.proxy }, network, environment);
           return readToken(oauth2, fetched);
         });

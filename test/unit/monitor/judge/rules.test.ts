@@ -234,7 +234,7 @@ test('which check types a rule is for is what they declare, not a list', () => {
   expect(fits(expiring)).toEqual(
     checkTypeNames.filter((name) => checkOf(name).facts.includes('certificate_expires_at')),
   );
-  expect(fits(expiring)).toEqual(['http', 'tcp', 'tls', 'grpc', 'websocket']);
+  expect(fits(expiring)).toEqual(['http', 'tcp', 'dns', 'tls', 'grpc', 'websocket']);
   expect(fits(changed)).toEqual(['dns']);
 });
 
