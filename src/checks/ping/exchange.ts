@@ -5,6 +5,7 @@ import { createListener } from './listener.ts';
 import type { EchoRequest } from './packet.ts';
 import { createRhythm } from './rhythm.ts';
 import type { Instant } from './round-trip.ts';
+import type { Shape } from './shape.ts';
 import type { EchoSocket } from './socket.ts';
 
 type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
@@ -32,6 +33,7 @@ export interface Exchange {
 interface SendOptions {
   /** A socket address. */
   readonly destination: Uint8Array;
+  readonly shape: Shape | null;
   /** When the reply is to be looked for, in milliseconds from now; null is as soon as it may come. */
   readonly expectedMs: number | null;
   readonly onArrival: (what: Arrival) => void;
@@ -61,25 +63,25 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   }
 
   // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
-  function sendTrying(packet: Uint8Array, destination: Uint8Array) {
+  function sendTrying(packet: Uint8Array, destination: Uint8Array, shape: Shape | null) {
     let elapsedMs = clock.elapsed();
-    let sending = socket.send(packet, destination);
+    let sending = socket.send(packet, destination, shape);
     for (let tries = 1; !sending.ok && tries < sendTries; tries += 1) {
       elapsedMs = clock.elapsed();
-      sending = socket.send(packet, destination);
+      sending = socket.send(packet, destination, shape);
     }
     return sending.ok ? { ...sending, sent: { elapsedMs, wallMs: sending.wallMs } } : sending;
   }
 
   return {
     identifier: socket.identifier ?? 0,
-    send(request, { destination, expectedMs, onArrival }) {
+    send(request, { destination, shape, expectedMs, onArrival }) {
       if (flights.isFull) return { ok: false, errno: linux.ENOBUFS };
       // What gathered while nobody read could fill the receive buffer.
       if (rhythm.waiting === 0) socket.drain(listener);
       const sequence = flights.freeSequence();
       request.number(sequence);
-      const sending = sendTrying(request.packet, destination);
+      const sending = sendTrying(request.packet, destination, shape);
       if (!sending.ok) return sending;
       const { sent, departure } = sending;
       const { payload } = request;

@@ -8,12 +8,14 @@ export interface Libc {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
+  getsockopt(fd: number, level: number, name: number, value: Uint8Array, length: Uint8Array): number;
   sendto(fd: number, bytes: Uint8Array, length: number, flags: number, address: Uint8Array, size: number): number;
   recvmmsg(fd: number, messages: Uint8Array, count: number, flags: number, timeout: Pointer): number;
   clock_gettime(clock: number, time: Uint8Array): number;
   close(fd: number): number;
   /** The number of the last error. */
   errno(): number;
+  setErrno(errno: number): void;
   /** Where the bytes are; they stay there as long as the array lives. */
   address(bytes: Uint8Array): bigint;
 }
@@ -36,10 +38,17 @@ export const linux = {
   SOF_TIMESTAMPING_OPT_ID: 1 << 7,
   SOF_TIMESTAMPING_OPT_TSONLY: 1 << 11,
   SOL_IP: 0,
+  IP_TOS: 1,
   IP_TTL: 2,
+  IP_MTU_DISCOVER: 10,
+  IP_PMTUDISC_PROBE: 3,
   IP_RECVERR: 11,
   IP_RECVTTL: 12,
   SOL_IPV6: 41,
+  IPV6_UNICAST_HOPS: 16,
+  IPV6_MTU_DISCOVER: 23,
+  IPV6_DONTFRAG: 62,
+  IPV6_TCLASS: 67,
   IPV6_RECVERR: 25,
   IPV6_RECVHOPLIMIT: 51,
   IPV6_HOPLIMIT: 52,
@@ -53,6 +62,7 @@ export const linux = {
   CLOCK_REALTIME: 0,
   EBADF: 9,
   EAGAIN: 11,
+  EMSGSIZE: 90,
   ENOBUFS: 105,
   EHOSTUNREACH: 113,
 } as const;
@@ -73,11 +83,13 @@ export async function loadLibc(): Promise<Libc> {
     socket: program.func('socket', 'int', ['int', 'int', 'int']),
     bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
     setsockopt: program.func('setsockopt', 'int', ['int', 'int', 'int', 'void *', 'uint32_t']),
+    getsockopt: program.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *']),
     sendto: program.func('sendto', 'int64_t', ['int', 'void *', 'size_t', 'int', 'void *', 'uint32_t']),
     recvmmsg: program.func('recvmmsg', 'int', ['int', 'void *', 'uint32_t', 'int', 'void *']),
     clock_gettime: program.func('clock_gettime', 'int', ['int', 'void *']),
     close: program.func('close', 'int', ['int']),
     errno: () => koffi.errno(),
+    setErrno: (errno) => void koffi.errno(errno),
     address: (bytes) => koffi.address(bytes),
   };
   warmUp(libc);
@@ -101,5 +113,6 @@ function warmUp(libc: Libc): void {
   libc.sendto(-1, scratch, 0, linux.MSG_DONTWAIT, scratch, 0);
   libc.recvmmsg(-1, scratch, 0, linux.MSG_DONTWAIT, null);
   libc.setsockopt(-1, 0, 0, scratch, 0);
+  libc.getsockopt(-1, 0, 0, scratch, scratch);
   libc.bind(-1, scratch, 0);
 }

@@ -10,7 +10,7 @@ const icmp: Meanings = {
     1: 'host unreachable',
     2: 'protocol unreachable',
     3: 'port unreachable',
-    4: 'packet too big',
+    4: 'packet too big, and not to be split',
     6: 'network unknown',
     7: 'host unknown',
     9: 'network prohibited',
@@ -46,9 +46,10 @@ export function isFailure(family: Family, { type }: Notice): boolean {
 }
 
 /** `host unreachable, says 192.0.2.1`. */
-export function describeNotice(family: Family, { type, code, by }: Notice): string {
+export function describeNotice(family: Family, { type, code, by, mtu }: Notice): string {
   const meaning = (family === 4 ? icmp : icmpv6)[type];
   const known = typeof meaning === 'object' ? meaning[code] : meaning;
   const text = known ?? `unreachable (type ${type}, code ${code})`;
-  return by === null ? text : `${text}, says ${by}`;
+  const room = mtu === undefined ? '' : ` (${mtu} bytes fit)`;
+  return by === null ? `${text}${room}` : `${text}${room}, says ${by}`;
 }

@@ -11,7 +11,7 @@ import { createEchoRequest } from './packet.ts';
 import { runSeries } from './series.ts';
 import { openEchoSocket } from './socket.ts';
 import { awaitStamps } from './stamps.ts';
-import { nameTimeoutMs, type Spec } from './spec.ts';
+import { nameTimeoutMs, shapeOf, type Spec } from './spec.ts';
 import { summarize } from './summary.ts';
 
 /** One family's exchange, or why this node has none. */
@@ -86,6 +86,7 @@ async function sendEchoes(
     family,
     request: createEchoRequest(family, exchange.identifier, createPayload(spec.size, random.bytes(tokenLength))),
     destination: encodeSocketAddress(address, family),
+    shape: shapeOf(spec),
     count: spec.count,
     intervalMs: spec.interval,
     timeoutMs: spec.timeout,

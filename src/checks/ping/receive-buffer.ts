@@ -9,6 +9,8 @@ export interface Notice {
   readonly fromNetwork: boolean;
   /** Who sent the error. */
   readonly by: string | null;
+  /** Where the packet was too big: how many bytes, headers included, the next hop takes. */
+  readonly mtu?: number;
 }
 
 /** One received message. It and its arrays are used again for the next one: take what you need. */
@@ -162,10 +164,17 @@ function readExtendedError(view: DataView, received: ReceivedPacket): void {
     type: view.getUint8(5),
     code: view.getUint8(6),
     by: decodeSocketAddress(sender),
+    ...mtuIn(view),
   };
 }
 
 // Exact up to 2^53, which is far more than any time that the kernel gives.
 function readInt64(view: DataView, at: number): number {
   return view.getInt32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+}
+
+// The kernel tells it beside the errors that have one: EMSGSIZE.
+function mtuIn(view: DataView): Pick<Notice, 'mtu'> {
+  const mtu = view.getUint32(8, true);
+  return view.getUint32(0, true) === linux.EMSGSIZE && mtu > 0 ? { mtu } : {};
 }

@@ -6,10 +6,11 @@ import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './detail.ts';
 import type { Exchange } from './exchange.ts';
 import type { Arrival } from './flights.ts';
-import { describeError } from './libc.ts';
+import { describeError, linux } from './libc.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
 import type { TimedBy } from './round-trip.ts';
+import type { Shape } from './shape.ts';
 
 /** A number of echo requests to one address. */
 export interface EchoSeries {
@@ -17,6 +18,7 @@ export interface EchoSeries {
   readonly request: EchoRequest;
   /** The socket address. */
   readonly destination: Uint8Array;
+  readonly shape: Shape | null;
   readonly count: number;
   /** From the start of one attempt to the start of the next, whether it is answered by then or not. */
   readonly intervalMs: number;
@@ -62,6 +64,7 @@ export async function runSeries(
       const sentAt = clock.elapsed();
       const sent = exchange.send(series.request, {
         destination: series.destination,
+        shape: series.shape,
         expectedMs: index + 1 < series.count ? series.intervalMs : lastRttMs,
         onArrival: (what) => onArrival(flight, what),
       });
@@ -72,7 +75,7 @@ export async function runSeries(
       if (flights.length < series.count && sent.ok) {
         nextSend = clock.after(startedAt + flights.length * series.intervalMs - sentAt, sendNext);
       }
-      if (!sent.ok) finish(flight, { status: 'ERROR', seconds: 0, ttl: null, reason: describeError(sent.errno) });
+      if (!sent.ok) finish(flight, { status: 'ERROR', seconds: 0, ttl: null, reason: reasonOf(sent.errno) });
     }
 
     function onArrival(flight: Flight, what: Arrival): void {
@@ -131,6 +134,11 @@ export async function runSeries(
       report();
     }
   });
+}
+
+function reasonOf(errno: number): string {
+  const why = errno === linux.EMSGSIZE ? "it is larger than this node's own interface takes: " : '';
+  return `${why}${describeError(errno)}`;
 }
 
 function gone(): WatchpostError {

@@ -3,6 +3,7 @@ import type { Family } from '../address.ts';
 import { describeError, type Libc, linux } from './libc.ts';
 import { createReceiveBuffer, type ReceivedPacket } from './receive-buffer.ts';
 import { stripIpv4Header } from './packet.ts';
+import { sendShaped, type Shape } from './shape.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 
 /** An ICMP socket of one family, shared by all pings of a node. */
@@ -11,7 +12,7 @@ export interface EchoSocket {
   /** The identifier that our requests carry and replies must have; null where the kernel sees to both. */
   readonly identifier: number | null;
   /** Sends without waiting. */
-  send(packet: Uint8Array, destination: Uint8Array): Sending;
+  send(packet: Uint8Array, destination: Uint8Array, shape: Shape | null): Sending;
   /** The wall clock that the kernel's stamps are on, in milliseconds. */
   wallMs(): number;
   /** Tells what has arrived and was not yet told, without waiting for more. */
@@ -115,11 +116,12 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
   return {
     family: options.family,
     identifier: raw ? options.identifier : null,
-    send(packet, destination) {
+    send(packet, destination, shape) {
       // The number of a closed descriptor may be somebody else's by now.
       if (state.closed) return { ok: false, errno: linux.EBADF };
       const wallMs = buffer.wallMs();
-      const sent = libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
+      const send = () => libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);
+      const sent = shape === null ? send() : sendShaped(libc, fd, options.family, shape, send);
       if (sent !== -1) {
         const departure = state.departures;
         state.departures = (departure + 1) % 2 ** 32;

@@ -2,9 +2,16 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Duration, Size } from '#kernel/units.ts';
 import { Host } from '../endpoint.ts';
+import type { Shape } from './shape.ts';
 
 /** How long resolving the name may take, on top of the echoes. */
 export const nameTimeoutMs = 5_000;
+
+const dscpNames = [
+  ...(['cs0', 'cs1', 'cs2', 'cs3', 'cs4', 'cs5', 'cs6', 'cs7'] as const),
+  ...(['af11', 'af12', 'af13', 'af21', 'af22', 'af23'] as const),
+  ...(['af31', 'af32', 'af33', 'af41', 'af42', 'af43', 'ef'] as const),
+] as const;
 
 export const Spec = z.strictObject({
   type: z.literal('ping'),
@@ -19,6 +26,15 @@ export const Spec = z.strictObject({
   size: Size({ min: 8, max: 1_472 })
     .default(56)
     .describe('Payload of an echo request. 1472B fills an Ethernet frame over IPv4.'),
+  dont_fragment: z
+    .literal(true)
+    .optional()
+    .describe('Whether routers must not split the request: then a way that does not take its size shows.'),
+  ttl: z.int().min(1).max(255).optional().describe('TTL or hop limit of the request. Default: that of the system.'),
+  dscp: z
+    .union([z.int().min(0).max(63), z.enum(dscpNames)], { error: 'expected 0 to 63, or a name such as "ef" or "af41"' })
+    .optional()
+    .describe('Class of service (RFC 2474): 0 to 63, or "ef", "af11" to "af43", "cs0" to "cs7".'),
   family: z.literal([4, 6]).optional().describe('4 or 6. Default: IPv4 where the name has it, IPv6 otherwise.'),
 });
 export type Spec = z.output<typeof Spec>;
@@ -26,4 +42,22 @@ export type Spec = z.output<typeof Spec>;
 /** Name resolution where there is a name, the last request's turn, and its wait. */
 export function deadlineMs({ host, count, interval, timeout }: Spec): number {
   return (isIP(host) === 0 ? nameTimeoutMs : 0) + (count - 1) * interval + timeout;
+}
+
+/** What its requests are like beside their content; null for what the system does. */
+export function shapeOf({ dont_fragment: dontFragment, ttl, dscp }: Spec): Shape | null {
+  if (dontFragment === undefined && ttl === undefined && dscp === undefined) return null;
+  return {
+    ...(dontFragment !== undefined && { dontFragment }),
+    ...(ttl !== undefined && { ttl }),
+    ...(dscp !== undefined && { trafficClass: codeOf(dscp) << 2 }),
+  };
+}
+
+// RFC 2474, section 4.2.2; RFC 2597, section 6; RFC 3246.
+function codeOf(dscp: NonNullable<Spec['dscp']>): number {
+  if (typeof dscp === 'number') return dscp;
+  if (dscp === 'ef') return 46;
+  const digits = Number(dscp.slice(2));
+  return dscp.startsWith('cs') ? digits * 8 : Math.floor(digits / 10) * 8 + (digits % 10) * 2;
 }

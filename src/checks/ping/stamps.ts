@@ -22,7 +22,7 @@ export async function awaitStamps(socket: EchoSocket, family: Family, clock: Clo
   const destination = encodeSocketAddress(loopback[family], family);
   let heard = 0;
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    if (!socket.send(request.packet, destination).ok) return;
+    if (!socket.send(request.packet, destination, null).ok) return;
     await sleep(clock, readAfterMs, never);
     let stamped = false;
     socket.drain({

@@ -26,6 +26,7 @@ function begin(options: Partial<EchoSeries> = {}, identifier: number | null = nu
         family,
         request: createEchoRequest(family, exchange.identifier, payload),
         destination: encodeSocketAddress(target, family),
+        shape: null,
         count: 4,
         intervalMs: 500,
         timeoutMs: 3_000,

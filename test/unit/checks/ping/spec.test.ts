@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { checkOf, CheckSpec } from '#checks/index.ts';
 import { z } from 'zod';
 import { ping } from '#checks/ping/index.ts';
+import { shapeOf } from '#checks/ping/spec.ts';
 
 const { Spec } = ping;
 
@@ -77,4 +78,15 @@ test.each([
 ])('%j takes no time for a name that is none', (written, ms) => {
   const spec = CheckSpec.parse(written);
   expect(checkOf(spec.type).deadlineMs(spec)).toBe(ms);
+});
+
+test.each([
+  ['ef', 46],
+  ['af11', 10],
+  ['af43', 38],
+  ['cs0', 0],
+  ['cs5', 40],
+  [63, 63],
+] as const)('the class %s is %i', (dscp, code) => {
+  expect(shapeOf(Spec.parse({ type: 'ping', host: 'a.example', dscp }))).toEqual({ trafficClass: code << 2 });
 });
