@@ -1,10 +1,10 @@
 import { checkOf } from '#checks/index.ts';
-import { openChecking } from '#compose/checking.ts';
+import { type Checking, openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { askEachTime } from '#config/listed-targets.ts';
 import { loadConfig } from '#config/load.ts';
 import { nearest } from '#config/problem.ts';
-import { systemClock } from '#kernel/clock.ts';
+import { sleep, systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -53,6 +53,7 @@ export async function runOnce(options: OnceOptions, context: CommandContext): Pr
   const progress = createProgress('targets', targets.length, context);
   const checking = await openChecking(config, environment, null);
   try {
+    await embeddedStarted(checking, context.stop);
     const rounds = await Promise.all(
       targets.map(async (target) => {
         const round = await runRound(target, checking.runner, context.stop);
@@ -67,6 +68,15 @@ export async function runOnce(options: OnceOptions, context: CommandContext): Pr
     progress.end();
     await checking.close();
   }
+}
+
+const startMs = 60_000;
+
+// On a slow machine nodes may take longer to start than a check may take: its time begins when they are there.
+async function embeddedStarted(checking: Pick<Checking, 'statuses'>, signal: AbortSignal): Promise<void> {
+  const by = systemClock.elapsed() + startMs;
+  const isStarting = () => checking.statuses().some(({ starting }) => starting === true);
+  while (isStarting() && systemClock.elapsed() < by) await sleep(systemClock, 20, signal);
 }
 
 function chosen(targets: readonly Target[], once: string | true): readonly Target[] {
