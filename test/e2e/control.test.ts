@@ -78,4 +78,4 @@ ${targets}${more}`;
   expect(await metrics()).not.toContain('target="blog"');
   expect(log.filter(({ msg }) => msg === 'configuration reloaded').length).toBeGreaterThanOrEqual(2);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
-}, 90_000);
+});

@@ -90,4 +90,4 @@ notify:
   });
   expect(slack.posted().map(({ thread_ts: thread }) => thread)).toEqual([undefined, '1.0001', '1.0001']);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
-}, 240_000);
+});

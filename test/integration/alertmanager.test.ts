@@ -47,7 +47,7 @@ test('Alertmanager shows what is open, takes renewals, and tells people of the b
     .toEqual(['firing', 'resolved']);
   expect(await real.alerts()).toEqual([]);
   await channel.close();
-}, 120_000);
+});
 
 test('Alertmanager takes an end that lies before its beginning, as it may where a clock was set back', async (context) => {
   needsProgram(context, 'prometheus-alertmanager', 'prometheus-alertmanager');
@@ -58,4 +58,4 @@ test('Alertmanager takes an end that lies before its beginning, as it may where 
   const message = { ...mailKinds[2]!.message, incidents: [odd] };
   expect(await channel.send(message, 'ops', AbortSignal.timeout(30_000))).toMatchObject({ kind: 'delivered' });
   await channel.close();
-}, 60_000);
+});

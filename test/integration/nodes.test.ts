@@ -177,7 +177,6 @@ test.skipIf(obstacle !== null)(
     expect(out).toMatch(/^fr1 +Some Town, X +not known/m);
     expect(err).toContain('the hub could not be asked');
   },
-  60_000,
 );
 
 test.skipIf(obstacle !== null)('nats-server takes config/nats.conf', async () => {

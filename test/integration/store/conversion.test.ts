@@ -62,46 +62,42 @@ async function recordAll(
   await Promise.all(stored);
 }
 
-test(
-  'rounds of before verdicts were kept get them, wherever that is cut off: time is what it would have been',
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(stretches, fc.array(fc.nat(40), { maxLength: 6 }), fc.nat(100), async (list, cuts, share) => {
-        const liveFrom = start + ((end - start) * share) / 100;
-        const played = playedOf(list);
-        fc.pre(haveRhythm(played, liveFrom));
-        using folder = tempFolder();
-        const clock = new FakeClock(new Date(end + 3 * hourMs).toISOString());
-        const path = join(folder.path, 'old.db');
-        await using known = openAt(join(folder.path, 'known.db'), clock);
-        let old = openAt(path, clock);
-        try {
-          await recordAll(known, clock, played, () => true);
-          await recordAll(old, clock, played, (dueAt) => dueAt >= liveFrom);
-          for (const pieces of cuts) {
-            for (let piece = 0; piece < pieces; piece += 1) old.upkeep();
-            await old.close();
-            old = openAt(path, clock);
-          }
-          for (const store of [known, old]) while (store.upkeep());
-          expect(old.upkeepProgress().targetsUnjudged).toBe(0);
-          const times = [known, old].map(async (store) => {
-            const reader = createReader({ source: store.history, targets: () => [], clock });
-            const all = names.map(async (target) =>
-              (await reader.series({ from: start, to: end, of: { target }, stepMs: dayMs })).parts.map(
-                ({ time }) => time,
-              ),
-            );
-            return Promise.all(all);
-          });
-          const [expected, found] = await Promise.all(times);
-          expect(found).toEqual(expected);
-        } finally {
+test('rounds of before verdicts were kept get them, wherever that is cut off: time is what it would have been', async () => {
+  await fc.assert(
+    fc.asyncProperty(stretches, fc.array(fc.nat(40), { maxLength: 6 }), fc.nat(100), async (list, cuts, share) => {
+      const liveFrom = start + ((end - start) * share) / 100;
+      const played = playedOf(list);
+      fc.pre(haveRhythm(played, liveFrom));
+      using folder = tempFolder();
+      const clock = new FakeClock(new Date(end + 3 * hourMs).toISOString());
+      const path = join(folder.path, 'old.db');
+      await using known = openAt(join(folder.path, 'known.db'), clock);
+      let old = openAt(path, clock);
+      try {
+        await recordAll(known, clock, played, () => true);
+        await recordAll(old, clock, played, (dueAt) => dueAt >= liveFrom);
+        for (const pieces of cuts) {
+          for (let piece = 0; piece < pieces; piece += 1) old.upkeep();
           await old.close();
+          old = openAt(path, clock);
         }
-      }),
-      { numRuns: 25 },
-    );
-  },
-);
+        for (const store of [known, old]) while (store.upkeep());
+        expect(old.upkeepProgress().targetsUnjudged).toBe(0);
+        const times = [known, old].map(async (store) => {
+          const reader = createReader({ source: store.history, targets: () => [], clock });
+          const all = names.map(async (target) =>
+            (await reader.series({ from: start, to: end, of: { target }, stepMs: dayMs })).parts.map(
+              ({ time }) => time,
+            ),
+          );
+          return Promise.all(all);
+        });
+        const [expected, found] = await Promise.all(times);
+        expect(found).toEqual(expected);
+      } finally {
+        await old.close();
+      }
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -104,53 +104,49 @@ async function recordLate(store: Store, clock: FakeClock, { target, dueAt, node,
   return stored;
 }
 
-test(
-  'sealed history equals unsealed history for every query, wherever sealing is cut off and whenever results come late',
-  { timeout: 120_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(rounds, steps, spans, async (played, actions, asked) => {
-        using folder = tempFolder();
-        const clock = new FakeClock(new Date(start + 60 * hourMs).toISOString());
-        const path = join(folder.path, 'sealed.db');
-        await using plain = openAt(join(folder.path, 'plain.db'), clock);
-        let sealed = openAt(path, clock);
-        const reading = (store: Store) => createReader({ source: store.history, targets: () => known, clock });
-        try {
-          const half = Math.floor(played.length / 2);
-          await recordAll(plain, clock, played.slice(0, half));
-          await recordAll(sealed, clock, played.slice(0, half));
-          await recordAll(plain, clock, played.slice(half));
-          await recordAll(sealed, clock, played.slice(half));
-          for (const action of actions) {
-            if (action.kind === 'seal') {
-              for (let piece = 0; piece < action.pieces; piece += 1) sealed.upkeep();
-            } else if (action.kind === 'restart') {
-              await sealed.close();
-              sealed = openAt(path, clock);
-            } else {
-              const of = played[action.of % played.length];
-              if (of === undefined) continue;
-              const late = { ...action, target: of.target, dueAt: of.dueAt + (action.isNew ? 17 : 0) };
-              expect(await recordLate(sealed, clock, late)).toBe(await recordLate(plain, clock, late));
-            }
+test('sealed history equals unsealed history for every query, wherever sealing is cut off and whenever results come late', async () => {
+  await fc.assert(
+    fc.asyncProperty(rounds, steps, spans, async (played, actions, asked) => {
+      using folder = tempFolder();
+      const clock = new FakeClock(new Date(start + 60 * hourMs).toISOString());
+      const path = join(folder.path, 'sealed.db');
+      await using plain = openAt(join(folder.path, 'plain.db'), clock);
+      let sealed = openAt(path, clock);
+      const reading = (store: Store) => createReader({ source: store.history, targets: () => known, clock });
+      try {
+        const half = Math.floor(played.length / 2);
+        await recordAll(plain, clock, played.slice(0, half));
+        await recordAll(sealed, clock, played.slice(0, half));
+        await recordAll(plain, clock, played.slice(half));
+        await recordAll(sealed, clock, played.slice(half));
+        for (const action of actions) {
+          if (action.kind === 'seal') {
+            for (let piece = 0; piece < action.pieces; piece += 1) sealed.upkeep();
+          } else if (action.kind === 'restart') {
+            await sealed.close();
+            sealed = openAt(path, clock);
+          } else {
+            const of = played[action.of % played.length];
+            if (of === undefined) continue;
+            const late = { ...action, target: of.target, dueAt: of.dueAt + (action.isNew ? 17 : 0) };
+            expect(await recordLate(sealed, clock, late)).toBe(await recordLate(plain, clock, late));
           }
-          expect(await readAll(reading(sealed), asked)).toEqual(await readAll(reading(plain), asked));
-          for (let left = 10_000; sealed.upkeep() && left > 0; left -= 1);
-          expect(sealed.upkeepProgress().oldestUnsealed).toBeNull();
-          expect(await readAll(reading(sealed), asked)).toEqual(await readAll(reading(plain), asked));
-          const again = [sealed, plain].map(async (store) =>
-            Promise.all(played.slice(0, 3).map(async (one) => store.record(recordOf(one)))),
-          );
-          await clock.advance(2_000);
-          const [first, second] = await Promise.all(again);
-          expect(first).toEqual(second);
-          expect(await readAll(reading(sealed), asked)).toEqual(await readAll(reading(plain), asked));
-        } finally {
-          await sealed.close();
         }
-      }),
-      { numRuns: 12 },
-    );
-  },
-);
+        expect(await readAll(reading(sealed), asked)).toEqual(await readAll(reading(plain), asked));
+        for (let left = 10_000; sealed.upkeep() && left > 0; left -= 1);
+        expect(sealed.upkeepProgress().oldestUnsealed).toBeNull();
+        expect(await readAll(reading(sealed), asked)).toEqual(await readAll(reading(plain), asked));
+        const again = [sealed, plain].map(async (store) =>
+          Promise.all(played.slice(0, 3).map(async (one) => store.record(recordOf(one)))),
+        );
+        await clock.advance(2_000);
+        const [first, second] = await Promise.all(again);
+        expect(first).toEqual(second);
+        expect(await readAll(reading(sealed), asked)).toEqual(await readAll(reading(plain), asked));
+      } finally {
+        await sealed.close();
+      }
+    }),
+    { numRuns: 12 },
+  );
+});
