@@ -30,8 +30,9 @@ export interface CatchUpOptions {
   readonly onOver: () => void;
 }
 
-// Live news never waits longer for what is over.
+// Live news never waits longer for what is over; where nodes have not sent everything by then, what is here is judged.
 const longestMs = 60_000;
+const longestGatheringMs = 40_000;
 // Time to catch up with the end of what began, so that both are one message.
 const tellAfterMs = 10_000;
 const atOnce = 100;
@@ -48,7 +49,10 @@ export function createCatchUp({ absence, clock, log, onOver }: CatchUpOptions): 
       .toSorted((a, b) => a.dueAt - b.dueAt);
     for (const [index, { target, dueAt }] of rounds.entries()) {
       if (index % atOnce === atOnce - 1) await new Promise<void>((resolve) => clock.after(0, resolve));
-      if (clock.elapsed() - began > longestMs) break;
+      if (clock.elapsed() - began > longestMs) {
+        log.warn({ rounds: rounds.length - index, from: new Date(dueAt).toISOString() }, 'rounds are stored unjudged');
+        break;
+      }
       await target.endLate(dueAt, late);
     }
     for (const target of targets) target.letGo(beganAt);
@@ -64,7 +68,8 @@ export function createCatchUp({ absence, clock, log, onOver }: CatchUpOptions): 
       return state !== 'over';
     },
     look(targets) {
-      if (state !== 'gathering' || (absence?.isOver() === false && clock.elapsed() - began < longestMs)) return;
+      if (state !== 'gathering' || (absence?.isOver() === false && clock.elapsed() - began < longestGatheringMs))
+        return;
       state = 'judging';
       judge(targets()).catch((error: unknown) => {
         log.error({ err: error }, 'what nodes saw while the monitor was away could not be judged');
