@@ -33,12 +33,12 @@ if (wanted.length === 0 || sizes.some((size) => !(size > 0)))
   throw new Error(`--type is one of ${kinds.join(', ')}, --targets a number`);
 
 const minuteMs = 60_000;
-// Node compiles what runs often while it runs: a small plan takes longer until it has.
-const warmUpMinutes = (size: number) => (options.quick ? 0 : size <= 100 ? 10 : 2);
+// Node compiles what runs often while it runs: a small plan takes longer until it has, and has an aim of its own for then.
+const warmUpMinutes = (kind: Kind, size: number) => (options.quick ? 0 : size <= 100 && kind === 'http' ? 10 : 2);
 
 function timesOf(kind: Kind, size: number): Times {
   const intervalMs = intervalMsOf[kind];
-  const warmUpMs = Number(options['warm-up'] ?? warmUpMinutes(size)) * minuteMs;
+  const warmUpMs = Number(options['warm-up'] ?? warmUpMinutes(kind, size)) * minuteMs;
   const measuredMs = Number(options.minutes ?? (options.quick ? 0 : 2)) * minuteMs;
   const wholeIntervals = Math.max(2, Math.round(measuredMs / intervalMs));
   return { warmUpMs: Math.max(warmUpMs, 2 * intervalMs), measuredMs: wholeIntervals * intervalMs };
