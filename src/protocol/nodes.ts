@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson } from '#kernel/json.ts';
 import {
   type Capability,
   checkOf,
@@ -193,6 +194,20 @@ export function agree(ours: ProtocolRange, theirs: ProtocolRange): { readonly ve
   const ranges = `it speaks protocol ${theirs.join(' to ')}, this side ${ours.join(' to ')}`;
   return theirs[1] < ours[0] ? `too old: ${ranges}; update it` : `too new: ${ranges}; update this side`;
 }
+
+// What details of outcomes came to say, and with which version. An outcome with more than it knows is refused by a hub.
+const detailsSince: Readonly<Record<string, number>> = { tls_protocol: 3 };
+
+/** The JSON of a result as a hub reads it that speaks this version of the protocol. */
+export function resultFor(version: number, payload: string): string {
+  const result = version < protocolRange[1] ? WithDetail.safeParse(parseJson(payload)).data : undefined;
+  if (result === undefined) return payload;
+  const { detail } = result.outcome;
+  const known = Object.entries(detail).filter(([key]) => (detailsSince[key] ?? 0) <= version);
+  return JSON.stringify({ ...result, outcome: { ...result.outcome, detail: Object.fromEntries(known) } });
+}
+
+const WithDetail = z.looseObject({ outcome: z.looseObject({ detail: z.record(z.string(), z.unknown()) }) });
 
 /** The JSON value of a spec. */
 export function encodeSpec(spec: CheckSpec): unknown {

@@ -13,6 +13,7 @@ import {
   protocolRange,
   Receipt,
   type Report,
+  resultFor,
   sharedSubjects,
   subjectsOf,
 } from '#protocol/nodes.ts';
@@ -58,7 +59,7 @@ const longestHelloMs = 500;
 const goodbyeMs = 3_000;
 
 export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
-  const { name, local, spool, limit, version, refusedMs, times = connectionTimes, clock, random, log } = options;
+  const { name, local, spool, limit, refusedMs, times = connectionTimes, clock, random, log } = options;
   const subjects = subjectsOf(name);
   const process = random.id(12);
   const { promise: revoked, resolve: revoke } = Promise.withResolvers<string>();
@@ -68,12 +69,12 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     if (forMs >= refusedMs) revoke(reason);
   };
 
-  let version3 = false;
+  let version = 0;
   const delivery = createDelivery({
     spool,
     send(payload) {
-      if (!version3 && isBatch(payload)) return false;
-      connection.current?.publish(subjects.result, payload, { reply: receipts });
+      if (version < watchingSince && isBatch(payload)) return false;
+      connection.current?.publish(subjects.result, resultFor(version, payload), { reply: receipts });
       return connection.current !== null;
     },
     clock,
@@ -90,11 +91,18 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     connection: () => connection.current,
     state() {
       const waiting = { spooled: spool.size, unsent: delivery.unsent };
-      return { process, version, ...healthOf(local), ...waiting, capacity: limit, watching: watching.state };
+      return {
+        process,
+        version: options.version,
+        ...healthOf(local),
+        ...waiting,
+        capacity: limit,
+        watching: watching.state,
+      };
     },
     onWelcome(up, agreed) {
-      version3 = agreed >= watchingSince;
-      if (!version3) watching.giveUp();
+      version = agreed;
+      if (version < watchingSince) watching.giveUp();
       watching.measured(registration.clockOffsetMs ?? 0);
       incoming.open(up, subjects.command(process), (message) => {
         message.respond(JSON.stringify(replyTo(message.string(), process, commands, watching)));

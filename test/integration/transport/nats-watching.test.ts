@@ -215,6 +215,29 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     expect(results).toEqual([]);
   });
 
+  test.each([
+    { newest: 2, told: { status: 200 } },
+    { newest: 3, told: { status: 200, tls_protocol: 'TLSv1.3' } },
+  ])('a hub that speaks version $newest is told what it knows of an outcome', async ({ newest, told }) => {
+    const spool = memorySpool();
+    const hub = await signIn();
+    const results: unknown[] = [];
+    hub.subscribe('wp.v1.result.us1', {
+      callback: (_, message) => void results.push(message.json<{ outcome: { detail: unknown } }>().outcome.detail),
+    });
+    hub.subscribe('wp.v1.report.us1', {
+      callback: (_, message) =>
+        void message.respond(
+          JSON.stringify({ protocol: [1, newest], state: 'welcome', reason: null, now: systemClock.now() }),
+        ),
+    });
+    const detail = { status: 200, tls_protocol: 'TLSv1.3' };
+    const outcome = { status: 'up', seconds: 0.1, address: null, phases: {}, facts: {}, detail };
+    spool.put('one', JSON.stringify({ protocol: [1, 3], ticket: 'one', process: 'before', outcome }));
+    await using _node = startNode(server, 'us1', { spool });
+    await eventually(30_000, () => expect(results.at(0)).toEqual(told));
+  });
+
   test('a node of the version before is assigned nothing', async () => {
     await using hub = await startHub(server);
     const node = await signIn('us1');
