@@ -10,6 +10,7 @@ import { a, nameServer } from './name-server.ts';
 import { startNats } from './nats-server.ts';
 import { createProgram } from './program.ts';
 import { mortal } from './children.ts';
+import { grpcServer } from './grpc-server.ts';
 
 /** Servers of each kind, and the real program that watches them from two nodes every second. */
 export interface WatchedWorld extends AsyncDisposable {
@@ -18,7 +19,7 @@ export interface WatchedWorld extends AsyncDisposable {
   /** What is watched as `shop`; it can be stopped. */
   readonly shop: HttpTarget;
   /** Where the others listen. */
-  readonly ports: Readonly<Record<'plain' | 'secure' | 'names', number>>;
+  readonly ports: Readonly<Record<'plain' | 'secure' | 'names' | 'health', number>>;
 }
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -40,8 +41,14 @@ export async function startWatchedWorld({ remote = false } = {}): Promise<Watche
   const certificate = await issue({ names: ['localhost'], ips: ['127.0.0.1'], ca: authority });
   const secure = started.use(await serveHttps(certificate, (_, response) => response.end('hello')));
   const names = started.use(await nameServer((asked) => asked.answer([a(asked.name, '192.0.2.1')])));
+  const health = started.use(await grpcServer());
   const program = started.use(await createProgram());
-  const ports = { plain: plain.port, secure: secure.port, names: names.port };
+  const ports = {
+    plain: plain.port,
+    secure: secure.port,
+    names: names.port,
+    health: Number(health.host.split(':')[1]),
+  };
   const nats = remote ? await startRemoteNode(program.folder, started) : '';
   if (remote) await writeEarlierDatabase(program.database);
   const { url } = await program.start(`
@@ -58,6 +65,8 @@ targets:
   moved: { check: http, host: "http://127.0.0.1:${plain.port}/moved", redirects: 1 }
   secure: { check: http, host: "https://127.0.0.1:${secure.port}/", tls: { verify: false } }
   port: { check: tcp, host: "127.0.0.1:${plain.port}" }
+  handshake: { check: tls, host: "127.0.0.1:${secure.port}", verify: false }
+  health: { check: grpc, host: "${health.host}" }
   loopback: { check: ping, host: 127.0.0.1, count: 2, timeout: 500ms }
   zone: { check: dns, host: shop.example, resolver: "127.0.0.1:${names.port}", record: A }
 `);

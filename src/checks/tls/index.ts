@@ -1,5 +1,6 @@
 import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
+import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
@@ -17,6 +18,7 @@ export const tls = defineCheck({
   port: ({ host }) => String(tlsPortOf(endpointOf(host))),
   start: startPlain(probe),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  asProbe,
   lines,
   table,
   row: null,

@@ -1,5 +1,6 @@
 import { defineCheck, startPlain } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
+import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { probe } from './probe.ts';
@@ -18,6 +19,7 @@ export const websocket = defineCheck({
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,
+  asProbe,
   lines,
   table,
   row: null,
