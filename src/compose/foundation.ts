@@ -34,7 +34,7 @@ export async function openFoundation(
       clock,
       log,
       version,
-      ...config.metrics,
+      shown: config.metrics,
       sources: {
         nodes: () => checking.nodes(),
         deliveries: () => store.deliveryCounts(),

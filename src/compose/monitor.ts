@@ -95,6 +95,7 @@ export function startWatching({
     prepare,
     apply(next) {
       for (const file of next.exposedFiles) log.warn({ file }, exposedAdvice(file));
+      metrics.showAs(next.metrics);
       metrics.targetsChanged(next.targets.map((target) => shownOf(target, clock.now())));
       const applied = monitor.apply(next);
       changes.reloaded([...applied.added, ...applied.changed], clock.now());

@@ -48,16 +48,15 @@ export interface ReloaderOptions {
 const lookEveryMs = 5_000;
 
 /** The names, as people write them, of what is read at the start only. */
-export const readAtStart = ['data', 'http.listen', 'http.admin', 'http.connections', 'metrics'] as const;
+export const readAtStart = ['data', 'http.listen', 'http.admin', 'http.connections'] as const;
 
 function fixedParts(config: Config): Readonly<Record<(typeof readAtStart)[number], unknown>> {
-  const { data, http, metrics } = config;
+  const { data, http } = config;
   return {
     data,
     'http.listen': [http.host, http.port],
     'http.admin': http.admin,
     'http.connections': http.connections,
-    metrics,
   };
 }
 
@@ -69,9 +68,9 @@ function needingRestart(before: Config, after: Config): readonly string[] {
 
 // What cannot change yet stays as it was at the start.
 function keepingFixed(started: Config, next: Config): Config {
-  const { data, http, metrics } = started;
+  const { data, http } = started;
   const { host, port, admin, connections } = http;
-  return { ...next, data, metrics, http: { ...next.http, host, port, admin, connections } };
+  return { ...next, data, http: { ...next.http, host, port, admin, connections } };
 }
 
 /** Reloads when it is asked to and when the files change. */

@@ -13,6 +13,8 @@ export interface BlackboxMetrics {
   /** Takes all targets; what is shown of those that are gone, or have other labels, goes. */
   targetsChanged(targets: readonly WatchedTarget[]): void;
   keepNodes(nodes: ReadonlySet<string>): void;
+  /** Nothing of it is shown any more. */
+  close(): void;
 }
 
 interface Known {
@@ -89,6 +91,7 @@ export function createBlackboxMetrics(register: Register): BlackboxMetrics {
         known.set(target.name, { key: keyOf(target), labels, nodes: new Map() });
       }
     },
+    close: () => register.drop(families.values()),
     keepNodes(names) {
       for (const { nodes } of known.values()) {
         for (const [name, shown] of nodes) {

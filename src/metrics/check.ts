@@ -1,5 +1,5 @@
 import type { Vote } from '#monitor/judge/vote.ts';
-import type { Register } from './register.ts';
+import type { Family, Register } from './register.ts';
 import { type Distribution, type Labels, Sample } from './series.ts';
 
 type Outcome = Vote['outcome'];
@@ -15,6 +15,8 @@ export interface CheckMetrics {
   forgetFacts(target: string): void;
   /** Drops the series of targets that are gone or have another check type. */
   keepTargets(checkByTarget: ReadonlyMap<string, string>): void;
+  /** Counts durations in buckets with these bounds from now on: those series begin anew. */
+  setBounds(bounds: readonly number[]): void;
   /** Drops the series of nodes that are gone. */
   keepNodes(nodes: ReadonlySet<string>): void;
 }
@@ -22,7 +24,8 @@ export interface CheckMetrics {
 interface Pair {
   readonly check: string;
   readonly up: Sample;
-  readonly duration: Distribution;
+  readonly labels: Labels;
+  duration: Distribution;
   readonly lastDuration: Sample;
   /** Those of the last outcome; their series are made when they are scraped. */
   phases: Outcome['phases'];
@@ -36,9 +39,11 @@ interface Pair {
   last: { readonly status: Outcome['status']; readonly reason: string; readonly sample: Sample } | null;
 }
 
-export function createCheckMetrics(register: Register, bounds: readonly number[]): CheckMetrics {
+export function createCheckMetrics(register: Register, firstBounds: readonly number[]): CheckMetrics {
+  let bounds = firstBounds;
+  let duration = durationFamily(register, bounds);
   const targets = new Map<string, Map<string, Pair>>();
-  const { up, duration, lastDuration, results } = createFamilies(register, bounds);
+  const { up, lastDuration, results } = createFamilies(register);
   createViews(register, targets);
 
   function record(target: string, check: string, { node, outcome }: Vote): void {
@@ -63,6 +68,7 @@ export function createCheckMetrics(register: Register, bounds: readonly number[]
       const labels = { target, check, node };
       pair = {
         check,
+        labels,
         up: up.add(labels),
         duration: duration.add(labels),
         lastDuration: lastDuration.add(labels),
@@ -121,19 +127,30 @@ export function createCheckMetrics(register: Register, bounds: readonly number[]
         for (const fact of keptFacts) delete pair.kept[fact];
       }
     },
+    setBounds(next) {
+      if (next.join() === bounds.join()) return;
+      bounds = next;
+      register.drop([duration]);
+      duration = durationFamily(register, bounds);
+      for (const nodes of targets.values())
+        for (const pair of nodes.values()) pair.duration = duration.add(pair.labels);
+    },
     keepTargets: (checkByTarget) => keep((target, _, pair) => checkByTarget.get(target) === pair.check),
     keepNodes: (names) => keep((_, node) => names.has(node)),
   };
 }
 
-function createFamilies(register: Register, bounds: readonly number[]) {
+function durationFamily(register: Register, bounds: readonly number[]): Family<Distribution> {
+  return register.histogram(
+    'watchpost_check_duration_seconds',
+    'How long checks took that had a duration, whether up or down.',
+    bounds,
+  );
+}
+
+function createFamilies(register: Register) {
   return {
     up: register.gauge('watchpost_up', 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.'),
-    duration: register.histogram(
-      'watchpost_check_duration_seconds',
-      'How long checks took that had a duration, whether up or down.',
-      bounds,
-    ),
     lastDuration: register.gauge(
       'watchpost_check_last_duration_seconds',
       'How long the last check took; absent where it had no duration.',

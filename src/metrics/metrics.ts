@@ -37,11 +37,18 @@ export interface MetricsOptions {
   readonly log: Log;
   readonly version: string;
   readonly sources: MetricsSources;
-  /** Upper bounds of the buckets of a check's duration, in seconds; null or absent for our own. */
-  readonly buckets?: readonly number[] | null;
-  /** Whether there are figures under the names of blackbox_exporter too. */
-  readonly blackbox?: boolean;
+  readonly shown?: ShownMetrics;
 }
+
+/** What is shown, as the configuration says. */
+export interface ShownMetrics {
+  /** Upper bounds of the buckets of a check's duration, in seconds; null for our own. */
+  readonly buckets: readonly number[] | null;
+  /** Whether there are figures under the names of blackbox_exporter too. */
+  readonly blackbox: boolean;
+}
+
+const shownByDefault: ShownMetrics = { buckets: null, blackbox: false };
 
 /** A finished round. Times are wall time in milliseconds since the epoch. */
 export interface RoundDone {
@@ -59,6 +66,8 @@ export interface RoundDone {
 export interface Metrics extends Disposable {
   /** What `/metrics` answers. */
   scrape(asked: ScrapeRequest): Scrape;
+  /** Shows as this says from now on. With other buckets the durations of checks are counted anew. */
+  showAs(shown: ShownMetrics): void;
   /** All targets that are watched from now on; the series of any other are dropped, and its late rounds ignored. */
   targetsChanged(targets: readonly WatchedTarget[]): void;
   roundDone(round: RoundDone): void;
@@ -76,11 +85,11 @@ export interface Metrics extends Disposable {
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { clock, log, version, sources } = options;
+  const { clock, log, version, sources, shown = shownByDefault } = options;
   const register = new Register();
   const own = new OwnRegister(() => register.bear());
   const ask = createAsk(own, log);
-  const check = createCheckMetrics(register, options.buckets ?? durationBounds);
+  const check = createCheckMetrics(register, shown.buckets ?? durationBounds);
   const target = createTargetMetrics(register);
   const incident = createIncidentMetrics(register);
   const delivery = createDeliveryMetrics(own, clock, ask, sources.deliveries);
@@ -92,7 +101,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const configReloaded = createConfigMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock });
-  const blackbox = options.blackbox === true ? createBlackboxMetrics(register) : null;
+  let watchedTargets: readonly WatchedTarget[] = [];
+  let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
   const scrape = createScrapes(register, clock, own);
 
   function refresh(): void {
@@ -115,7 +125,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
       refresh();
       return scrape(asked);
     },
+    showAs({ buckets, blackbox: isWanted }) {
+      check.setBounds(buckets ?? durationBounds);
+      if (isWanted === (blackbox !== null)) return;
+      blackbox?.close();
+      blackbox = isWanted ? createBlackboxMetrics(register) : null;
+      blackbox?.targetsChanged(watchedTargets);
+    },
     targetsChanged(targets) {
+      watchedTargets = targets;
       for (const moved of target.targetsChanged(targets)) check.forgetFacts(moved);
       incident.targetsChanged(targets);
       blackbox?.targetsChanged(targets);

@@ -50,7 +50,7 @@ export class Family<S extends Series = Sample> implements ShownFamily {
 
 /** The metrics of targets on nodes. Each is written as it is when its turn comes. */
 export class Register {
-  readonly #families: ShownFamily[] = [];
+  #families: readonly ShownFamily[] = [];
   #births = 0;
 
   /** How many series that start at 0 there have been. */
@@ -83,11 +83,17 @@ export class Register {
 
   /** A gauge whose series are made when they are written. */
   view(name: string, help: string, series: () => Iterator<Sample>): void {
-    this.#families.push({ name, help, type: 'gauge', [Symbol.iterator]: series });
+    this.#families = [...this.#families, { name, help, type: 'gauge', [Symbol.iterator]: series }];
+  }
+
+  /** Takes families out, with all their series. */
+  drop(families: Iterable<ShownFamily>): void {
+    const gone = new Set(families);
+    this.#families = this.#families.filter((family) => !gone.has(family));
   }
 
   #keep<S extends Series>(family: Family<S>): Family<S> {
-    this.#families.push(family);
+    this.#families = [...this.#families, family];
     return family;
   }
 }

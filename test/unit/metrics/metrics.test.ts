@@ -242,7 +242,7 @@ test('requests are counted by path, method and code, and sealing by its pieces a
   expect(seen.get('watchpost_store_unsealed_age_seconds')).toBe(4_000);
 });
 
-const withProbes = (sources = {}) => testMetrics(sources, undefined, { blackbox: true });
+const withProbes = (sources = {}) => testMetrics(sources, undefined, { shown: { buckets: null, blackbox: true } });
 const ping = { ...pinged, detail: { attempts: [], duplicates: 0, timed_by: null } };
 
 test('probes bear the labels of their target, and what these say of instance and job counts', async () => {
@@ -286,11 +286,49 @@ test('probes go with their target and with their node, and are not there unless 
 });
 
 test('the buckets of durations are those that are set', async () => {
-  using metrics = testMetrics({}, undefined, { buckets: [0.3, 2] });
+  using metrics = testMetrics({}, undefined, { shown: { buckets: [0.3, 2], blackbox: false } });
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured) }));
   const bounds = [...(await textOf(metrics)).matchAll(/^watchpost_check_duration_seconds_bucket\{le="([^"]+)"/gm)];
   expect(bounds.map(([, bound]) => bound)).toEqual(['0.3', '2.0', '+Inf']);
+});
+
+test('other buckets begin the counts of durations anew, the same ones do not', async () => {
+  using metrics = testMetrics();
+  const bounds = async () =>
+    [...(await samples(metrics))]
+      .filter(([name]) => name.startsWith('watchpost_check_duration_seconds_bucket') && name.includes('zz1'))
+      .map(([name, count]) => [/le="([^"]+)"/.exec(name)?.[1], count]);
+  metrics.targetsChanged([watched('shop')]);
+  metrics.roundDone(round('shop', { votes: votes(measured) }));
+  metrics.showAs({ buckets: null, blackbox: false });
+  expect((await bounds()).at(-1)).toEqual(['+Inf', 1]);
+  metrics.showAs({ buckets: [0.3, 2], blackbox: false });
+  expect(await bounds()).toEqual([
+    ['0.3', 0],
+    ['2.0', 0],
+    ['+Inf', 0],
+  ]);
+  metrics.roundDone(round('shop', { votes: votes(measured) }));
+  expect(await bounds()).toEqual([
+    ['0.3', 1],
+    ['2.0', 1],
+    ['+Inf', 1],
+  ]);
+  metrics.targetsChanged([]);
+  expect(await bounds()).toEqual([]);
+});
+
+test('probes come and go with the configuration', async () => {
+  using metrics = testMetrics();
+  metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
+  metrics.showAs({ buckets: null, blackbox: true });
+  metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping) }));
+  expect(await textOf(metrics)).toContain('probe_success{');
+  metrics.showAs({ buckets: null, blackbox: true });
+  expect(await textOf(metrics)).toContain('probe_success{');
+  metrics.showAs({ buckets: null, blackbox: false });
+  expect(await textOf(metrics)).not.toContain('probe_');
 });
 
 test('addresses and error texts are in no label', async () => {
