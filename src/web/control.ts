@@ -31,14 +31,14 @@ export interface ControlRoutes {
 }
 
 const Why = z.string().min(1).max(200);
-const SilenceBody = z.strictObject({
+export const SilenceBody = z.strictObject({
   targets: z.union([z.literal('all'), z.array(z.string()).min(1).max(1_000)]),
   for: Duration({ min: '1s', max: '365d' }),
   from: z.iso.datetime({ offset: true }).optional(),
   why: Why,
 });
 const PlanQuery = z.strictObject({ salt: z.string().min(1).max(100) });
-const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
+export const AcknowledgeBody = z.strictObject({ incident: z.string().min(1).max(300), why: Why });
 
 /** What an operator tells the running program: reload, silences, incidents. For programs on this machine only. */
 export function controlRoutes(routes: ControlRoutes): FastifyPluginAsync {

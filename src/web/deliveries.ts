@@ -11,12 +11,12 @@ export interface DeliveryDesk {
   readonly wakeOutbox: () => void;
 }
 
-const Query = z.object({
+export const DeliveryQuery = z.object({
   state: z.enum(['pending', 'sent', 'merged', 'dead']).optional(),
   limit: z.coerce.number().int().min(1).max(10_000).default(100),
 });
 
-const Retry = z.union([
+export const RetryBody = z.union([
   z.strictObject({ ids: z.array(z.int().min(1)).min(1).max(10_000) }),
   z.strictObject({ all: z.literal(true) }),
 ]);
@@ -26,14 +26,14 @@ export function deliveryRoutes({ store, wakeOutbox }: DeliveryDesk): FastifyPlug
   return async (app) => {
     app.addHook('onRequest', onlyLocal());
     app.get('/-/deliveries', async (request, reply) => {
-      const query = Query.safeParse(request.query);
+      const query = DeliveryQuery.safeParse(request.query);
       if (!query.success) return reply.code(400).send(errorBody('bad_request', z.prettifyError(query.error)));
       const { state, limit } = query.data;
       const found = store.listDeliveries({ limit, ...(state === undefined ? {} : { state }) });
       return { ok: 1, deliveries: found.map(shownOf) };
     });
     app.post('/-/deliveries/retry', async (request, reply) => {
-      const body = Retry.safeParse(request.body);
+      const body = RetryBody.safeParse(request.body);
       if (!body.success)
         return reply.code(400).send(errorBody('bad_request', 'expected {"ids": [1, 2]} or {"all": true}'));
       const retried = store.retryDeliveries('ids' in body.data ? body.data.ids : null);

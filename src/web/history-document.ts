@@ -1,22 +1,36 @@
-import { z } from 'zod';
-import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
+import { type ApiErrorCode, ErrorBody } from '#protocol/errors.ts';
+import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
+import { operatorPaths } from './operator-document.ts';
+import { operatorShapes } from './operator-shapes.ts';
 import { Figures, Incident, IncidentDetail, Series, Target, TargetDetail, TargetFigures } from './history-shapes.ts';
 
-const shapes = { Figures, Incident, IncidentDetail, Series, Target, TargetDetail, TargetFigures, ErrorBody };
+const shapes = {
+  Figures,
+  Incident,
+  IncidentDetail,
+  Series,
+  Target,
+  TargetDetail,
+  TargetFigures,
+  ErrorBody,
+  ...operatorShapes,
+};
 
 type ShapeName = keyof typeof shapes;
 
-/** The OpenAPI 3.1 document of the history routes. */
+/** The OpenAPI 3.1 document of all that programs on the machine itself may call. Checks have one of their own, for everybody. */
 export function historyDocument() {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Watchpost history',
+      title: 'Watchpost',
       version: '1',
-      description: 'What is watched and how it was, for programs on the machine itself, without a proxy between.',
+      description:
+        'What is watched, how it was, and what operators do, for programs on the machine itself, without a proxy between.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    externalDocs: { description: 'Checks over HTTP, where they are served.', url: '/openapi.json' },
     paths: {
       '/api/v1/targets': {
         get: read('getTargets', 'Every target as it is now', list('targets', 'Target'), [label, ...page]),
@@ -53,29 +67,17 @@ export function historyDocument() {
           responses: {
             200: { description: 'OpenAPI 3.1.', headers: version, content: json({ type: 'object' }) },
             304: unchanged,
-            ...failures('bad_request', 'forbidden', 'too_large'),
+            ...failures(['bad_request', 'forbidden', 'too_large']),
           },
         },
       },
+      ...operatorPaths,
     },
     components: { schemas: Object.fromEntries(Object.entries(shapes).map(([key, shape]) => [key, schemaOf(shape)])) },
   };
 }
 
-const ref = (shape: ShapeName) => ({ $ref: `#/components/schemas/${shape}` });
-const json = (schema: unknown) => ({ 'application/json': { schema } });
-
-function schemaOf(shape: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(shape, { target: 'draft-2020-12', io: 'output' });
-  return rest;
-}
-
-const bodyOf = (properties: Readonly<Record<string, unknown>>) => ({
-  type: 'object',
-  required: ['ok', ...Object.keys(properties)],
-  properties: { ok: { const: 1 }, ...properties },
-  additionalProperties: false,
-});
+const ref = (shape: ShapeName) => refTo(shape);
 const one = (key: string, shape: ShapeName) => bodyOf({ [key]: ref(shape) });
 const list = (key: string, shape: ShapeName, more: Readonly<Record<string, unknown>> = {}) =>
   bodyOf({
@@ -84,14 +86,6 @@ const list = (key: string, shape: ShapeName, more: Readonly<Record<string, unkno
     ...more,
   });
 
-const query = (key: string, schema: object, description: string) => ({ name: key, in: 'query', schema, description });
-const inPath = (key: string, description: string) => ({
-  name: key,
-  in: 'path',
-  required: true,
-  schema: { type: 'string' },
-  description,
-});
 const moment = { type: 'string', format: 'date-time' };
 const label = query('label', { type: 'string' }, 'Those that bear this label: `team:web`.');
 const node = query('node', { type: 'string' }, 'What this node saw alone.');
@@ -118,6 +112,7 @@ const unchanged = { description: 'The same as the version that the caller has.',
 
 function read(operationId: string, summary: string, body: object, parameters: readonly { readonly in: string }[]) {
   const isOne = parameters.some((parameter) => parameter.in === 'path');
+  const missing: readonly ApiErrorCode[] = isOne ? ['not_found'] : [];
   const hasVersion = {
     name: 'if-none-match',
     in: 'header',
@@ -131,17 +126,7 @@ function read(operationId: string, summary: string, body: object, parameters: re
     responses: {
       200: { description: `${summary}.`, headers: version, content: json(body) },
       304: unchanged,
-      ...failures('bad_request', 'forbidden', ...(isOne ? (['not_found'] as const) : []), 'too_large', 'internal'),
+      ...failures(['bad_request', 'forbidden', ...missing, 'too_large', 'internal']),
     },
   };
-}
-
-/** By status; what is too large in a request that has no body is its head. */
-function failures(...codes: readonly ApiErrorCode[]): Record<string, unknown> {
-  return Object.fromEntries(
-    codes.map((code) => [
-      String(code === 'too_large' ? 431 : apiErrors[code].status),
-      { description: `\`${code}\`: ${apiErrors[code].meaning}`, content: json(ref('ErrorBody')) },
-    ]),
-  );
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Note, Notes } from './live/notes.ts';
 import { onlyForOperators } from './local.ts';
 
-const NoteBody = z.strictObject({
+export const NoteBody = z.strictObject({
   page: z.string().min(1).max(100).default('status'),
   words: z.string().trim().min(1).max(1_000),
   until: z.iso.datetime({ offset: true }).optional(),

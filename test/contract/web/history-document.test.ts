@@ -20,7 +20,10 @@ interface Operation {
 }
 
 const document = historyDocument();
-const operations = Object.entries(document.paths).map(([path, { get }]) => ({ path, operation: get as Operation }));
+// What operators call is asked in a test of its own.
+const operations = Object.entries(document.paths)
+  .filter(([path]) => path.startsWith('/api/v1/'))
+  .map(([path, item]) => ({ path, operation: (item as { get: Operation }).get }));
 const spans = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' };
 
 /** What a caller does beside the plain call. A query has only what the operation knows; `wrong` goes in any case. */
@@ -59,7 +62,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
 });
 
-test('every route stands in the document, and nothing else does', async () => {
+test('every route of the history stands in the document, and nothing else does', async () => {
   const app = Fastify();
   const served = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
@@ -67,7 +70,7 @@ test('every route stands in the document, and nothing else does', async () => {
   });
   await app.register(historyRoutes({ history: {}, clock: {} } as never));
   await app.ready();
-  expect(served).toEqual(new Set(Object.keys(document.paths)));
+  expect(served).toEqual(new Set(operations.map(({ path }) => path)));
 });
 
 test('whatever is asked of what the document has, the answer is one that it describes', async () => {

@@ -1,0 +1,172 @@
+import type { z } from 'zod';
+import { type ApiErrorCode, apiErrors } from '#protocol/errors.ts';
+import { AcknowledgeBody, SilenceBody } from './control.ts';
+import { DeliveryQuery, RetryBody } from './deliveries.ts';
+import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
+import { NoteBody } from './notes.ts';
+import type { operatorShapes } from './operator-shapes.ts';
+
+const text = { type: 'string' };
+const texts = { type: 'array', items: text };
+const one = (shape: keyof typeof operatorShapes) => refTo(shape);
+const listOf = (shape: keyof typeof operatorShapes) => ({ type: 'array', items: refTo(shape) });
+
+interface Asked {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly answer: Readonly<Record<string, unknown>>;
+  readonly parameters?: readonly object[];
+  /** The body that is taken, where one is. */
+  readonly takes?: z.ZodType;
+  readonly fails?: readonly ApiErrorCode[];
+  /** Failures that tell more than others. */
+  readonly more?: Readonly<Record<string, object>>;
+}
+
+const always = ['forbidden', 'too_large', 'internal'] as const satisfies readonly ApiErrorCode[];
+
+function get({ operationId, summary, answer, parameters = [], fails = [] }: Asked) {
+  const answered = { 200: { description: `${summary}.`, content: json(bodyOf(answer)) } };
+  return { get: { operationId, summary, parameters, responses: { ...answered, ...failures([...fails, ...always]) } } };
+}
+
+function post({ operationId, summary, answer, parameters = [], takes, fails = [], more = {} }: Asked) {
+  const body = takes === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(takes, 'input')) } };
+  const failed = failures(['bad_request', 'unsupported_media_type', ...fails, ...always], { hasBody: true });
+  const answered = { 200: { description: `${summary}.`, content: json(bodyOf(answer)) } };
+  return { post: { operationId, summary, parameters, ...body, responses: { ...answered, ...failed, ...more } } };
+}
+
+const failureWith = (code: ApiErrorCode, properties: Readonly<Record<string, unknown>>) => ({
+  [apiErrors[code].status]: {
+    description: `\`${code}\`: ${apiErrors[code].meaning}`,
+    content: json({
+      type: 'object',
+      required: ['ok', 'error', 'message', ...Object.keys(properties)],
+      properties: { ok: { const: 0 }, error: { const: code }, message: text, ...properties },
+      additionalProperties: false,
+    }),
+  },
+});
+
+const health = (operationId: string, summary: string, answer: Asked['answer'], failed: object) => ({
+  get: {
+    operationId,
+    summary,
+    parameters: [],
+    responses: {
+      200: { description: `${summary}.`, content: json(bodyOf(answer)) },
+      ...failed,
+      ...failures(['forbidden', 'too_large']),
+    },
+  },
+});
+
+const parts = { stuck: texts, parts: { type: 'object', additionalProperties: one('Part') } };
+const metricFormats = ['text/plain', 'application/openmetrics-text', 'application/vnd.google.protobuf'];
+
+/** The paths of what operators and Prometheus call. */
+export const operatorPaths = {
+  '/-/reload': post({
+    operationId: 'reload',
+    summary: 'Loads the configuration anew',
+    answer: { added: texts, changed: texts, removed: texts, needsRestart: texts },
+    more: failureWith('config_invalid', { problems: texts }),
+  }),
+  '/-/silences': {
+    ...get({
+      operationId: 'getSilences',
+      summary: 'Silences that are on or to come',
+      answer: { silences: listOf('Silence') },
+    }),
+    ...post({
+      operationId: 'addSilence',
+      summary: 'Tells nobody of some targets for a time',
+      answer: { silence: one('Silence') },
+      takes: SilenceBody,
+      fails: ['not_found'],
+    }),
+  },
+  '/-/silences/{id}/expire': post({
+    operationId: 'expireSilence',
+    summary: 'Ends a silence',
+    answer: { silence: one('Silence') },
+    parameters: [inPath('id', 'The id of the silence.')],
+    fails: ['not_found'],
+  }),
+  '/-/incidents': get({
+    operationId: 'getOpenIncidents',
+    summary: 'Open incidents with what was told of them',
+    answer: { incidents: listOf('OpenIncident') },
+  }),
+  '/-/incidents/acknowledge': post({
+    operationId: 'acknowledge',
+    summary: 'Says that somebody looks after an incident',
+    answer: { incident: one('OpenIncident') },
+    takes: AcknowledgeBody,
+    fails: ['not_found'],
+  }),
+  '/-/plan': get({
+    operationId: 'getPlan',
+    summary: 'What the configuration in force says, for comparing',
+    answer: { outline: { type: 'object' }, incidents: listOf('OpenIncident') },
+    parameters: [{ ...query('salt', text, 'Secrets show by it whether they are the same.'), required: true }],
+    fails: ['bad_request'],
+  }),
+  '/-/states': get({
+    operationId: 'getStates',
+    summary: 'The states of targets that changed',
+    answer: { version: { type: 'integer' }, names: texts, states: listOf('State') },
+    parameters: [query('since', { type: 'integer', minimum: 0 }, 'The `version` of an answer before; default: all.')],
+    fails: ['bad_request'],
+  }),
+  '/-/notes': {
+    ...get({ operationId: 'getNotes', summary: 'What is said on status pages', answer: { notes: listOf('Note') } }),
+    ...post({
+      operationId: 'postNote',
+      summary: 'Says something on a status page',
+      answer: { note: one('Note') },
+      takes: NoteBody,
+      fails: ['not_found'],
+    }),
+  },
+  '/-/notes/{id}/remove': post({
+    operationId: 'removeNote',
+    summary: 'Takes a note down',
+    answer: { note: one('Note') },
+    parameters: [inPath('id', 'The id of the note.')],
+    fails: ['not_found'],
+  }),
+  '/-/deliveries': get({
+    operationId: 'getDeliveries',
+    summary: 'What was to be told to whom, the newest first',
+    answer: { deliveries: listOf('Delivery') },
+    parameters: [
+      query('state', schemaOf(DeliveryQuery.shape.state, 'input'), 'Those in this state.'),
+      query('limit', { type: 'integer', minimum: 1, maximum: 10_000 }, 'How many. Default: 100.'),
+    ],
+    fails: ['bad_request'],
+  }),
+  '/-/deliveries/retry': post({
+    operationId: 'retryDeliveries',
+    summary: 'Tries dead deliveries again',
+    answer: { retried: { type: 'integer' } },
+    takes: RetryBody,
+  }),
+  '/healthz': health('getHealth', 'Whether its parts make progress', parts, failureWith('stuck', parts)),
+  '/readyz': health('getReadiness', 'Whether it takes requests', {}, failureWith('not_ready', { reasons: texts })),
+  '/metrics': {
+    get: {
+      operationId: 'getMetrics',
+      summary: 'Figures for Prometheus, in the format that it asks for',
+      parameters: [],
+      responses: {
+        200: {
+          description: 'The figures.',
+          content: Object.fromEntries(metricFormats.map((type) => [type, { schema: text }])),
+        },
+        ...failures(['forbidden', 'too_large']),
+      },
+    },
+  },
+};

@@ -1,0 +1,195 @@
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import Fastify, { type FastifyPluginAsync } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import { type ControlRoutes, controlRoutes } from '#web/control.ts';
+import { deliveryRoutes } from '#web/deliveries.ts';
+import { addHealth } from '#web/health.ts';
+import { historyDocument } from '#web/history-document.ts';
+import { metricsRoute } from '#web/metrics.ts';
+import { noteRoutes } from '#web/notes.ts';
+import { startWebServer } from '#web/server.ts';
+import { stateRoutes } from '#web/states.ts';
+import { silentLog, testMetrics } from '../../support/metrics.ts';
+import { delivery, incident, start } from '../../support/store.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
+}
+
+const document = historyDocument();
+const operations = Object.entries(document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>)
+  .filter(([path]) => !path.startsWith('/api/v1/'))
+  .flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method, operation })));
+
+let isWell = true;
+let isValid = true;
+const silence = { id: 's1', targets: ['shop'], why: 'it moves', from: start, until: start + 1_000 };
+const note = { id: 'n1', page: 'status', words: 'We know.', createdAt: start, endsAt: null };
+const open = incident('shop', start);
+const listed = {
+  ...delivery(open, { id: 1 }),
+  target: 'shop',
+  state: 'dead' as const,
+  settledAt: start,
+  message: null,
+  reference: null,
+};
+
+function unlessMissing<Value>(id: string, value: Value): Value {
+  if (id === 'nobody') throw new WatchpostError('usage', 'there is none of this id');
+  return value;
+}
+
+const control: ControlRoutes = {
+  reload: async () =>
+    isValid
+      ? { ok: true, added: ['a'], changed: [], removed: [], needsRestart: ['data'] }
+      : { ok: false, problems: ['watchpost.yaml:1:1: no'] },
+  silences: () => [silence],
+  addSilence: ({ targets }) => unlessMissing(String(targets), silence),
+  expireSilence: (id) => unlessMissing(id, silence),
+  openIncidents: () => [open],
+  deliveriesOf: () => [listed],
+  acknowledge: async (id) => unlessMissing(id, open),
+  outline: (salt) => ({ salt }),
+};
+const health = {
+  pulses: [{ name: 'outbox', ageMs: () => (isWell ? 0 : 100), limitMs: 10 }],
+  notReady: () => (isWell ? [] : ['it starts']),
+};
+const adminPlugins: readonly FastifyPluginAsync[] = [
+  controlRoutes(control),
+  stateRoutes(() => ({
+    version: 1,
+    names: ['shop'],
+    states: [
+      { target: 'shop', check: 'tcp', host: 'h', status: 'up', since: null, seconds: 1, up: 1, nodes: 1, cause: null },
+    ],
+  })),
+  noteRoutes({
+    list: () => [note],
+    post: ({ page }) => unlessMissing(page, note),
+    remove: (id) => unlessMissing(id, note),
+  }),
+  deliveryRoutes({ store: { listDeliveries: () => [listed], retryDeliveries: () => 1 }, wakeOutbox: () => {} }),
+];
+
+const bodies: Readonly<Record<string, object>> = {
+  addSilence: { targets: ['shop'], for: '2h', why: 'it moves' },
+  acknowledge: { incident: open.id, why: 'I look' },
+  postNote: { words: 'We know.' },
+  retryDeliveries: { all: true },
+};
+const missing: Readonly<Record<string, object>> = {
+  addSilence: { targets: ['nobody'], for: '2h', why: 'it moves' },
+  acknowledge: { incident: 'nobody', why: 'I look' },
+  postNote: { page: 'nobody', words: 'We know.' },
+};
+
+test('every route for operators stands in the document, and nothing else does', async () => {
+  const app = Fastify();
+  const served = new Set<string>();
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat())
+      if (one !== 'HEAD') served.add(`${one.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+  });
+  for (const plugin of adminPlugins) await app.register(plugin);
+  using metrics = testMetrics();
+  await app.register(metricsRoute(metrics));
+  addHealth(app, health, silentLog);
+  await app.ready();
+  expect(served).toEqual(new Set(operations.map(({ path, method }) => `${method} ${path}`)));
+});
+
+test('whatever an operator asks, the answer is one that the document describes', async () => {
+  const metrics = testMetrics();
+  const server = await startWebServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    clock: systemClock,
+    log: silentLog,
+    metrics,
+    metricsFor: 'this machine',
+    health,
+    adminPlugins,
+  });
+  onTestFinished(async () => {
+    await server.close();
+    metrics[Symbol.dispose]();
+  });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const seen = new Set<string>();
+  for (const { path, method, operation } of operations) {
+    const { operationId } = operation;
+    const query = operationId === 'getPlan' ? '?salt=a' : '';
+    const ways: readonly Way[] = [
+      { name: 'plain', query, body: bodies[operationId] },
+      { name: 'of nobody', query, id: 'nobody', body: missing[operationId] ?? bodies[operationId] },
+      { name: 'with a wrong query', query: '?salt=&since=x&limit=x', body: bodies[operationId] },
+      { name: 'through a proxy', query, headers: { 'x-forwarded-for': '192.0.2.1' } },
+      { name: 'with headers without end', query, headers: { 'x-long': 'x'.repeat(20_000) } },
+      ...(method === 'post'
+        ? [
+            { name: 'with no JSON', query, raw: '{' },
+            { name: 'of a strange kind', query, raw: '<a/>', headers: { 'content-type': 'text/xml' } },
+            { name: 'with too much', query, raw: JSON.stringify({ why: 'x'.repeat(100_000) }) },
+          ]
+        : []),
+    ];
+    for (const state of ['well', 'ill'] as const) {
+      isWell = isValid = state === 'well';
+      for (const way of ways) {
+        const url = `http://127.0.0.1:${server.addr().port}${path.replace('{id}', way.id ?? 'known')}${way.query}`;
+        const answer = await ask(method, url, way);
+        const asked = `${operationId} ${way.name}: ${answer.status} ${answer.text.slice(0, 300)}`;
+        const described = operation.responses[answer.status];
+        expect(described, asked).toBeDefined();
+        seen.add(`${operationId} ${answer.status}`);
+        const type = answer.type.replace(/;.*/, '');
+        expect(Object.keys(described?.content ?? {}), asked).toContain(type);
+        if (type !== 'application/json') continue;
+        const shape = `${operationId} ${answer.status}`;
+        const fits =
+          ajv.getSchema(shape) ??
+          ajv.compile({ ...described?.content?.[type]?.schema, $id: shape, components: document.components });
+        expect(fits(JSON.parse(answer.text)), `${asked} ${JSON.stringify(fits.errors)}`).toBe(true);
+      }
+    }
+  }
+  isWell = isValid = true;
+  const documented = operations.flatMap(({ operation }) =>
+    Object.keys(operation.responses).map((status) => `${operation.operationId} ${status}`),
+  );
+  // A fault of ours is told elsewhere; health is refused to others where operators have a listener of their own.
+  const elsewhere = / 500$|^get(?:Health|Readiness) 403$/;
+  expect(documented.filter((one) => !seen.has(one) && !elsewhere.test(one))).toEqual([]);
+});
+
+interface Way {
+  readonly name: string;
+  readonly query: string;
+  readonly id?: string;
+  readonly body?: object | undefined;
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function ask(method: string, url: string, { body, raw, headers = {} }: Way) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const type = sent === undefined ? {} : { 'content-type': 'application/json' };
+  const asked = request(url, { method: method.toUpperCase(), headers: { ...type, ...headers }, agent: false }, resolve);
+  asked.on('error', reject).end(sent);
+  const response = await promise;
+  return {
+    status: response.statusCode ?? 0,
+    type: response.headers['content-type'] ?? '',
+    text: await text(response),
+  };
+}
