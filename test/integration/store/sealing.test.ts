@@ -52,25 +52,32 @@ const rounds = fc
     return list.map(({ gap, ...one }): Played => ({ ...one, dueAt: (dueAt += gap + 1) }));
   });
 
-const steps = fc.array(
-  fc.oneof(
-    fc.record({ kind: fc.constant('seal' as const), pieces: fc.nat(12) }),
-    fc.record({ kind: fc.constant('restart' as const) }),
-    fc.record({
-      kind: fc.constant('late' as const),
-      of: fc.nat(),
-      node: fc.constantFrom(...nodes),
-      isNew: fc.boolean(),
-      outcome,
-    }),
-  ),
-  { maxLength: 25 },
-);
-
-const spans = fc.array(fc.tuple(fc.nat(100 * 60), fc.nat(100 * 60), fc.constantFrom(null, ...nodes)), {
-  minLength: 3,
-  maxLength: 6,
+const late = fc.record({
+  kind: fc.constant('late' as const),
+  of: fc.nat(),
+  node: fc.constantFrom(...nodes),
+  isNew: fc.boolean(),
+  outcome,
 });
+
+// At the end there are sealed hours, and what came late into them waits.
+const steps = fc
+  .tuple(
+    fc.array(
+      fc.oneof(
+        fc.record({ kind: fc.constant('seal' as const), pieces: fc.oneof(fc.nat(12), fc.nat(150)) }),
+        fc.record({ kind: fc.constant('restart' as const) }),
+        late,
+      ),
+      { maxLength: 25 },
+    ),
+    fc.array(late, { minLength: 1, maxLength: 5 }),
+  )
+  .map(([some, last]) => [...some, { kind: 'seal' as const, pieces: 80 }, ...last]);
+
+const spans = fc
+  .array(fc.tuple(fc.nat(100 * 60), fc.nat(100 * 60), fc.constantFrom(null, ...nodes)), { minLength: 3, maxLength: 6 })
+  .map((some) => [...some, [0, 100 * 60, null] as const]);
 
 /** Everything a reader can be asked, in one value. */
 async function readAll(reader: HistoryReader, asked: readonly (readonly [number, number, string | null])[]) {
