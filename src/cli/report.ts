@@ -44,8 +44,11 @@ type Row = TargetFigures & { readonly incidents: number };
 const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
 
 function headOf(month: string, rows: readonly Row[], incidents: string): string {
+  if (rows.every(({ uptime }) => uptime === null))
+    return `${month}: ${rows.length} targets, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
-  return `${month}: ${rows.length} targets, ${incidents} incidents, down for ${describeDuration(time)} in all`;
+  const down = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
+  return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}`;
 }
 
 function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: Row): readonly string[] {
