@@ -56,8 +56,8 @@ function floorTo(at: number, step: number): number {
 }
 
 const minute = 60_000;
-// None of half a day: it would be made of a dozen hours, where a day is kept as one.
-const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 1_440, 2_880, 10_080, 43_200].map((count) => count * minute);
+// None between three hours and a day: months would be made of thousands of hours, where a day is kept as one.
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 1_440, 2_880, 10_080, 43_200].map((count) => count * minute);
 
 /** The shortest step, in milliseconds, that cuts a span into at most `points` parts and is not below `leastMs`. */
 export function stepFor({ from, to }: Span, points: number, leastMs = 0): number {
