@@ -148,16 +148,6 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     if (receipt !== null) delivery.hear(receipt);
   }
 
-  async function end(graceMs: number): Promise<void> {
-    registration.stop();
-    incoming.close();
-    watching.stop();
-    await commands.drain(graceMs);
-    await sayGoodbye(registration, options);
-    delivery.close();
-    await connection.close();
-  }
-
   let stopped: Promise<void> | null = null;
   return {
     process,
@@ -166,10 +156,29 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     },
     revoked,
     async stop(graceMs) {
-      stopped ??= end(graceMs);
+      stopped ??= endAll({ registration, incoming, watching, commands, delivery, connection }, options, graceMs);
       await stopped;
     },
   };
+}
+
+interface Parts {
+  readonly registration: Registration;
+  readonly incoming: { close(): void };
+  readonly watching: RemoteWatching;
+  readonly commands: Commands;
+  readonly delivery: { close(): void };
+  readonly connection: { close(): Promise<void> };
+}
+
+async function endAll(parts: Parts, options: RemoteNodeOptions, graceMs: number): Promise<void> {
+  parts.registration.stop();
+  parts.incoming.close();
+  parts.watching.stop();
+  await parts.commands.drain(graceMs);
+  await sayGoodbye(parts.registration, options);
+  parts.delivery.close();
+  await parts.connection.close();
 }
 
 async function sayGoodbye(registration: Registration, { clock, log }: RemoteNodeOptions): Promise<void> {
