@@ -49,6 +49,9 @@ export async function call({ url, method, headers, body }: Call, signal: AbortSi
   } catch (error) {
     // What broke off after the status is an answer still: whoever needs the body sees that it is not whole.
     if (signal.aborted || stream.response === undefined) throw error;
+  } finally {
+    // One that was answered before all of it was sent listens to the signal on: nobody would hear of its error.
+    stream.destroy();
   }
   const { response } = stream;
   if (response === undefined) throw new Error('it closed the connection without an answer');

@@ -90,7 +90,6 @@ export async function askList(list: TargetList, clock: Clock, signal: AbortSigna
       const read = Buffer.from(chunk);
       bytes += read.length;
       if (bytes > mostBytes) {
-        stream.destroy();
         return trouble(`its answer has more than ${mostBytes} bytes`);
       }
       chunks.push(read);
@@ -99,6 +98,9 @@ export async function askList(list: TargetList, clock: Clock, signal: AbortSigna
     if (limit.expired) return trouble(`no answer within ${answerWithinMs / 1_000} s`);
     if (signal.aborted || error instanceof RequestError) return trouble(messageOf(error));
     throw error;
+  } finally {
+    // One that was answered before all of it was sent listens to the signal on: nobody would hear of its error.
+    stream.destroy();
   }
   const { statusCode } = stream.response ?? {};
   if (statusCode !== 200) return trouble(`it answered with status ${statusCode ?? 'none'}`);
