@@ -46,7 +46,7 @@ test('more than thirty endpoints of Gatus are imported, accepted, and see what G
   const imported = await commandHere(['import', 'gatus', path, '--to', to], { env });
   expect(imported).toMatchObject({ code: 0, err: '' });
   const checked = await commandHere(['config', 'check', '--config', to], { env });
-  expect(checked.out).toMatch(/is good: 36 targets on 1 node\n$/);
+  expect(checked.out).toMatch(/is good: 38 targets on 1 node\n$/);
   const { router: _needsRights, ...seen } = await verdicts(to);
   expect(seen).toEqual({
     ...Object.fromEntries(Object.keys(seen).map((name) => [name, 'up'])),
@@ -55,7 +55,7 @@ test('more than thirty endpoints of Gatus are imported, accepted, and see what G
     closed: 'down',
     'mail-for-long': 'down',
   });
-  expect(Object.keys(seen)).toHaveLength(34);
+  expect(Object.keys(seen)).toHaveLength(36);
 });
 
 test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would see', async () => {
@@ -73,7 +73,7 @@ test('a database of Uptime Kuma is imported, accepted, and sees what Kuma would 
     closed: 'down',
     mail: 'down',
   });
-  expect(Object.keys(seen)).toHaveLength(23);
+  expect(Object.keys(seen)).toHaveLength(25);
 });
 
 function withPorts(row: KumaRow): KumaRow {
@@ -97,7 +97,7 @@ test('modules, jobs and alerts of Prometheus are imported, accepted, and see wha
   expect(imported).toMatchObject({ code: 0, err: '' });
   const seen = await verdicts(to);
   const down = Object.keys(seen).filter((name) => seen[name] === 'down');
-  expect(Object.keys(seen)).toHaveLength(21);
+  expect(Object.keys(seen)).toHaveLength(23);
   expect(down.map((name) => name.replaceAll(/-\d{4,5}(?=-|$)/g, ''))).toEqual([
     'web-127-0-0-1-error',
     'by-module-127-0-0-1-strict-https_strict',

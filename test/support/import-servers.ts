@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { issue } from './certificates.ts';
 import { dnsServer, zone } from './dns-server.ts';
@@ -30,7 +30,21 @@ const pages: Readonly<Record<string, (request: IncomingMessage, response: Server
     void response.writeHead(headers.authorization === 'Basic b3BzOmh1bnRlcjI=' ? 200 : 401).end(),
   '/bearer': ({ headers }, response) =>
     void response.writeHead(headers.authorization === 'Bearer t0ken' ? 200 : 401).end(),
+  '/token'({ headers }, response) {
+    if (headers.authorization !== 'Basic c2hvcDpzM2NyZXQ=') return void response.writeHead(401).end();
+    response.end(JSON.stringify({ access_token: 't0ken', token_type: 'Bearer', expires_in: 3_600 }));
+  },
+  '/inside': ({ headers }, response) => void response.writeHead(headers.via === '1.1 proxy' ? 200 : 403).end(),
 };
+
+function proxied({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  if (headers['proxy-authorization'] !== 'Basic b3BzOmh1bnRlcjI=') return void response.writeHead(407).end();
+  const forwarded = request(url, { headers: { via: '1.1 proxy' } }, (answer) => {
+    answer.pipe(response.writeHead(answer.statusCode ?? 502));
+  });
+  forwarded.on('error', () => void response.destroy());
+  forwarded.end();
+}
 
 // RFC 3207.
 const secureMail: readonly Turn[] = [
@@ -59,6 +73,7 @@ export async function importServers(): Promise<ImportServers> {
     else page(request, response);
   };
   const web = stack.use(await serveHttp(answer));
+  const proxy = stack.use(await serveHttp(proxied));
   const { cert, key } = await issue({ ips: ['127.0.0.1'] });
   const secure = stack.use(await serveHttps({ cert, key }, (_request, response) => void response.end('ok')));
   const ssh = stack.use(await tcpServer((socket) => void socket.end('SSH-2.0-test\r\n')));
@@ -78,6 +93,7 @@ export async function importServers(): Promise<ImportServers> {
   stack.defer(() => void datagrams.close());
   const ports: Readonly<Record<string, string | number>> = {
     18080: web.port,
+    18031: proxy.port,
     18443: secure.port,
     18022: ssh.port,
     18025: dialogue.port,

@@ -12,12 +12,13 @@ const monitorColumns = `
   expiry_notification BOOLEAN DEFAULT 1, mqtt_topic TEXT, database_connection_string VARCHAR(2000), database_query TEXT, auth_method VARCHAR(250),
   resend_interval INTEGER NOT NULL DEFAULT 0, packet_size INTEGER NOT NULL DEFAULT 56, http_body_encoding VARCHAR(25), description TEXT,
   tls_ca TEXT, tls_cert TEXT, tls_key TEXT, parent INTEGER, invert_keyword BOOLEAN NOT NULL DEFAULT 0, json_path TEXT,
-  expected_value VARCHAR(255), timeout DOUBLE NOT NULL DEFAULT 0`;
+  expected_value VARCHAR(255), oauth_client_id TEXT, oauth_client_secret TEXT, oauth_token_url TEXT, oauth_scopes TEXT,
+  oauth_auth_method TEXT, timeout DOUBLE NOT NULL DEFAULT 0`;
 const later = `,
   json_path_operator VARCHAR(255), cache_bust BOOLEAN NOT NULL DEFAULT 0, conditions TEXT NOT NULL DEFAULT '[]', rabbitmq_nodes TEXT,
   rabbitmq_username VARCHAR(255), rabbitmq_password VARCHAR(255), smtp_security VARCHAR(255), ping_count INTEGER NOT NULL DEFAULT 1,
   ping_per_request_timeout INTEGER NOT NULL DEFAULT 2, ip_family VARCHAR(4), domain_expiry_notification BOOLEAN DEFAULT 0,
-  subtype VARCHAR(10), location VARCHAR(255), protocol VARCHAR(20), expected_tls_alert VARCHAR(50), bearer_token TEXT`;
+  subtype VARCHAR(10), location VARCHAR(255), protocol VARCHAR(20), expected_tls_alert VARCHAR(50), bearer_token TEXT, oauth_audience TEXT`;
 
 const otherTables = `
   CREATE TABLE heartbeat (id INTEGER PRIMARY KEY AUTOINCREMENT, important BOOLEAN NOT NULL DEFAULT 0, monitor_id INTEGER NOT NULL,
@@ -33,7 +34,7 @@ const otherTables = `
   CREATE TABLE monitor_maintenance (id INTEGER PRIMARY KEY AUTOINCREMENT, monitor_id INTEGER NOT NULL, maintenance_id INTEGER NOT NULL);
   CREATE TABLE setting (id INTEGER PRIMARY KEY AUTOINCREMENT, key VARCHAR(200) NOT NULL UNIQUE, value TEXT, type VARCHAR(20));
   CREATE TABLE proxy (id INTEGER PRIMARY KEY AUTOINCREMENT, protocol VARCHAR(10) NOT NULL, host VARCHAR(255) NOT NULL, port INTEGER NOT NULL,
-    active BOOLEAN NOT NULL DEFAULT 1);
+    auth BOOLEAN NOT NULL DEFAULT 0, username VARCHAR(255), password VARCHAR(255), active BOOLEAN NOT NULL DEFAULT 1);
   CREATE TABLE status_page (id INTEGER PRIMARY KEY AUTOINCREMENT, slug VARCHAR(255) NOT NULL UNIQUE, title VARCHAR(255) NOT NULL);`;
 
 type Cell = string | number | null;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { foreignDuration, literalOfRegex, recordTypes, statusRanges, timeoutFor } from '../convert.ts';
-import type { Made, Plain, PlainMap, Say } from '../draft.ts';
+import { isLeftOut, type Made, type Plain, type PlainMap, type Say } from '../draft.ts';
+import { way, wayOf } from './client.ts';
 import { Step, stepsOf, talkOf } from './dialogue.ts';
 import { family, familyOf, Text, Tls, tlsOptions } from './shared-settings.ts';
 import { Grpc, grpcCheck, Websocket, websocketCheck } from './upgraded.ts';
@@ -10,6 +11,7 @@ const HeaderMatch = z.looseObject({ header: Text, regexp: Text, allow_missing: z
 
 const Http = z.looseObject({
   ...family,
+  ...way,
   valid_status_codes: z.array(z.int()).default([]),
   valid_http_versions: Texts,
   method: Text.default('GET'),
@@ -41,10 +43,16 @@ const Dns = z.looseObject({
   query_type: Text.default('ANY'),
   transport_protocol: Text.default('udp'),
   dns_over_tls: z.boolean().default(false),
+  tls_config: Tls,
   recursion_desired: z.boolean().default(true),
   valid_rcodes: Texts,
 });
-const Icmp = z.looseObject({ ...family, payload_size: z.int().default(28) });
+const Icmp = z.looseObject({
+  ...family,
+  payload_size: z.int().default(28),
+  dont_fragment: z.boolean().default(false),
+  ttl: z.int().optional(),
+});
 
 export const Module = z.looseObject({
   prober: Text,
@@ -84,7 +92,7 @@ const probers: Readonly<Record<string, (making: Making) => Made>> = {
   websocket: ({ module, ...making }) => websocketCheck(module.websocket, making),
 };
 
-const barred = ['proxy_url', 'proxy_from_environment', 'oauth2', 'body_file', 'enable_http3'] as const;
+const barred = ['body_file', 'enable_http3'] as const;
 const notCarried = [
   'body_size_limit',
   'compression',
@@ -96,6 +104,8 @@ const notCarried = [
 function http({ module: { http: settings }, target, timeout, say }: Making): Made {
   const cannot = barred.find((key) => settings[key] !== undefined && settings[key] !== false);
   if (cannot !== undefined) return { leftOut: `its module has ${cannot}, which no check can do` };
+  const reached = wayOf(settings, say);
+  if (isLeftOut(reached)) return reached;
   const { tls_config: tls, basic_auth, authorization } = settings;
   if (tls.ca_file !== undefined || tls.cert_file !== undefined)
     return { leftOut: 'its module names certificates in files: give them in tls.ca and tls.client' };
@@ -126,6 +136,7 @@ function http({ module: { http: settings }, target, timeout, say }: Making): Mad
     basic_auth:
       basic_auth === undefined ? undefined : { username: basic_auth.username, password: basic_auth.password ?? '' },
     bearer,
+    ...reached,
     family: familyOf(settings),
     http2: settings.enable_http2 ? undefined : 'never',
     redirects: settings.follow_redirects ? 5 : undefined,
@@ -193,7 +204,9 @@ function tcp({ module: { tcp: settings }, target, timeout, say }: Making): Made 
 
 function dns({ module: { dns: settings }, target, say }: Making): Made {
   const type = settings.query_type.toUpperCase();
-  if (settings.dns_over_tls) return { leftOut: 'its module asks over TLS, which no check can do' };
+  const { dns_over_tls: isEncrypted, tls_config: tls } = settings;
+  if (isEncrypted && (tls.ca_file !== undefined || tls.cert_file !== undefined))
+    return { leftOut: 'its module names certificates in files: give them in tls.ca' };
   if (type === 'ANY') say('differs', 'A and AAAA are asked for, not ANY');
   else if (!recordTypes.includes(type)) return { leftOut: `there is no check for ${type} records` };
   for (const key of ['validate_answer_rrs', 'validate_authority_rrs', 'validate_additional_rrs'])
@@ -205,14 +218,17 @@ function dns({ module: { dns: settings }, target, say }: Making): Made {
     host: settings.query_name.replace(/\.$/, ''),
     record: type === 'ANY' ? undefined : type,
     resolver: target.replace(/^\w+:\/\//, ''),
-    protocol: settings.transport_protocol === 'tcp' ? 'tcp' : undefined,
+    protocol: isEncrypted ? 'tls' : settings.transport_protocol === 'tcp' ? 'tcp' : undefined,
+    tls: isEncrypted ? tlsOptions(tls) : undefined,
     recursion: settings.recursion_desired ? undefined : false,
     expect: rcode === undefined ? undefined : { rcode },
   };
 }
 
 function icmp({ module: { icmp: settings }, target, timeout, say }: Making): Made {
-  for (const key of ['dont_fragment', 'ttl', 'source_ip_address']) if (settings[key] !== undefined) say('lost', key);
+  if (settings['source_ip_address'] !== undefined) say('lost', 'source_ip_address');
   const size = settings['payload_size'] === 28 ? undefined : `${Math.min(Math.max(settings.payload_size, 8), 1_472)}B`;
-  return { check: 'ping', host: target, count: 1, size, timeout, family: familyOf(settings) };
+  const { dont_fragment: isWhole, ttl } = settings;
+  const dont_fragment = isWhole ? true : undefined;
+  return { check: 'ping', host: target, count: 1, size, timeout, family: familyOf(settings), dont_fragment, ttl };
 }

@@ -1,5 +1,6 @@
 import { durationWithin, foreignDuration, payloadText, recordTypes, timeoutFor } from '../convert.ts';
-import type { Plain, PlainMap } from '../draft.ts';
+import { isLeftOut, type Plain, type PlainMap } from '../draft.ts';
+import { wayOf } from './client.ts';
 import { readConditions, type Wanted } from './expect.ts';
 import type { Endpoint } from './schema.ts';
 
@@ -31,10 +32,6 @@ export function checkOfEndpoint(endpoint: Endpoint, everyMs: number): Checked {
   const wanted = readConditions(endpoint.conditions);
   const { client } = endpoint;
   if (!wanted.isConnected) return { leftOut: 'it has to be out of reach, and no check is up when its target is down' };
-  const barred = ['proxy-url', 'oauth2', 'identity-aware-proxy', 'tunnel'].find((key) => client[key] !== undefined);
-  if (barred !== undefined) return { leftOut: `it is reached by client.${barred}, which no check can do` };
-  if (client.tls?.['certificate-file'] !== undefined)
-    return { leftOut: 'it needs a client certificate: add tls.client with cert and key to a target of your own' };
   const say: Making['say'] = (kind, key, text) => void remarks.push({ kind, key, text });
   if (client['dns-resolver'] !== undefined)
     say('differs', 'client', "its name is resolved by the node's own name servers, not by client.dns-resolver");
@@ -42,9 +39,11 @@ export function checkOfEndpoint(endpoint: Endpoint, everyMs: number): Checked {
   const scheme = endpoint.dns === undefined ? (/^([a-z]+):\/\//.exec(endpoint.url)?.[1] ?? '') : 'dns';
   const make = makers[scheme];
   if (make === undefined) return { leftOut: `there is no check for ${scheme === '' ? endpoint.url : `${scheme}://`}` };
+  const way = wayOf(client, scheme, (kind, text) => say(kind, 'client', text));
+  if (isLeftOut(way)) return way;
   const timeout = timeoutFor(foreignDuration(client.timeout) ?? 10_000, everyMs);
   const keys = make({ endpoint, wanted, timeout, say });
-  return typeof keys === 'string' ? { leftOut: keys } : { keys, wanted, remarks };
+  return typeof keys === 'string' ? { leftOut: keys } : { keys: { ...keys, ...way }, wanted, remarks };
 }
 
 const makers: Readonly<Record<string, (making: Making) => PlainMap | string>> = {

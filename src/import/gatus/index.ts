@@ -5,6 +5,7 @@ import { find, type Located } from '#config/located.ts';
 import { orExplain, readSources, type Source } from '#config/source.ts';
 import { foreignDuration, durationWithin } from '../convert.ts';
 import { Draft, labelsOf } from '../draft.ts';
+import { sentInHeader } from '../http-client.ts';
 import { joinDeep, mapTexts, placeAt, readForeign } from '../source.ts';
 import { readAlerting } from './alerting.ts';
 import { checkOfEndpoint, rulesBesides } from './endpoint.ts';
@@ -144,6 +145,10 @@ function noteGeneralities(draft: Draft, place: string): void {
   const targets = [...draft.targets.values()].map(({ keys }) => JSON.stringify(keys));
   const say = (holds: boolean, text: string) =>
     holds ? draft.note('differs', place, `everywhere: ${text}`) : undefined;
+  say(
+    targets.some((text) => text.includes('"oauth2"')),
+    sentInHeader,
+  );
   say(
     targets.some((text) => text.includes('"redirects"')),
     'five redirects are followed at most, not ten',

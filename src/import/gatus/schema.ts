@@ -33,7 +33,14 @@ const Client = z.looseObject({
   network: Text.default('ip'),
   'proxy-url': Text.optional(),
   'dns-resolver': Text.optional(),
-  oauth2: z.looseObject({}).optional(),
+  oauth2: z
+    .looseObject({
+      'token-url': Text.default(''),
+      'client-id': Text.default(''),
+      'client-secret': Text.default(''),
+      scopes: z.array(Text).default([]),
+    })
+    .optional(),
   'identity-aware-proxy': z.looseObject({}).optional(),
   tunnel: Text.optional(),
   tls: z.looseObject({ 'certificate-file': Text.optional(), 'private-key-file': Text.optional() }).optional(),

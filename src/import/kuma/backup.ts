@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { explainSystemError } from '#config/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { proxiesOf } from './client.ts';
 import { type KumaData, Monitor, Notification } from './schema.ts';
 
 const Item = z.record(z.string(), z.unknown());
@@ -24,7 +25,7 @@ export async function readBackup(path: string): Promise<KumaData> {
     notifications: notificationList.map((item) => Notification.parse(item)),
     maintenance: [],
     settings: new Map(),
-    proxies: new Set(proxyList.flatMap((item) => (item['active'] === false ? [] : [String(item['id'])]))),
+    proxies: proxiesOf(proxyList),
     others: new Map(),
     beats: null,
   };

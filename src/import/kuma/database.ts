@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { proxiesOf } from './client.ts';
 import { type Beat, type KumaData, Maintenance, Monitor, Notification, parsed } from './schema.ts';
 
 const Row = z.record(z.string(), z.unknown());
@@ -33,7 +34,7 @@ export function readDatabase(path: string): KumaData & Disposable {
     notifications: all('notification').map((row) => Notification.parse(row)),
     maintenance: all('maintenance').map((row) => Maintenance.parse({ ...row, monitors: maintained.get(row['id']) })),
     settings: new Map(all('setting').map((row) => [String(row['key']), settingOf(row['value'])])),
-    proxies: new Set(all('proxy').flatMap((row) => (row['active'] === 0 ? [] : [String(row['id'])]))),
+    proxies: proxiesOf(all('proxy')),
     others: new Map(['status_page', 'incident', 'api_key'].map((table) => [table, all(table).length])),
     beats: tables.has('heartbeat') ? () => beatsOf(database) : null,
     [Symbol.dispose]: () => void database.close(),

@@ -1,23 +1,22 @@
 import { sha256 } from '#kernel/hash.ts';
 import { statusRanges, timeoutFor } from '../convert.ts';
-import { isMap, type Made, type Plain, type PlainMap, type Say } from '../draft.ts';
+import { isLeftOut, isMap, type Made, type Plain, type PlainMap, type Say } from '../draft.ts';
+import { wayOf } from './client.ts';
 import { jsonExpectation } from './json-query.ts';
-import { parsed, type Monitor } from './schema.ts';
+import { parsed, type Monitor, type Proxy } from './schema.ts';
 
 const leftOut = (why: string): Made => ({ leftOut: why });
 
 /** The check of a monitor, or why there is none. */
-export function checkOfMonitor(monitor: Monitor, proxies: ReadonlySet<string>, say: Say): Made {
-  const { type = '', proxy_id, upside_down, auth_method } = monitor;
+export function checkOfMonitor(monitor: Monitor, proxies: ReadonlyMap<string, Proxy>, say: Say): Made {
+  const { type = '', upside_down } = monitor;
   if (upside_down) return leftOut('it is upside down, and no check is up when its target is down');
-  if (proxy_id !== undefined && proxies.has(proxy_id))
-    return leftOut('it is reached through a proxy, which no check can do');
-  if (auth_method === 'oauth2-cc' || auth_method === 'ntlm')
-    return leftOut(`it signs in by ${auth_method}, which no check can do`);
   const make = makers[type];
-  return make === undefined
-    ? leftOut(reasons[type] ?? `there is no check for a monitor of the type ${type}`)
-    : make(monitor, say);
+  if (make === undefined) return leftOut(reasons[type] ?? `there is no check for a monitor of the type ${type}`);
+  const way = wayOf(monitor, proxies, say);
+  if (isLeftOut(way)) return way;
+  const made = make(monitor, say);
+  return isLeftOut(made) ? made : { ...made, ...way };
 }
 
 const reasons: Readonly<Record<string, string>> = {

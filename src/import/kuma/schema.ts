@@ -55,6 +55,12 @@ export const Monitor = z.looseObject({
   tls_cert: text,
   tls_key: text,
   proxy_id: text,
+  oauth_token_url: text,
+  oauth_client_id: text,
+  oauth_client_secret: text,
+  oauth_scopes: text,
+  oauth_audience: text,
+  oauth_auth_method: text,
   json_path: text,
   json_path_operator: text,
   expected_value: text,
@@ -80,6 +86,18 @@ export type Monitor = z.output<typeof Monitor>;
 
 export const Notification = z.looseObject({ id: z.int(), name: text, active: flag(true), config: text });
 export type Notification = z.output<typeof Notification>;
+
+export const Proxy = z.looseObject({
+  id: z.coerce.string(),
+  active: flag(true),
+  protocol: text,
+  host: text,
+  port: text,
+  auth: flag(false),
+  username: text,
+  password: text,
+});
+export type Proxy = z.output<typeof Proxy>;
 
 export const Maintenance = z.looseObject({
   id: z.int(),
@@ -118,8 +136,8 @@ export interface KumaData {
   readonly notifications: readonly Notification[];
   readonly maintenance: readonly Maintenance[];
   readonly settings: ReadonlyMap<string, string>;
-  /** Ids of proxies that are switched on. */
-  readonly proxies: ReadonlySet<string>;
+  /** Those that are switched on, by id. */
+  readonly proxies: ReadonlyMap<string, Proxy>;
   /** How many rows there are of what has no counterpart. */
   readonly others: ReadonlyMap<string, number>;
   /** Results from the oldest on, where there are any. */

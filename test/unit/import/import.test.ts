@@ -246,6 +246,65 @@ test.each([
   if (line !== null) expect(list).toContain(`lost: ${line}\n`);
 });
 
+test.each([
+  {
+    module: 'prober: dns, dns: { query_name: a.example, query_type: A, dns_over_tls: true, transport_protocol: tcp }',
+    keys: { check: 'dns', host: 'a.example', resolver: '127.0.0.1:1', protocol: 'tls' },
+  },
+  {
+    module:
+      'prober: dns, dns: { query_name: a.example, query_type: A, dns_over_tls: true, tls_config: { server_name: dns.example, insecure_skip_verify: true } }',
+    keys: { protocol: 'tls', tls: { verify: false, server_name: 'dns.example' } },
+  },
+  {
+    module: 'prober: icmp, icmp: { dont_fragment: true, ttl: 9 }',
+    keys: { check: 'ping', dont_fragment: true, ttl: 9 },
+  },
+  {
+    module: 'prober: http, http: { proxy_url: "http://proxy.example:3128/", skip_resolve_phase_with_proxy: true }',
+    keys: { check: 'http', proxy: { url: 'http://proxy.example:3128' } },
+  },
+  {
+    module:
+      'prober: http, http: { oauth2: { client_id: a, client_secret: "b$b", token_url: "https://login.example/token", endpoint_params: { audience: shop } } }',
+    keys: {
+      oauth2: { token_url: 'https://login.example/token', client_id: 'a', client_secret: 'b$b', audience: 'shop' },
+    },
+    says: 'differs: module tcp: id and secret are sent to a token endpoint in a header',
+  },
+])('the module { $module } becomes a check', async ({ module, keys, says = '' }) => {
+  const { file, list } = await fromModule(module);
+  expect(file.targets).toMatchObject({ 'ports-127-0-0-1-1': keys });
+  expect(list).toContain(says);
+});
+
+test.each([
+  { http: 'proxy_url: "https://proxy.example"', says: 'its proxy does not speak HTTP, or speaks it over TLS' },
+  { http: 'proxy_url: "http://a.example:3128", no_proxy: b.example', says: 'its module has no_proxy' },
+  { http: 'oauth2: { client_id: a, client_secret_file: b, token_url: "https://c.example" }', says: 'or in a file' },
+  {
+    http: 'oauth2: { client_id: a, client_secret: b, token_url: "https://c.example", endpoint_params: { tenant: d } }',
+    says: 'its module sends tenant to a token endpoint, which no check can do',
+  },
+])('a module of the prober http with { $http } is left out', async ({ http, says }) => {
+  const paths = [join(folder, 'out-modules.yml'), join(folder, 'out-prometheus.yml')];
+  await writeFile(paths[0] ?? '', `modules: { tcp: { prober: tcp }, web: { prober: http, http: { ${http} } } }\n`);
+  const [before = '', after = ''] = jobs('1m').split('["127.0.0.1:1"] }]');
+  const byLabel = `${before}["127.0.0.1:1"] }, { targets: ["127.0.0.1:2"], labels: { __param_module: web } }]${after}`;
+  await writeFile(paths[1] ?? '', byLabel);
+  const { list } = await imported('blackbox', paths, `out-${http.replaceAll(/\W+/g, '-')}`);
+  expect(list).toMatch(new RegExp(`left out: .*${says}`));
+});
+
+async function fromModule(module: string) {
+  const name = `module-${module.replaceAll(/\W+/g, '-').slice(0, 150)}`;
+  const paths = [join(folder, `${name}.yml`), join(folder, `${name}-jobs.yml`)];
+  await writeFile(paths[0] ?? '', `modules: { tcp: { ${module} } }\n`);
+  await writeFile(paths[1] ?? '', jobs('1m'));
+  const { text, list } = await imported('blackbox', paths, name);
+  return { file: parse(text) as { targets?: Record<string, unknown> }, list };
+}
+
 test('a file that belongs to none of these programs, and one that is missing, are named', async () => {
   const path = join(folder, 'some.yml');
   await writeFile(path, 'a: 1');

@@ -1,0 +1,40 @@
+import { unescape } from 'node:querystring';
+import type { PlainMap } from './draft.ts';
+
+/** The `proxy` of an http check for the one at this address; null where it is of a kind that no check goes through. */
+export function proxyAt(url: string): PlainMap | null {
+  if (/^\$\{\w+\}$/.test(url)) return { url };
+  const [, username, password = '', server] = /^http:\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/]+)\/?$/i.exec(url) ?? [];
+  if (server === undefined) return null;
+  const signIn = username === undefined ? {} : { username: unescape(username), password: unescape(password) };
+  return { url: `http://${server}`, ...signIn };
+}
+
+export const noSuchProxy = 'its proxy does not speak HTTP, or speaks it over TLS, and no check goes through such a one';
+
+/** How tokens are asked for, whoever it is imported from. */
+export interface ClientCredentials {
+  readonly tokenUrl: string;
+  readonly id: string;
+  readonly secret: string;
+  readonly scopes: readonly string[];
+  readonly audience?: string | undefined;
+  /** Whether id and secret are sent in the body. */
+  readonly inBody?: boolean;
+}
+
+/** The `oauth2` of an http check. */
+export function oauth2Of({ tokenUrl, id, secret, scopes, audience, inBody = false }: ClientCredentials): PlainMap {
+  return {
+    token_url: tokenUrl,
+    client_id: id,
+    client_secret: secret,
+    scopes: scopes.length === 0 ? undefined : scopes,
+    audience,
+    auth: inBody ? 'body' : undefined,
+  };
+}
+
+export const sentInHeader =
+  'id and secret are sent to a token endpoint in a header; where it wants them in the body, oauth2.auth: body does that';
+export const verifiedEndpoint = 'the certificate of its token endpoint is verified; oauth2.ca names whom to trust';
