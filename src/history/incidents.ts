@@ -53,6 +53,8 @@ export interface PastDelivery {
 export interface IncidentDetail extends PastIncident {
   readonly votes: readonly PastVote[];
   readonly closingVotes: readonly PastVote[] | null;
+  /** What was wrong after that, where it was something else. */
+  readonly laterCauses: readonly { readonly at: number; readonly cause: string }[];
   /** How the verdict went, from the round that opened it on. */
   readonly timeline: readonly {
     readonly at: number;

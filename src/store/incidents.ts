@@ -34,7 +34,15 @@ export function readIncident(database: Database.Database, id: string): IncidentD
   const { target, ...own } = row;
   const incident = incidentOf(target, own);
   const { votes, closingVotes, timeline } = incident;
-  return { ...pastOf(incident), votes, closingVotes, timeline, deliveries: readDeliveries(database, target, id) };
+  const laterCauses = incident.laterCauses.map(({ at, cause }) => ({ at, cause }));
+  return {
+    ...pastOf(incident),
+    votes,
+    closingVotes,
+    laterCauses,
+    timeline,
+    deliveries: readDeliveries(database, target, id),
+  };
 }
 
 function readDeliveries(database: Database.Database, target: string, incident: string): IncidentDetail['deliveries'] {

@@ -97,6 +97,9 @@ const Delivery = z.strictObject({
 export const IncidentDetail = Incident.extend({
   votes: z.array(Vote),
   closing_votes: z.array(Vote).nullable(),
+  later_causes: z
+    .array(z.strictObject({ at: Moment, cause: z.string() }))
+    .describe('What was wrong after that, where it was something else.'),
   timeline: z.array(z.strictObject({ at: Moment, status: Status, up: z.int(), down: z.int(), unknown: z.int() })),
   deliveries: z.array(Delivery),
 }).describe('An incident with its votes, its timeline and its deliveries.');

@@ -80,6 +80,10 @@ notify:
     expect(await held()).toEqual(['backup is down: ended with exit code 137: ended by SIGKILL']);
   });
 
+  const read = async (path: string) => (await fetch(`${url}${path}`)).text();
+  const [{ id }] = JSON.parse(await read('/api/v1/incidents?open=true')).incidents;
+  expect(await read(`/incidents/${encodeURIComponent(id)}`)).toContain('now because <bdi>ended with exit code 137');
+
   const well = beat('echo copied');
   expect(await text(well.child.stdout)).toBe('copied\n');
   expect(await well.ended).toEqual([0, null]);

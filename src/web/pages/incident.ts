@@ -73,7 +73,7 @@ function voteTable(votes: readonly PastVote[]): Markup {
   )}</tbody></table></div>`;
 }
 
-function timeline({ timeline: verdicts, startedAt, openedAt, endedAt }: IncidentDetail): Markup {
+function timeline({ timeline: verdicts, laterCauses, startedAt, openedAt, endedAt }: IncidentDetail): Markup {
   const words = texts.incident;
   const line = (at: number, what: Markup) => ({ at, what });
   const lines = [
@@ -85,6 +85,7 @@ function timeline({ timeline: verdicts, startedAt, openedAt, endedAt }: Incident
         html`${state(status, texts.states[status])} <span class="soft">${words.counts(up, down, unknown)}</span>`,
       ),
     ),
+    ...laterCauses.map(({ at, cause }) => line(at, html`${words.nowBecause} ${foreign(cause)}`)),
     ...(endedAt === null ? [] : [line(endedAt, html`${words.firstGood}`)]),
   ].toSorted((a, b) => a.at - b.at);
   return html`<ol class="times">${lines.map(({ at, what }) => html`<li>${moment(at)} ${what}</li>`)}</ol>`;

@@ -140,6 +140,7 @@ export const incidentTexts = {
   deliveries: 'Who was told',
   nobody: 'Nobody: no delivery was made.',
   firstFailing: 'first failing round',
+  nowBecause: 'now because',
   openedNow: 'opened',
   firstGood: 'first good round',
   counts: (up: number, down: number, unknown: number) => `${up} up, ${down} down, ${unknown} unknown`,

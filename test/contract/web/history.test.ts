@@ -38,6 +38,7 @@ test('a series has its steps, a report each target, and incidents their deliveri
   const [{ id }] = (await get(`${base}/api/v1/incidents?open=true`)).body.incidents;
   expect((await get(`${base}/api/v1/incidents/${id}`)).body.incident).toMatchObject({
     started_at: new Date(start + 5 * minute - 30_000).toISOString(),
+    later_causes: [],
     deliveries: [{ kind: 'opened', recipient: 'ops@example.com', state: 'pending' }],
   });
   expect((await get(`${base}/api/v1/incidents/nonsense`)).status).toBe(404);
