@@ -38,10 +38,11 @@ export function describeDuration(ms: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
-/** A measured time with three significant digits, for people: `0.0451 ms`, `131 ms`, `1.25 s`, `25.0 s`. */
+/** A measured time with three significant digits, for people: `45.1 µs`, `131 ms`, `1.25 s`, `25.0 s`. */
 export function formatSeconds(seconds: number): string {
   if (seconds >= 10) return `${seconds.toFixed(1)} s`;
   if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  if (seconds > 0 && seconds < 0.0009995) return `${Number((seconds * 1_000_000).toPrecision(3))} µs`;
   return `${Number((seconds * 1_000).toPrecision(3))} ms`;
 }
 

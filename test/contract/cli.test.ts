@@ -58,7 +58,7 @@ test.each([
 test('an open port is up, a closed one is down and says so', async () => {
   await using server = await tcpServer((socket) => socket.end('hello\r\n'));
   const up = await commandHere(['check', 'tcp', `127.0.0.1:${server.port}`, '--expect', 'hello']);
-  expect(up.out).toMatch(/^UP {2}tcp 127\.0\.0\.1:\d+\n {2}address +127\.0\.0\.1\n {2}took +[\d.]+ ms\n/);
+  expect(up.out).toMatch(/^UP {2}tcp 127\.0\.0\.1:\d+\n {2}address +127\.0\.0\.1\n {2}took +[\d.]+ [mµ]s\n/);
   expect(up.out).toMatch(/^ {2}answer +hello$/m);
   const down = await commandHere(['check', 'tcp', `127.0.0.1:${await closedPort()}`]);
   expect(down).toMatchObject({ code: 1, err: '' });

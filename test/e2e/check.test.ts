@@ -21,7 +21,7 @@ test('the certificate of a self-signed server is named as what is wrong', async 
       /^DOWN {2}http https:\/\/127\.0\.0\.1:\d+\n {2}the certificate is not trusted: it is self-signed\n/,
     );
     expect(out).toContain("(certificate_untrusted: the target's fault)");
-    expect(out).toMatch(/^ {4}tls +[\d.]+ ms$/m);
+    expect(out).toMatch(/^ {4}tls +[\d.]+ [mµ]s$/m);
     expect(out).toMatch(/^ {2}certificate +CN=Test server$/m);
     const lenient = await command(['check', 'http', `https://127.0.0.1:${port}`, '--no-tls-verify']);
     expect(lenient.code).toBe(0);
@@ -39,11 +39,11 @@ test('a ping shows its four attempts', async (context) => {
     context.skip(`ping is not possible here: ${out}`);
   }
   expect(code).toBe(0);
-  expect(out.match(/^ {2}#[1-4] {2}OK +[\d.]+ ms +TTL \d+$/gm)).toHaveLength(4);
+  expect(out.match(/^ {2}#[1-4] {2}OK +[\d.]+ [mµ]s +TTL \d+$/gm)).toHaveLength(4);
   expect(out).toContain('4 sent, 4 answered, 0% lost');
   // The first reply of a fresh process waits half a second to be read: that must not be taken for its round trip.
   const times = [...out.matchAll(/ OK +([\d.]+) ms/g)].map(([, ms]) => Number(ms));
-  expect(Math.max(...times)).toBeLessThan(400);
+  expect(Math.max(0, ...times)).toBeLessThan(400);
 });
 
 test('a closed udp port is refused', async () => {

@@ -59,7 +59,7 @@ ${nodes}`);
   const http = await command(['check', 'http', target, ...through]);
   expect(http).toMatchObject({ code: 0, err: '' });
   expect(http.out).toMatch(/^report: http:\/\/127\.0\.0\.1:\d+\/check-report\/\w+$/m);
-  expect(http.out).toMatch(/^de7 +Berlin, Germany +up +[\d.]+ ms +127\.0\.0\.1$/m);
+  expect(http.out).toMatch(/^de7 +Berlin, Germany +up +[\d.]+ [mµ]s +127\.0\.0\.1$/m);
   expect(http.out).toMatch(/^2 up, 0 down, 0 unknown$/m);
   expect((await command(['check', 'tcp', target, ...through, '--node', 'us3'])).out).toMatch(
     /^1 up, 0 down, 0 unknown$/m,

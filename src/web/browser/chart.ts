@@ -1,6 +1,6 @@
 // The latency chart of a target's page: drawn by uPlot in place of the picture that the server drew, moved by mouse and keys.
 import type UPlot from 'uplot';
-import { createPlot, namesOf, type Plot, resize, type Series } from './plot.ts';
+import { createPlot, isShade, namesOf, type Plot, resize, type Series } from './plot.ts';
 import { possible, shifted, type View, zoomed } from './view.ts';
 
 const place = document.querySelector<HTMLElement>('[data-series]');
@@ -29,7 +29,7 @@ function begin(place: HTMLElement, url: string): void {
   }
 
   function draw(series: Series): void {
-    const isKnown = series.lines.some(({ p50 }) => p50.some((value) => value !== null));
+    const isKnown = series.events.some(isShade) || series.lines.some(({ p50 }) => p50.some((value) => value !== null));
     place.classList.toggle('drawn', isKnown);
     if (!isKnown) return;
     stage.setAttribute('aria-label', series.label);

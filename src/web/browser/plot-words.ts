@@ -27,6 +27,7 @@ export function niceTop(highest: number): number {
 export function lengthOf(seconds: number): string {
   if (seconds >= 10) return `${seconds.toFixed(1)} s`;
   if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  if (seconds > 0 && seconds < 0.0009995) return `${Number((seconds * 1_000_000).toPrecision(3))} µs`;
   return `${Number((seconds * 1_000).toPrecision(3))} ms`;
 }
 

@@ -40,6 +40,7 @@ export interface PlotEvents {
 
 const height = 300;
 const shades = ['down', 'partial', 'unknown', 'maintenance'];
+export const isShade = ({ kind }: Happening): boolean => shades.includes(kind);
 
 export interface Plot {
   readonly self: UPlot;
@@ -101,7 +102,8 @@ function optionsOf(series: Series, width: number): UPlot.Options {
         grid,
         ticks: grid,
         size: 78,
-        values: (_, at) => at.map((one) => (one === 0 ? '0' : lengthOf(one))),
+        // Where nothing was measured there is no scale.
+        values: ({ data }, at) => at.map((one) => (!hasTimes(data) ? '' : one === 0 ? '0' : lengthOf(one))),
       },
     ],
     cursor: { drag: { x: true, y: false, setScale: false }, y: false },
@@ -166,14 +168,15 @@ function paint(self: UPlot, { events }: Series, one: Painter): void {
   self.ctx.restore();
 }
 
-const paintShade: Painter = ({ ctx, bbox: { top, height: high } }, { kind }, left, right) => {
-  if (!shades.includes(kind)) return;
-  ctx.fillStyle = clear(colourOf(kind), 0.14);
+const paintShade: Painter = ({ ctx, bbox: { top, height: high } }, event, left, right) => {
+  if (!isShade(event)) return;
+  ctx.fillStyle = clear(colourOf(event.kind), 0.14);
   ctx.fillRect(left, top, Math.max(right - left, 2), high);
 };
 
-const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, { kind }, left) => {
-  if (shades.includes(kind)) return;
+const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, event, left) => {
+  if (isShade(event)) return;
+  const { kind } = event;
   const unit = devicePixelRatio;
   ctx.fillStyle = ctx.strokeStyle = colourOf(kind === 'incident' ? 'down' : kind === 'late' ? 'maintenance' : 'soft');
   ctx.lineWidth = unit;
@@ -196,6 +199,9 @@ const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, { kind }, left
 function dataOf({ at, lines }: Series): UPlot.AlignedData {
   return [at, ...lines.flatMap(({ p95, p50, min }) => [p95, p50, min])];
 }
+
+const hasTimes = ([, ...rows]: UPlot.AlignedData): boolean =>
+  rows.some((row) => row.some((value) => typeof value === 'number'));
 
 // A point that has no neighbours would not be seen.
 function alone(self: UPlot, row: number): number[] {

@@ -1,6 +1,6 @@
 import type { ChangeKind } from '#history/changes.ts';
 import { formatSeconds } from '#kernel/units.ts';
-import { foreign, html, type Markup, moment } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
 /** Figures of a step; null where there is nothing to go by. */
@@ -39,12 +39,14 @@ const [width, height, left, bottom] = [960, 260, 58, 24];
 export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
   const all = lines.flatMap(({ points }) => points.map(({ p95 }) => p95 ?? 0));
   const top = niceTop(Math.max(0, ...all));
-  if (top === 0) return html`<p class="soft">${texts.target.noLatency}</p>`;
+  const isEmpty = top === 0;
+  if (isEmpty && !events.some(isShade)) return html`<p class="soft">${texts.target.noLatency}</p>`;
   const x = (at: number) => left + ((at - from) / Math.max(1, to - from)) * (width - left - 8);
-  const y = (seconds: number) => 8 + (1 - seconds / top) * (height - bottom - 8);
+  const heightOf = (share: number) => 8 + (1 - share) * (height - bottom - 8);
+  const y = (seconds: number) => heightOf(seconds / top);
   const grid = [0, 0.25, 0.5, 0.75, 1].map(
     (share) =>
-      html`<path class="grid" d="M${left} ${y(top * share).toFixed(1)}H${width - 8}"/><text x="${left - 8}" y="${(y(top * share) + 4).toFixed(1)}" text-anchor="end">${share === 0 ? '0' : formatSeconds(top * share)}</text>`,
+      html`<path class="grid" d="M${left} ${heightOf(share).toFixed(1)}H${width - 8}"/>${isEmpty ? nothing : html`<text x="${left - 8}" y="${(heightOf(share) + 4).toFixed(1)}" text-anchor="end">${share === 0 ? '0' : formatSeconds(top * share)}</text>`}`,
   );
   const shades = events.map((event) => {
     if (!isShade(event)) return markOf(event, x(event.from));
@@ -72,7 +74,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
       html`<text x="${x(at).toFixed(1)}" y="${height - 6}" text-anchor="${index === 0 ? 'start' : index === 4 ? 'end' : 'middle'}">${shortTime(at, to - from)}</text>`,
   );
   return html`<figure class="chart"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${texts.target.latencyLabel(lines.map(({ name }) => name))}">${shades}${grid}${times}${drawn}</svg>
-<p class="legend">${lines.map(({ name }, index) => html`<span><i class="line-${index % 6}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
+<p class="legend">${isEmpty ? html`<span>${texts.target.noLatency}</span>` : lines.map(({ name }, index) => html`<span><i class="line-${index % 6}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
 }
 
 const isShade = ({ kind }: ChartEvent): boolean =>

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describeDuration, Duration, formatDuration, parseDuration, Percentage, Size } from '#kernel/units.ts';
+import {
+  describeDuration,
+  Duration,
+  formatDuration,
+  formatSeconds,
+  parseDuration,
+  Percentage,
+  Size,
+} from '#kernel/units.ts';
 
 const Milliseconds = fc.integer({ min: 0, max: 2 ** 45 });
 
@@ -51,6 +59,19 @@ test.each([
   [86_400_000, '1d'],
 ])('%d ms is described as %s', (ms, words) => {
   expect(describeDuration(ms)).toBe(words);
+});
+
+test.each([
+  [0, '0 ms'],
+  [0.000_007, '7 µs'],
+  [0.000_045_12, '45.1 µs'],
+  [0.000_999_4, '999 µs'],
+  [0.000_999_9, '1 ms'],
+  [0.1314, '131 ms'],
+  [1.254, '1.25 s'],
+  [25, '25.0 s'],
+])('%d s of a measurement are %s', (seconds, words) => {
+  expect(formatSeconds(seconds)).toBe(words);
 });
 
 test('the codec of durations gives back what it took', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Figures, HistoryReader, SeriesQuery } from '#history/reader.ts';
 import { noTime } from '#history/spells.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
-import { eventList } from '#web/pages/chart.ts';
+import { eventList, latencyChart } from '#web/pages/chart.ts';
 import { chartOf, seriesJson } from '#web/pages/history-values.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
@@ -72,4 +72,15 @@ test('neighbours that are alike are one shade, and late answers and changes stan
     { from: now / 1_000 - 90, to: now / 1_000 - 90, kind: 'late', words: '2 answers came late' },
   ]);
   expect(String(eventList(chart))).toContain('2 events in this span');
+});
+
+test('where nothing answered the chart shows that it was down, and no scale; where nobody looked it says so', async () => {
+  const { sources } = reading([part(now - 2 * minute, minute, 0), part(now - minute, minute, 0)]);
+  const target = { name: 'shop', everyMs: minute };
+  const down = String(latencyChart(await chartOf(sources, target, namedSpan('10m', now))));
+  expect(down).toContain('<rect class="shade f-down"');
+  expect(down).toContain('No times were measured in this span.');
+  expect(down).not.toContain('NaN');
+  const empty = String(latencyChart(await chartOf(reading().sources, target, namedSpan('10m', now))));
+  expect(empty).toBe('<p class="soft">No times were measured in this span.</p>');
 });
