@@ -7,6 +7,8 @@ export interface Wanted {
   readonly status: Plain | undefined;
   readonly latencyMs: number | null;
   readonly certificateMs: number | null;
+  /** How long its domain has to last, by which condition. */
+  readonly domain: { readonly leastMs: number; readonly index: number } | null;
   readonly body: { readonly [key: string]: Plain };
   /** Texts that the answer must be one of, where it is compared as a whole. */
   readonly answers: readonly string[];
@@ -32,6 +34,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
   const body: Record<string, Plain> = {};
   const answers: string[] = [];
   const refused: string[] = [];
+  let domain: Wanted['domain'] = null;
   let [latencyMs, certificateMs, rcode, isConnected]: [number | null, number | null, string | null, boolean] = [
     null,
     null,
@@ -39,7 +42,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
     true,
   ];
 
-  const takers: Readonly<Record<string, (condition: Condition) => string | null>> = {
+  const takers: Readonly<Record<string, (condition: Condition, index: number) => string | null>> = {
     STATUS({ operator, right }) {
       const accepts = statusTest(operator, right);
       if (accepts === null) return 'a status is compared with codes only';
@@ -56,6 +59,12 @@ export function readConditions(conditions: readonly string[]): Wanted {
       const least = millisecondsOf(right);
       if (least === null || !['>', '>='].includes(operator)) return 'a certificate can only be asked to last longer';
       certificateMs = Math.max(certificateMs ?? 0, least);
+      return null;
+    },
+    DOMAIN_EXPIRATION({ operator, right }, index) {
+      const least = millisecondsOf(right);
+      if (least === null || !['>', '>='].includes(operator)) return 'a domain can only be asked to last longer';
+      domain = { leastMs: Math.max(domain?.leastMs ?? 0, least), index };
       return null;
     },
     CONNECTED({ operator, right }) {
@@ -78,11 +87,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
   conditions.forEach((text, index) => {
     const condition = parseCondition(text);
     const take = takers[condition?.left.of ?? ''];
-    const without =
-      condition?.left.of === 'DOMAIN_EXPIRATION'
-        ? 'the check domain looks at that, as a target of its own'
-        : noSuchThing;
-    const why = condition === null ? 'it cannot be read' : take === undefined ? without : take(condition);
+    const why = condition === null ? 'it cannot be read' : take === undefined ? noSuchThing : take(condition, index);
     if (why !== null) lost.push({ index, why });
   });
   const json = jsonOf(terms);
@@ -93,6 +98,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
         : (statusRanges((code) => statuses.every((accepts) => accepts(code))) ?? undefined),
     latencyMs,
     certificateMs,
+    domain,
     body: json === null ? body : { ...body, json },
     answers,
     refused,

@@ -4,6 +4,7 @@ import type { Environment } from '#config/environment.ts';
 import { find, type Located } from '#config/located.ts';
 import { orExplain, readSources, type Source } from '#config/source.ts';
 import { foreignDuration, durationWithin } from '../convert.ts';
+import { addDomains, domainOf, type DomainWish } from '../domains.ts';
 import { Draft, labelsOf } from '../draft.ts';
 import { sentInHeader } from '../http-client.ts';
 import { joinDeep, mapTexts, placeAt, readForeign } from '../source.ts';
@@ -18,8 +19,10 @@ export async function importGatus(paths: readonly string[], env: Environment): P
   const root = joinDeep(sources.map((source, order) => mapTexts(readForeign(source, order), expandable)));
   const draft = new Draft();
   const told = readAlerting(root, draft, env);
+  const domains: DomainWish[] = [];
   for (const [index] of find(root, ['endpoints'])?.children ?? [])
-    addEndpoint(root, ['endpoints', Number(index)], draft, told);
+    addEndpoint(root, ['endpoints', Number(index)], { draft, told, domains });
+  addDomains(draft, domains, placeAt(root, []));
   for (const [index] of find(root, ['external-endpoints'])?.children ?? [])
     addExternal(root, ['external-endpoints', Number(index)], { draft, told, env });
   for (const [index, suite] of find(root, ['suites'])?.children ?? []) {
@@ -53,9 +56,13 @@ async function filesUnder(path: string): Promise<readonly Source[]> {
   return read.flatMap(({ sources }) => sources);
 }
 
-type Telling = ReturnType<typeof readAlerting>;
+interface Adding {
+  readonly draft: Draft;
+  readonly told: ReturnType<typeof readAlerting>;
+  readonly domains: DomainWish[];
+}
 
-function addEndpoint(root: Located, path: readonly (string | number)[], draft: Draft, told: Telling): void {
+function addEndpoint(root: Located, path: readonly (string | number)[], { draft, told, domains }: Adding): void {
   const place = placeAt(root, path);
   const read = Endpoint.safeParse(find(root, path)?.value);
   if (!read.success) {
@@ -77,6 +84,18 @@ function addEndpoint(root: Located, path: readonly (string | number)[], draft: D
     draft.note('lost', where, `${title}: the condition ${endpoint.conditions[index]}: ${why}`);
   }
   const { rule, notify } = told(endpoint.alerts, { title, group: endpoint.group, place });
+  if (checked.wanted.domain !== null) {
+    const { leastMs, index } = checked.wanted.domain;
+    const condition = placeAt(root, [...path, 'conditions', index]);
+    const domain = domainOf(endpoint.url);
+    if (domain === null)
+      draft.note(
+        'lost',
+        condition,
+        `${title}: the condition ${endpoint.conditions[index]}: no domain in its address is registered with a registry`,
+      );
+    else domains.push({ place: condition, title, domain, withinMs: leastMs, rule, notify });
+  }
   const besides = rulesBesides(checked).map(({ name, body }) => {
     draft.note(
       'differs',

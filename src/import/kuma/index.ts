@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { WatchpostError } from '#kernel/errors.ts';
 import { explainSystemError } from '#config/source.ts';
 import { durationWithin } from '../convert.ts';
+import { addDomains, domainOf, type DomainWish } from '../domains.ts';
 import { Draft, labelsOf, type PlainMap, isLeftOut } from '../draft.ts';
 import { readBackup } from './backup.ts';
 import { readDatabase } from './database.ts';
@@ -36,10 +37,12 @@ function draftOf(data: KumaData): Draft {
   const byId = new Map(data.monitors.map((monitor) => [monitor.id, monitor]));
   const told = addNotifications(data, draft);
   const names = new Map<number, string>();
+  const domains: DomainWish[] = [];
   for (const monitor of data.monitors.toSorted((a, b) => a.id - b.id)) {
-    const name = addMonitor(monitor, { data, byId, told, draft });
+    const name = addMonitor(monitor, { data, byId, told, draft, domains });
     if (name !== null) names.set(monitor.id, name);
   }
+  addDomains(draft, domains, data.place);
   addMaintenance(data, names, draft);
   const url = data.settings.get('primaryBaseURL');
   if (url !== undefined && /^https?:/.test(url)) draft.sections.set('http', { public_url: url });
@@ -58,9 +61,10 @@ interface Making {
   readonly byId: ReadonlyMap<number, Monitor>;
   readonly told: (monitor: Monitor) => readonly string[];
   readonly draft: Draft;
+  readonly domains: DomainWish[];
 }
 
-function addMonitor(monitor: Monitor, { data, byId, told, draft }: Making): string | null {
+function addMonitor(monitor: Monitor, { data, byId, told, draft, domains }: Making): string | null {
   const place = `${data.place} monitor ${monitor.id}`;
   const title = monitor.name ?? `monitor ${monitor.id}`;
   if (monitor.type === 'group') return null;
@@ -80,8 +84,8 @@ function addMonitor(monitor: Monitor, { data, byId, told, draft }: Making): stri
       place,
       `${title}: the repetition of its messages; remind under notify holds for all targets of a recipient`,
     );
-  if (monitor.domain_expiry_notification)
-    draft.note('lost', place, `${title}: the expiry of its domain is not watched`);
+  const domain = watchedDomain(monitor);
+  if (domain !== null) domains.push({ place, title, domain, notify, ...endOfDomains(data, draft) });
   return draft.target({
     place,
     title,
@@ -124,8 +128,35 @@ function rulesOf(monitor: Monitor, made: PlainMap, { settings }: KumaData, draft
   const rule = draft.rule(name, { failing: 'majority', rounds, recover: 1, confirm });
   const isSecure = made['check'] === 'http' && String(monitor.url).startsWith('https:');
   if (!monitor.expiry_notification || !isSecure) return [rule];
-  const days = Math.max(...(settings.get('tlsExpiryNotifyDays')?.match(/\d+/g) ?? ['21']).map(Number));
-  return [rule, draft.rule('certificate', { certificate: { expires_within: `${Math.min(Math.max(days, 1), 365)}d` } })];
+  const days = longestDays(settings.get('tlsExpiryNotifyDays'));
+  return [rule, draft.rule('certificate', { certificate: { expires_within: `${days}d` } })];
+}
+
+const longestDays = (list = '21') => Math.min(Math.max(...(list.match(/\d+/g) ?? ['1']).map(Number), 1), 365);
+
+const hostTypes: readonly (string | undefined)[] = ['port', 'ping', 'dns', 'smtp', 'mqtt'];
+const urlTypes: readonly (string | undefined)[] = [
+  'http',
+  'keyword',
+  'json-query',
+  'real-browser',
+  'websocket-upgrade',
+];
+
+// Kuma passes over what is no domain as well.
+function watchedDomain({
+  domain_expiry_notification: isWatched,
+  type,
+  url = '',
+  hostname = '',
+}: Monitor): string | null {
+  if (!isWatched) return null;
+  return domainOf(urlTypes.includes(type) ? url : hostTypes.includes(type) ? hostname : '');
+}
+
+function endOfDomains({ settings }: KumaData, draft: Draft): Pick<DomainWish, 'withinMs' | 'rule'> {
+  const rule = draft.rule('down-1', { failing: 'majority', rounds: 1, recover: 1, confirm: false });
+  return { withinMs: longestDays(settings.get('domainExpiryNotifyDays')) * 86_400_000, rule };
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -154,6 +185,10 @@ function noteGeneralities(data: KumaData, draft: Draft): void {
   say(
     draft.rules.has('certificate'),
     'the end of a certificate is told once, and reminded of, not three times by days',
+  );
+  say(
+    checks.some(({ check }) => check === 'domain'),
+    'the end of a domain is told once, and reminded of, not three times by days',
   );
   say(draft.notify.size > 0, 'what begins within 30s shares a message');
   say(

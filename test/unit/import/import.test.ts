@@ -105,6 +105,76 @@ test.each([
   });
 });
 
+test('conditions on the expiry of domains become a target for each domain, told of to all who wanted to know', async () => {
+  const { text, list } = await fromText(
+    'gatus',
+    'domains',
+    `alerting: { ntfy: { topic: shop }, opsgenie: { api-key: abc } }
+endpoints:
+  - { name: www, url: "https://www.example.co.uk/", conditions: ["[DOMAIN_EXPIRATION] > 720h"], alerts: [{ type: ntfy }] }
+  - { name: mail, url: "tcp://mail.example.co.uk:25", conditions: ["[DOMAIN_EXPIRATION] >= 240h"], alerts: [{ type: opsgenie }] }
+  - { name: far, url: "https://example.com", conditions: ["[DOMAIN_EXPIRATION] > 1h"] }
+  - { name: inside, url: "https://shop.internal", conditions: ["[DOMAIN_EXPIRATION] > 720h"] }
+  - { name: ended, url: "https://example.com", conditions: ["[DOMAIN_EXPIRATION] < 720h"] }
+`,
+  );
+  const { targets, rules } = parse(text) as { targets: Record<string, { rules?: unknown }>; rules: unknown };
+  expect(targets['domain-example-co-uk']).toEqual({
+    check: 'domain',
+    host: 'example.co.uk',
+    every: '1h',
+    rules: ['down', 'domain-30d'],
+    notify: ['ntfy', 'opsgenie'],
+  });
+  expect(targets['domain-example-com']).toMatchObject({ host: 'example.com', rules: ['down', 'domain-1d'] });
+  expect(Object.keys(targets)).toHaveLength(7);
+  expect(rules).toMatchObject({
+    'domain-30d': { domain: { expires_within: '30d' } },
+    'domain-1d': { domain: { expires_within: '1d' } },
+  });
+  expect(targets['www']?.rules).toBeUndefined();
+  const own = list.split('\n').filter((line) => /\bdomain\b|DOMAIN/.test(line) && line.startsWith('domains.in'));
+  expect(own).toEqual([
+    'domains.in:6:64: lost: inside: the condition [DOMAIN_EXPIRATION] > 720h: no domain in its address is registered with a registry',
+    'domains.in:7:61: lost: ended: the condition [DOMAIN_EXPIRATION] < 720h: a domain can only be asked to last longer',
+    'domains.in:3:66: differs: www: its domain is a target of its own, domain-example-co-uk, not part of being up',
+    'domains.in:4:68: differs: mail: its domain is a target of its own, domain-example-co-uk, not part of being up',
+    'domains.in:5:59: differs: far: its domain is a target of its own, domain-example-com, not part of being up',
+    'domains.in:1:1: differs: everywhere: a domain whose registry has no RDAP server is told of once as UNKNOWN',
+  ]);
+});
+
+test('monitors of Uptime Kuma that tell of the end of their domains become a target for each domain', async () => {
+  const monitor = { interval: 60, active: true, domainExpiryNotification: true, maxretries: 2 };
+  const { text, list } = await fromText(
+    'kuma',
+    'kuma-domains',
+    JSON.stringify({
+      notificationList: [],
+      monitorList: [
+        { id: 1, name: 'Web', type: 'http', url: 'https://www.example.com/', ...monitor },
+        { id: 2, name: 'Port', type: 'port', hostname: 'mail.example.com', port: 25, ...monitor },
+        { id: 3, name: 'Inside', type: 'ping', hostname: 'nas.lan', ...monitor },
+        { id: 4, name: 'Address', type: 'ping', hostname: '127.0.0.1', ...monitor },
+        { id: 5, name: 'Other', type: 'ping', hostname: 'example.org', ...monitor, domainExpiryNotification: false },
+      ],
+    }),
+  );
+  const { targets, rules } = parse(text) as { targets: Record<string, unknown>; rules: unknown };
+  expect(Object.keys(targets)).toEqual(['web', 'port', 'inside', 'address', 'other', 'domain-example-com']);
+  expect(targets['domain-example-com']).toEqual({
+    check: 'domain',
+    host: 'example.com',
+    every: '1h',
+    rules: ['down-1', 'domain-21d'],
+    notify: [],
+  });
+  expect(rules).toMatchObject({ 'domain-21d': { domain: { expires_within: '21d' } } });
+  expect(list).toContain(
+    'kuma-domains.in monitor 2: differs: Port: its domain is a target of its own, domain-example-com, not part of being up',
+  );
+});
+
 test('a database of Uptime Kuma 1 is imported with its results, which can be left behind', async () => {
   const { monitor = [], heartbeat = [] } = kumaTables;
   const old = monitor.filter(({ id }) => [2, 3, 9, 10, 16].includes(Number(id)));

@@ -1,0 +1,52 @@
+import { parse } from 'tldts';
+import { durationWithin } from './convert.ts';
+import type { Draft } from './draft.ts';
+
+/** A target that was not to outlive the registration of its domain. */
+export interface DomainWish {
+  readonly place: string;
+  readonly title: string;
+  readonly domain: string;
+  /** How long before its end somebody wants to know. */
+  readonly withinMs: number;
+  /** The rule about being down. */
+  readonly rule: string;
+  readonly notify: readonly string[];
+}
+
+/** The domain in a URL or a name that somebody has registered; null where there is none. */
+export function domainOf(host: string): string | null {
+  const { domain, isIcann } = parse(host);
+  return isIcann === true ? domain : null;
+}
+
+const dayMs = 86_400_000;
+
+/** Adds a target for each domain, told of to all who wanted to know, by the longest of their times. */
+export function addDomains(draft: Draft, wishes: readonly DomainWish[], place: string): void {
+  for (const [domain, [first, ...others]] of Map.groupBy(wishes, (wish) => wish.domain)) {
+    if (first === undefined) continue;
+    const all = [first, ...others];
+    const within = durationWithin(Math.max(...all.map(({ withinMs }) => withinMs)), dayMs, 365 * dayMs);
+    const name = draft.target({
+      place: first.place,
+      title: `domain ${domain}`,
+      origin: null,
+      keys: {
+        check: 'domain',
+        host: domain,
+        every: '1h',
+        rules: [first.rule, draft.rule(`domain-${within}`, { domain: { expires_within: within } })],
+        notify: [...new Set(all.flatMap(({ notify }) => notify))],
+      },
+    });
+    for (const wish of all)
+      draft.note(
+        'differs',
+        wish.place,
+        `${wish.title}: its domain is a target of its own, ${name}, not part of being up`,
+      );
+  }
+  if (wishes.length > 0)
+    draft.note('differs', place, 'everywhere: a domain whose registry has no RDAP server is told of once as UNKNOWN');
+}
