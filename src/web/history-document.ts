@@ -2,13 +2,25 @@ import { type ApiErrorCode, ErrorBody } from '#protocol/errors.ts';
 import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
 import { operatorPaths } from './operator-document.ts';
 import { operatorShapes } from './operator-shapes.ts';
-import { Figures, Incident, IncidentDetail, Series, Target, TargetDetail, TargetFigures } from './history-shapes.ts';
+import {
+  Figures,
+  Incident,
+  IncidentDetail,
+  IncidentEvent,
+  Series,
+  StateEvent,
+  Target,
+  TargetDetail,
+  TargetFigures,
+} from './history-shapes.ts';
 
 const shapes = {
   Figures,
   Incident,
   IncidentDetail,
+  IncidentEvent,
   Series,
+  StateEvent,
   Target,
   TargetDetail,
   TargetFigures,
@@ -60,6 +72,7 @@ export function historyDocument() {
           [label, ...span, ...page],
         ),
       },
+      '/api/v1/events': { get: events },
       '/api/v1/openapi.json': {
         get: {
           operationId: 'getHistoryDocument',
@@ -109,6 +122,29 @@ const id = inPath('id', 'The id of the incident, as lists have it; slashes may s
 const header = (description: string) => ({ description, schema: { type: 'string' } });
 const version = { etag: header('The version of the answer.'), 'cache-control': header('`private, no-cache`') };
 const unchanged = { description: 'The same as the version that the caller has.', headers: version };
+
+const events = {
+  operationId: 'getChanges',
+  summary:
+    'Server-sent events: `state` after every round of a target, `incident` when one is opened, changed or closed',
+  description:
+    'For whoever may see the pages. The data of `state` is a `StateEvent`, that of `incident` an `IncidentEvent`.',
+  parameters: [
+    {
+      name: 'last-event-id',
+      in: 'header',
+      schema: { type: 'string' },
+      description: 'The `id` of the last event that was heard: what changed since comes first, as it is now.',
+    },
+  ],
+  responses: {
+    200: {
+      description: 'Events, for 50 seconds; then the client comes back.',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    ...failures(['forbidden', 'too_large']),
+  },
+};
 
 function read(operationId: string, summary: string, body: object, parameters: readonly { readonly in: string }[]) {
   const isOne = parameters.some((parameter) => parameter.in === 'path');

@@ -139,6 +139,29 @@ export const TargetDetail = Target.extend({
   rounds: z.array(Round),
 }).describe('A target with its figures and its last rounds.');
 
+export const StateEvent = z
+  .strictObject({
+    target: z.string(),
+    status: z.enum(['up', 'partial', 'down', 'unknown', 'maintenance']),
+    since: Moment.nullable(),
+    due_at: Moment.nullable().describe('When the last round was due.'),
+    votes: z.record(z.string(), OutcomeStatus).describe('By the names of the nodes.'),
+  })
+  .describe('A target after a round: the data of an event `state`.');
+export const IncidentEvent = z
+  .strictObject({
+    id: z.string(),
+    target: z.string(),
+    rule: z.string(),
+    severity: z.enum(['critical', 'warning', 'info']),
+    cause: z.string(),
+    started_at: Moment,
+    ended_at: Moment.nullable().describe('Null while it is open.'),
+    held: z.string().nullable().describe('Why nobody is told of it for now.'),
+    acknowledged: z.string().nullable(),
+  })
+  .describe('An incident that was opened, changed or closed: the data of an event `incident`.');
+
 export const Series = z
   .strictObject({ from: Moment, to: Moment, step_seconds: Seconds, parts: z.array(Figures) })
   .describe('Figures in steps, those without any result too.');

@@ -1,19 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorBody } from '#protocol/errors.ts';
 import type { Access } from '../access/access.ts';
 import type { Site } from './site.ts';
 import { texts } from './texts.ts';
 
-/** A hook that sends whoever may not read to where he can sign in. */
+/** A hook that sends whoever may not read to where he can sign in; programs get an error. */
 export function onlyReaders(access: Access, site: Site) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (access.mayRead(request)) return;
-    const isPage = (request.headers.accept ?? '').includes('text/html') && request.method === 'GET';
-    if (access.hasUsers && isPage) {
+    const takesPages = (request.headers.accept ?? '').includes('text/html');
+    if (access.hasUsers && takesPages && request.method === 'GET') {
       await reply.redirect(`/login?next=${encodeURIComponent(request.url)}`, 303);
       return;
     }
     const message = access.hasUsers ? texts.problems.signIn : texts.problems.notForStrangers;
+    reply.code(403).header('vary', 'accept');
+    if (!takesPages) {
+      await reply.send(errorBody('forbidden', message));
+      return;
+    }
     const { headers, body } = site.problem({ status: 403, code: 'forbidden', message });
-    await reply.code(403).headers(headers).send(body);
+    await reply.headers(headers).send(body);
   };
 }

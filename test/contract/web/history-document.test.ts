@@ -20,9 +20,9 @@ interface Operation {
 }
 
 const document = historyDocument();
-// What operators call is asked in a test of its own.
+// What operators call, and what goes on for long, is asked in tests of their own.
 const operations = Object.entries(document.paths)
-  .filter(([path]) => path.startsWith('/api/v1/'))
+  .filter(([path]) => path.startsWith('/api/v1/') && path !== '/api/v1/events')
   .map(([path, item]) => ({ path, operation: (item as { get: Operation }).get }));
 const spans = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' };
 

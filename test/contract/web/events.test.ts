@@ -1,0 +1,151 @@
+import { get, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
+import { systemRandom } from '#kernel/random.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
+import { createAccess } from '#web/access/access.ts';
+import { loadAssets } from '#web/assets/assets.ts';
+import { historyDocument } from '#web/history-document.ts';
+import { createBoard } from '#web/live/board.ts';
+import { stateEvents } from '#web/live/events.ts';
+import { createStream } from '#web/live/streams.ts';
+import { monitorRoutes } from '#web/pages/monitor-routes.ts';
+import { createSite } from '#web/pages/site.ts';
+import { startWebServer } from '#web/server.ts';
+import { silentLog } from '../../support/metrics.ts';
+import { noMetrics } from '../../support/no-metrics.ts';
+import { down, incident, vote } from '../../support/store.ts';
+
+const document = historyDocument();
+const operation = document.paths['/api/v1/events'].get;
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const fits = {
+  state: ajv.compile({ ...document.components.schemas['StateEvent'] }),
+  incident: ajv.compile({ ...document.components.schemas['IncidentEvent'] }),
+};
+
+async function serve() {
+  const open: Incident[] = [];
+  const board = createBoard({
+    clock: systemClock,
+    watched: () => [
+      {
+        name: 'shop',
+        check: 'tcp',
+        host: 'shop:80',
+        labels: {},
+        hasObjective: false,
+        rules: [],
+        everyMs: 1_000,
+        holdsMs: 60_000,
+      },
+    ],
+    openIncidents: () => open,
+  });
+  const stream = createStream({
+    clock: systemClock,
+    version: () => board.version,
+    since: stateEvents(board),
+    onChange: (listener) => board.onChange(listener),
+  });
+  const access = createAccess({
+    users: new Map(),
+    userHeader: null,
+    isProxy: () => false,
+    strangers: true,
+    clock: systemClock,
+    random: systemRandom,
+  });
+  const assets = await loadAssets();
+  const site = createSite({ assets, places: ['overview'] });
+  const routes = new Set<string>();
+  const server = await startWebServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    health: { pulses: [], notReady: () => [] },
+    problemPage: (problem) => site.problem(problem),
+    plugins: [
+      async (app) => {
+        app.addHook('onRoute', ({ url }) => void (url.startsWith('/api/') && routes.add(url)));
+        await app.register(
+          monitorRoutes({ site, assets, board, access, overviewStream: stream, changeStream: stream } as never),
+        );
+      },
+    ],
+  });
+  onTestFinished(async () => server.close());
+  return { url: `http://127.0.0.1:${server.addr().port}/api/v1/events`, board, open, routes };
+}
+
+async function ask(url: string, headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  get(url, { headers, agent: false }, resolve).on('error', reject);
+  return promise;
+}
+
+/** Reads as many events as are wanted, and goes. */
+async function hear(response: IncomingMessage, wanted: number) {
+  const heard: { event: 'state' | 'incident'; id: string; data: unknown }[] = [];
+  let [event, id] = ['', ''];
+  for await (const line of createInterface({ input: response })) {
+    if (line.startsWith('event: ')) event = line.slice(7);
+    if (line.startsWith('id: ')) id = line.slice(4);
+    if (line.startsWith('data: ')) heard.push({ event: event as 'state', id, data: JSON.parse(line.slice(6)) });
+    if (heard.length === wanted) break;
+  }
+  response.destroy();
+  return heard;
+}
+
+test('the stream of changes stands in the document, and every event is as the document says', async () => {
+  const { url, board, open, routes } = await serve();
+  expect([...routes]).toEqual(['/api/v1/events']);
+  const stream = await ask(url);
+  expect([stream.statusCode, stream.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const now = systemClock.now();
+  const verdict = { status: 'down' as const };
+  board.roundDone('shop', { dueAt: now, votes: [vote('de1', down())], verdict, inMaintenance: false });
+  open.push(incident('shop', now));
+  board.incidentsChanged(open);
+  const heard = await hear(stream, 2);
+  expect(heard).toMatchObject([
+    { event: 'state', data: { target: 'shop', status: 'down', votes: { de1: 'down' } } },
+    { event: 'incident', data: { target: 'shop', ended_at: null } },
+  ]);
+  for (const { event, data } of heard) expect([fits[event](data), fits[event].errors]).toEqual([true, null]);
+
+  // Who heard all of it hears nothing twice; who heard less hears what changed since.
+  const last = Number(heard.at(-1)?.id);
+  board.roundDone('shop', {
+    dueAt: now + 1_000,
+    votes: [vote('de1')],
+    verdict: { status: 'up' },
+    inMaintenance: false,
+  });
+  const again = await hear(await ask(url, { 'last-event-id': String(last) }), 1);
+  expect(again).toMatchObject([{ event: 'state', data: { status: 'up', votes: { de1: 'up' } } }]);
+  expect(Number(again[0]?.id)).toBeGreaterThan(last);
+});
+
+test('who may not see what is watched, and whose head is too large, is told so as the document says', async () => {
+  const { url } = await serve();
+  const refused = [
+    await ask(url, { 'x-forwarded-for': '192.0.2.1' }),
+    await ask(url, { 'x-long': 'x'.repeat(20_000) }),
+  ];
+  const isError = ajv.compile({ ...document.components.schemas['ErrorBody'] });
+  for (const response of refused) {
+    expect(response.headers['content-type']).toMatch(/^application\/json/);
+    expect(isError(JSON.parse(await text(response)))).toBe(true);
+  }
+  const page = await ask(url, { 'x-forwarded-for': '192.0.2.1', accept: 'text/html' });
+  expect([page.statusCode, page.headers['content-type']]).toEqual([403, 'text/html; charset=utf-8']);
+  page.resume();
+  const seen = ['200', ...refused.map(({ statusCode }) => String(statusCode))];
+  expect(Object.keys(operation.responses).toSorted()).toEqual(seen.toSorted());
+});
