@@ -27,10 +27,22 @@ test.each(distributions)('percentiles of times %s lie within 1% of the exact one
   for (const time of times) sketch.add(time);
   const sorted = times.toSorted((a, b) => a - b);
   for (const quantile of [0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1]) {
-    const exact = sorted[Math.floor(quantile * (sorted.length - 1))] ?? Number.NaN;
+    const exact = sorted[Math.max(Math.ceil(quantile * sorted.length), 1) - 1] ?? Number.NaN;
     expect(Math.abs((sketch.quantile(quantile) ?? 0) - exact) / exact).toBeLessThanOrEqual(0.010001);
   }
 });
+
+test.each([1, 2, 3, 4, 19, 20, 21, 100])(
+  'of %i times percentiles are of the nearest rank, as those of rules are',
+  (count) => {
+    const sketch = createSketch();
+    for (let number = 1; number <= count; number += 1) sketch.add(number * 1_000);
+    for (const quantile of [0.5, 0.95, 0.99]) {
+      const exact = Math.ceil(quantile * count) * 1_000;
+      expect(Math.abs((sketch.quantile(quantile) ?? 0) - exact) / exact).toBeLessThanOrEqual(0.010001);
+    }
+  },
+);
 
 const times = fc.array(fc.integer({ min: 0, max: 2 ** 45 }), { maxLength: 200 });
 
