@@ -106,9 +106,13 @@ function kindOf(forms: readonly Schema[], preset: string | null): Flag['kind'] |
   const scalars = forms.filter((form) => !isObject(form));
   if (scalars.length === 0) return null;
   if (scalars.every((form) => form instanceof z.ZodRecord)) return 'pair';
+  if (scalars.every(isOnlyTrue)) return 'on';
   if (!scalars.every((form) => form instanceof z.ZodBoolean) || preset === null) return 'value';
   return preset === 'true' ? 'off' : 'on';
 }
+
+// What can be nothing but true needs no word for that.
+const isOnlyTrue = (form: Schema) => form instanceof z.ZodLiteral && [...form.values].every((value) => value === true);
 
 // A list of objects has no word of its own: the flags of its first object's keys say it.
 function isObject(form: Schema): boolean {

@@ -77,6 +77,13 @@ test.each<{ type: CheckTypeName; host: string; words: Record<string, readonly st
     words: { send: ['EHLO x\\r\\n'], 'expect-regex': ['^250'] },
     options: { send: 'EHLO x\\r\\n', expect: { regex: '^250' } },
   },
+  { type: 'ping', host: 'a.example', words: { 'dont-fragment': [] }, options: { dont_fragment: true } },
+  {
+    type: 'tcp',
+    host: 'a.example:25',
+    words: { preset: ['smtp'], starttls: [] },
+    options: { preset: 'smtp', starttls: true },
+  },
   { type: 'udp', host: 'a.example:123', words: { send: ['ntp'], tries: ['1'] }, options: { send: 'ntp', tries: 1 } },
   { type: 'udp', host: 'a.example:99', words: { 'send-hex': ['00'] }, options: { send: { hex: '00' } } },
   {
