@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { checkOf, type CheckSpec } from '#checks/index.ts';
+import { checkOf, type CheckSpec, interfaceTypeNames } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
 import { isUrl, webProtocols } from '#kernel/url.ts';
 import { find, type Located, problemAt } from './located.ts';
-import type { Problem } from './problem.ts';
+import { alternatives, type Problem } from './problem.ts';
 
 const urlHint = 'expected the address of a check service, such as "https://check.example.com"';
 /** The form of `service` where somebody else's check service runs the checks. */
@@ -69,12 +69,15 @@ export function inexpressibleProblems(
   root: Located,
 ): readonly Problem[] {
   if (checkOf(target.spec.type).row === null) {
-    const unknown = 'is no check type that the check service at service.url can be asked for';
-    return [problemAt(root, ['targets', target.name, 'check'], unknown)];
+    const known = `${orOwnNodes}, or use ${alternatives(interfaceTypeNames)}`;
+    return [problemAt(root, ['targets', target.name, 'check'], `${notThere}: ${known}`)];
   }
-  const message = 'cannot be asked of the check service at service.url: its API takes the check type and the host only';
+  const message = `${notThere}, whose API takes the check type and the host only: leave it out, or ${orOwnNodes}`;
   return inexpressibleOptions(target.spec).map((option) => problemAt(root, ['targets', target.name, option], message));
 }
+
+const notThere = 'cannot be asked of the check service at service.url';
+const orOwnNodes = 'leave out service, since nodes of your own can do it';
 
 /** The options of a spec that the interface has no word for: all that differ from their defaults. */
 export function inexpressibleOptions(spec: CheckSpec): readonly string[] {
