@@ -9,7 +9,7 @@ import { startHttpTarget } from '../support/http-target.ts';
 const hostile = '<script>alert(1)</script>"\'\u202eesrever ' + 'x'.repeat(200);
 
 test('the form starts a check of every type, and its report fills while one looks', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using service = await startService({ transport: await threadNodes() });
   for (const type of ['http', 'tcp', 'dns', 'udp']) {
@@ -27,7 +27,7 @@ test('the form starts a check of every type, and its report fills while one look
 });
 
 test('results come in one by one, without a reload and without moving what was opened', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   const settle = new Map<string, (outcome: Outcome) => void>();
   const transport = fakeNodes(places, async (node) => new Promise((resolve) => settle.set(node, resolve)));
   await using service = await startService({ transport });
@@ -58,7 +58,7 @@ test.for<[string, BrowserContextOptions]>([
   ['phone, dark', { ...devices.phone, colorScheme: 'dark' }],
   ['wall, dark', { ...devices.wall, colorScheme: 'dark' }],
 ])('the form, the nodes, a report and an error are good on a %s', async ([, options], context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using service = await startService({ transport: await threadNodes() });
   await using tab = await openTab(browser, service.url, options);
@@ -74,7 +74,7 @@ test.for<[string, BrowserContextOptions]>([
 });
 
 test('without scripts the form works, and a report is whole after it loaded itself again', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using service = await startService({ transport: await threadNodes() });
   await using tab = await openTab(browser, service.url, { javaScriptEnabled: false });

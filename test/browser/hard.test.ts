@@ -17,7 +17,7 @@ const looks = [
 ] as const;
 
 test('with a thousand targets of which nothing is known yet the pages are good, and one screen shows all', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using program = await createProgram();
   const names = Array.from({ length: 1_000 }, (_, index) => `target-${index}`);
   const { url } = await program.start(`
@@ -45,7 +45,7 @@ ${names.map((name, index) => `  ${name}: { check: tcp, host: "127.0.0.1:9", cron
 });
 
 test('names and words of others stay words, whatever is in them', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const port = await closedPort();
@@ -78,7 +78,7 @@ pages:
 });
 
 test('while the program is away a page stays, and it goes on when the program is back', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const config = `
@@ -105,7 +105,7 @@ targets: { shop: { check: http, host: "${target.url}", timeout: 900ms } }
 });
 
 test('while the database is damaged the status page says how things are, and what was said on it', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url } = await program.start(`

@@ -68,7 +68,7 @@ async function tabTo(page: Page, selector: string): Promise<void> {
 }
 
 test('every page is walked and used by keyboard alone', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url } = await program.start(config(target.url));

@@ -43,7 +43,7 @@ const mails = [
 ];
 
 test('a mail fits on a phone: nothing is cut off, and why it happened is on the screen without scrolling sideways', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   const page = await (await browser.newContext(phone)).newPage();
   const wide: unknown[] = [];
   for (const { name, message } of mails) {

@@ -23,7 +23,7 @@ const heading = ({ page }: Tab, name: RegExp) =>
   page.getByRole('heading', { level: 1, name }).waitFor({ timeout: 60_000 });
 
 test('a target that goes down and comes back is seen without a reload, and its incident tells the whole story', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url, end } = await program.start(config(target.url));
@@ -77,7 +77,7 @@ async function look(browser: Browser, url: string, paths: readonly string[], hea
 }
 
 test('every page about targets is good on phone, desktop and wall, in light and dark', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url } = await program.start(config(target.url));
@@ -93,7 +93,7 @@ test('every page about targets is good on phone, desktop and wall, in light and 
 });
 
 test('the chart zooms by mouse, wheel and keys, keeps its span in the address, and draws what the server drew without scripts', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url } = await program.start(config(target.url));
@@ -146,7 +146,7 @@ test('the chart zooms by mouse, wheel and keys, keeps its span in the address, a
 });
 
 test('filters are kept in the address and work by keyboard without scripts', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { url } = await program.start(config(target.url));
@@ -162,7 +162,7 @@ test('filters are kept in the address and work by keyboard without scripts', asy
 });
 
 test('with users configured a stranger sees nothing of what is watched until he signs in', async (context) => {
-  await using browser = await openBrowser(context);
+  const browser = await openBrowser(context);
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const hash = '$scrypt$ln=15,r=8,p=1$4IFO6htCCsDcshWEfk4TWw$PeH29v+ClnWs6q4gRQQ7fIB0L7aqn5PJ3iY+zP64NUU';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { expect, type TestContext } from 'vitest';
+import { afterAll, expect, type TestContext } from 'vitest';
 import { needsProgram } from './programs.ts';
 
 const executablePath = '/usr/bin/chromium';
@@ -16,11 +16,14 @@ const switches = [
   '--disable-sync',
 ];
 
-/** Debian's Chromium with a fresh profile. Skips the test where it is not installed; fails it in CI. */
-export async function openBrowser(context: TestContext): Promise<Browser & AsyncDisposable> {
+let running: Promise<Browser> | null = null;
+afterAll(async () => (await running)?.close());
+
+/** Debian's Chromium, one for all tests of a file: each tab has a profile of its own. Skips the test where it is not installed; fails it in CI. */
+export async function openBrowser(context: TestContext): Promise<Browser> {
   needsProgram(context, executablePath, 'chromium');
-  const browser = await chromium.launch({ executablePath, args: switches });
-  return Object.assign(browser, { [Symbol.asyncDispose]: async () => browser.close() });
+  if (running !== null && !(await running).isConnected()) running = null;
+  return (running ??= chromium.launch({ executablePath, args: switches }));
 }
 
 export const devices = {

@@ -120,7 +120,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       dueAt,
       spreads: spreads.size === 0 ? noSpreads : listed(spreads, votes),
       status: isStale ? 'unknown' : status,
-      since: isStale ? heldUntil : since,
+      since: isStale ? heldUntil : downSince(status, since, incidents),
     };
   }
 
@@ -176,6 +176,15 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
   };
+}
+
+// A round in between that nobody could judge, or a start, ends no outage: the incident goes on.
+function downSince(status: ShownStatus, since: number | null, incidents: readonly Incident[]): number | null {
+  if (status !== 'down' || since === null) return since;
+  return Math.min(
+    since,
+    ...incidents.flatMap(({ wording, startedAt }) => (wording.word === 'DOWN' ? [startedAt] : [])),
+  );
 }
 
 function entryOf(entries: Map<string, Entry>, name: string): Entry {

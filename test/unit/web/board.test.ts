@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import type { Incident } from '#monitor/judge/incident.ts';
+import { createBoard } from '#web/live/board.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { incident, start } from '../../support/store.ts';
+
+const minute = 60_000;
+const watched = {
+  name: 'shop',
+  check: 'tcp',
+  host: 'shop:80',
+  labels: {},
+  hasObjective: false,
+  rules: [],
+  everyMs: minute,
+  holdsMs: 60 * minute,
+} as const;
+
+test('an outage goes on over rounds that nobody could judge, and over what else is wrong', () => {
+  const open: Incident[] = [];
+  const clock = new FakeClock(new Date(start + 5 * minute).toISOString());
+  const board = createBoard({ clock, watched: () => [watched], openIncidents: () => open });
+  const see = (status: 'up' | 'down' | 'unknown', at: number) =>
+    board.roundDone('shop', { dueAt: start + at * minute, votes: [], verdict: { status }, inMaintenance: false });
+  const shown = () => {
+    const { status, since } = board.target('shop') ?? {};
+    return [status, ((since ?? Number.NaN) - start) / minute];
+  };
+  const slow = incident('shop', start, { startedAt: start });
+  open.push({ ...slow, wording: { ...slow.wording, word: 'SLOW' } });
+  see('up', 1);
+  see('down', 2);
+  expect(shown()).toEqual(['down', 2]);
+  open.push(incident('shop', start + 3 * minute, { startedAt: start + 2 * minute }));
+  see('unknown', 3);
+  expect(shown()).toEqual(['unknown', 3]);
+  see('down', 4);
+  expect(shown()).toEqual(['down', 2]);
+  open.length = 0;
+  see('up', 5);
+  expect(shown()).toEqual(['up', 5]);
+});
