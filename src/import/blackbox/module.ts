@@ -228,7 +228,8 @@ function dns({ module: { dns: settings }, target, say }: Making): Made {
 function icmp({ module: { icmp: settings }, target, timeout, say }: Making): Made {
   if (settings['source_ip_address'] !== undefined) say('lost', 'source_ip_address');
   const size = settings['payload_size'] === 28 ? undefined : `${Math.min(Math.max(settings.payload_size, 8), 1_472)}B`;
-  const { dont_fragment: isWhole, ttl } = settings;
-  const dont_fragment = isWhole ? true : undefined;
+  // As zero it stands for that of the system.
+  const ttl = settings.ttl === 0 ? undefined : settings.ttl;
+  const dont_fragment = settings.dont_fragment ? true : undefined;
   return { check: 'ping', host: target, count: 1, size, timeout, family: familyOf(settings), dont_fragment, ttl };
 }

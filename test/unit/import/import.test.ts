@@ -330,6 +330,7 @@ test.each([
     module: 'prober: icmp, icmp: { dont_fragment: true, ttl: 9 }',
     keys: { check: 'ping', dont_fragment: true, ttl: 9 },
   },
+  { module: 'prober: icmp, icmp: { ttl: 0 }', keys: { check: 'ping', count: 1 } },
   {
     module: 'prober: http, http: { proxy_url: "http://proxy.example:3128/", skip_resolve_phase_with_proxy: true }',
     keys: { check: 'http', proxy: { url: 'http://proxy.example:3128' } },
