@@ -2,7 +2,7 @@ import type { OutcomeTable } from '../check.ts';
 import type { Detail } from './detail.ts';
 
 export const table: OutcomeTable<Detail> = {
-  did: 'was asked for its health',
+  did: 'heard that it is well',
   columns: ['Health'],
   cells: ({ detail }) => [detail?.health ?? ''],
 };

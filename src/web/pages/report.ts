@@ -91,7 +91,7 @@ function tableOf({ spec, results }: ReportValue): Markup {
         <th scope="row">${node.name}</th>
         <td class="wide">${where === '' ? html`<span class="soft">${texts.report.unknownPlace}</span>` : where}</td>
         <td>${wordsOf(outcome)}</td>
-        <td>${timeOf(outcome)}</td>
+        <td class="brief">${timeOf(outcome)}</td>
         ${found.map((cell) => html`<td class="wrap">${cellOf(cell)}</td>`)}
         <td class="mono">${outcome?.address ?? ''}</td>
         <td class="wide">${outcome === null ? nothing : waterfall(outcome.phases, longest)}</td>
