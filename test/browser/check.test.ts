@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import type { Outcome } from '#checks/index.ts';
 import { failed, failure } from '#checks/index.ts';
 import { expect, test } from 'vitest';
-import { devices, expectGood, openBrowser, openTab } from '../support/browser.ts';
+import { devices, expectGood, focused, openBrowser, openTab } from '../support/browser.ts';
 import { fakeNodes, places, startService, threadNodes } from '../support/check-service.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 
@@ -79,6 +79,7 @@ test('without scripts the form works, and a report is whole after it loaded itse
   await using service = await startService({ transport: await threadNodes() });
   await using tab = await openTab(browser, service.url, { javaScriptEnabled: false });
   await tab.page.goto('/check');
+  await focused(tab.page, '#host');
   await tab.page.keyboard.type(target.url);
   await tab.page.keyboard.press('Enter');
   await tab.page.waitForURL('**/check-report/*');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { focused, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram } from '../support/program.ts';
 
@@ -111,6 +111,7 @@ test('every page is walked and used by keyboard alone', async (context) => {
   await page.locator('details[open]').first().waitFor();
 
   await page.goto('/check');
+  await focused(page, '#host');
   await page.keyboard.type(new URL(target.url).host);
   await tabTo(page, 'button[value=tcp]');
   await page.keyboard.press('Enter');

@@ -60,6 +60,12 @@ export async function openTab(browser: Browser, url: string, options: BrowserCon
   return { page, complaints, [Symbol.asyncDispose]: async () => context.close() };
 }
 
+/** Waits until an element has the focus: a page gives it after it was loaded, and keys that come before are lost. */
+export async function focused(page: Page, selector: string): Promise<void> {
+  const look = `document.activeElement.matches(${JSON.stringify(selector)})`;
+  await expect.poll(() => page.evaluate(look), { timeout: 30_000 }).toBe(true);
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe-core finds fault with in the page as it is. */
