@@ -40,13 +40,14 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
           options,
           interfaceTypeNames,
         );
-        const link = `${baseUrlOf(request, publicUrl)}/check-report/${run.id}`;
+        const report = `check-report/${run.id}`;
         reply.headers({ ...headers, 'cache-control': 'no-store', vary: 'accept' });
-        if (wantsPage(request)) return reply.redirect(link, 303);
+        // A browser stays where it is: the page's own policy lets a form lead nowhere else.
+        if (wantsPage(request)) return reply.redirect(report, 303);
         const started: CheckStarted = {
           ok: 1,
           request_id: run.id,
-          permanent_link: link,
+          permanent_link: `${baseUrlOf(request, publicUrl)}/${report}`,
           nodes: Object.fromEntries(
             run.results.map(({ node }) => [nodeIdOf(node.name, nodeDomain), toDescriptor(node)]),
           ),

@@ -24,7 +24,7 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, probedTypeNames);
     const base = baseUrlOf(request, publicUrl);
     reply.header('vary', 'accept');
-    if (wantsPage(request)) return reply.headers(headers).redirect(`${base}/check-report/${run.id}`, 303);
+    if (wantsPage(request)) return reply.headers(headers).redirect(`../../check-report/${run.id}`, 303);
     reply.code(201).headers({ ...headers, location: `${base}/api/v1/checks/${run.id}` });
     return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));
   });
