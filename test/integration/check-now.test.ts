@@ -77,7 +77,8 @@ test('a form of a browser starts a check of any type and is led to its report', 
       redirect: 'manual',
     });
     expect([type, started.status]).toEqual([type, 303]);
-    const report = started.headers.get('location') ?? '';
+    // Relative to what was asked for, as a browser reads it.
+    const report = new URL(started.headers.get('location') ?? '', `${url}/api/v1/checks`).href;
     await (await fetch(`${report.replace('/check-report/', '/api/v1/checks/')}?wait=20`)).text();
     const page = await (await fetch(report, { headers: asBrowser })).text();
     expect(page).toContain(`<bdi>${type} `);
