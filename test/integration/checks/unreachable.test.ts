@@ -59,7 +59,8 @@ const routes = `
   ip route add default via fd09::ff
 `;
 
-// A router that answers, and has no way on from there.
+// A router that answers, and whose neighbour does not. (What an `unreachable` route refuses, the kernel tells of five times and then
+// once a second, whoever asks: net.ipv4.route.error_burst, which no namespace has of its own.)
 const router = `
   setpriv --pdeathsig KILL unshare --net sleep 60 > /dev/null &
   router=$!
@@ -70,7 +71,11 @@ const router = `
     ip link set far up
     echo 1 > /proc/sys/net/ipv4/ip_forward
     echo 0 > /proc/sys/net/ipv4/icmp_ratelimit
-    ip route add unreachable 10.8.0.0/24
+    ip link add onward type veth peer name nobody
+    echo 50 > /proc/sys/net/ipv4/neigh/onward/retrans_time_ms
+    ip address add 10.8.0.254/24 dev onward
+    ip link set onward up
+    ip link set nobody up
   '
 `;
 
