@@ -1,27 +1,17 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { command } from '../support/command.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { startSmtp } from '../support/smtp.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+import { closedPort } from '../support/tcp-servers.ts';
 
 test('a running program is told to reload, to be silent and that somebody knows', async () => {
   await using target = await startHttpTarget();
   await using smtp = await startSmtp();
   await using program = await createProgram();
-  const port = await freePort();
+  const port = await closedPort();
   const config = (targets: string, more = '') => `
 data: watchpost.db
 http: { listen: 127.0.0.1:${port} }

@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProgram, eventually, type Program } from '../support/program.ts';
+import { closedPort } from '../support/tcp-servers.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const page = readFileSync(join(root, 'docs/operating.md'), 'utf8');
@@ -22,7 +21,7 @@ let program: Program;
 beforeAll(async () => {
   program = await createProgram();
   ({ folder } = program);
-  port = await freePort();
+  port = await closedPort();
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   // A script is not read again once it runs, whatever else the folder holds.
@@ -30,15 +29,6 @@ beforeAll(async () => {
   chmodSync(join(bin, 'watchpost'), 0o755);
 });
 afterAll(async () => program[Symbol.asyncDispose]());
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 interface Ended {
   readonly code: number;

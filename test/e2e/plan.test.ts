@@ -1,25 +1,15 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { command } from '../support/command.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
+import { closedPort } from '../support/tcp-servers.ts';
 
 test('a plan tells what would change beside what runs, and who would be told of what is open', async () => {
   await using target = await startHttpTarget();
   await using program = await createProgram();
-  const port = await freePort();
+  const port = await closedPort();
   const config = (targets: string, more = '') => `
 data: watchpost.db
 http: { listen: 127.0.0.1:${port} }

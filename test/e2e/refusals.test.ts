@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tcpServer } from '../support/tcp-servers.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 let folder = '';
@@ -68,15 +69,11 @@ test('a folder that is not there ends the program with a clear line', () => {
 });
 
 test('a port that is taken ends the program with a clear line and leaves nothing behind', async () => {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  const path = written(good.replace('127.0.0.1:0', `127.0.0.1:${port}`));
+  await using server = await tcpServer(() => {});
+  const path = written(good.replace('127.0.0.1:0', server.host));
   const { status, stderr } = run('run', '--config', path);
-  server.close();
   expect(status).toBe(1);
-  expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
+  expect(stderr).toContain(`cannot listen on ${server.host}`);
 });
 
 test('an unknown command is refused with a hint and exit code 2', () => {

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { command } from '../support/command.ts';
@@ -8,15 +6,7 @@ import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram, eventually } from '../support/program.ts';
 import { needsProgram } from '../support/programs.ts';
 import { openTerminal } from '../support/tmux.ts';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
+import { closedPort } from '../support/tcp-servers.ts';
 
 const patienceMs = 30_000;
 
@@ -30,7 +20,7 @@ test('top shows states as they change, and goes by its keys and the size of its 
   );
   const config = `
 data: watchpost.db
-http: { listen: 127.0.0.1:${await freePort()} }
+http: { listen: 127.0.0.1:${await closedPort()} }
 targets:
   shop: { check: http, host: "${target.url}", every: 1s, timeout: 900ms }
 ${many.join('\n')}
@@ -74,7 +64,7 @@ test('run on a terminal says where to look, and tells each change in words', asy
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const path = join(program.folder, 'watchpost.yaml');
-  const port = await freePort();
+  const port = await closedPort();
   const config = `
 data: watchpost.db
 http: { listen: 127.0.0.1:${port} }

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import { eventually } from '../support/program.ts';
 import { startPrometheus } from '../support/prometheus.ts';
 import { startWatchedWorld } from '../support/watched-world.ts';
 import { mortal } from '../support/children.ts';
+import { closedPort } from '../support/tcp-servers.ts';
 
 /** Names with the labels that a probe gives them: `probe_http_duration_seconds{phase="tls"}`. */
 type Shape = ReadonlySet<string>;
@@ -119,11 +119,7 @@ async function startExporter() {
   };
   await writeFile(config, JSON.stringify({ modules }));
   // It cannot choose a port by itself: one that was just free.
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address() as AddressInfo;
-  free.close();
-  await once(free, 'close');
+  const port = await closedPort();
   const child = mortal(
     spawn('prometheus-blackbox-exporter', [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`], {
       stdio: 'ignore',

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +11,7 @@ import { permissionsFile } from '#transport/nats/permissions.ts';
 import { natsObstacle } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
 import { mortal } from '../support/children.ts';
+import { closedPort } from '../support/tcp-servers.ts';
 
 // Everything as operators run it: nats-server with TLS, the hub and the nodes are processes of their own.
 
@@ -33,15 +33,6 @@ async function cli(...args: readonly string[]): Promise<CliResult> {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
     return { code, out: stdout, err: stderr };
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 test.skipIf(obstacle !== null)(
@@ -69,7 +60,7 @@ test.skipIf(obstacle !== null)(
       return child;
     };
 
-    const [port, httpPort] = [await freePort(), await freePort()];
+    const [port, httpPort] = [await closedPort(), await closedPort()];
     const authority = await issueAuthority();
     const certificate = await issue({ names: ['localhost'], ips: ['127.0.0.1'], ca: authority });
     writeFileSync(file('ca.pem'), authority.cert);

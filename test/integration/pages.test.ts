@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
@@ -10,6 +8,7 @@ import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { commandsOf, type Ended, openShell, runAll, type Shell } from '../support/pages.ts';
 import { needsProgram } from '../support/programs.ts';
 import { createProgram, eventually, type Program } from '../support/program.ts';
+import { closedPort } from '../support/tcp-servers.ts';
 
 // Every command that a page shows is run as it stands there, one after the other. What cannot be run here says why. Those of
 // docs/operating.md are run by test/e2e/operating.test.ts.
@@ -30,20 +29,11 @@ const runnable = (page: string) => commandsOf(page).filter((line) => notHere[lin
 
 const root = new URL('../../', import.meta.url).pathname;
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 /** A shell in the folder of a program; `watchpost run` starts the program and waits until it sees its target up. */
 async function openWorld(): Promise<Shell & { readonly program: Program; readonly port: number } & AsyncDisposable> {
   const program = await createProgram();
   const shell = openShell(program.folder);
-  const port = await freePort();
+  const port = await closedPort();
   const config = join(program.folder, 'watchpost.yaml');
   const run = async (line: string): Promise<Ended> => {
     if (/^(npx )?watchpost run$/.test(line)) {

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mortal } from './children.ts';
 import { eventually } from './program.ts';
+import { closedPort } from './tcp-servers.ts';
 
 interface Alert {
   readonly labels: Record<string, string>;
@@ -16,19 +15,10 @@ interface Alert {
   readonly status: { readonly state: string };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** Debian's Alertmanager on a free port, which tells the hook of everything at once. */
 export async function startAlertmanager(hook: string) {
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-alertmanager-'));
-  const port = await freePort();
+  const port = await closedPort();
   const file = join(folder, 'alertmanager.yml');
   const route = 'receiver: hook, group_by: [target], group_wait: 0s, group_interval: 1s, repeat_interval: 1h';
   await writeFile(file, `route: { ${route} }\nreceivers: [{ name: hook, webhook_configs: [{ url: "${hook}" }] }]\n`);

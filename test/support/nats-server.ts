@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +9,7 @@ import type { Account } from '#transport/nats/connection.ts';
 import { type KeyPair, makeKeyPair } from '#transport/nats/keys.ts';
 import { permissionsFile } from '#transport/nats/permissions.ts';
 import { mortal } from './children.ts';
+import { closedPort } from './tcp-servers.ts';
 
 /** Why NATS cannot be tested here, or null where it can. In CI it has to be. */
 export function natsObstacle(): string | null {
@@ -45,7 +45,7 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-nats-'));
   const nodes = new Map(names.map((name) => [name, makeKeyPair()]));
   const hub = makeKeyPair();
-  const port = await freePort();
+  const port = await closedPort();
   const config = join(folder, 'nats.conf');
   let child: ChildProcess | null = null;
 
@@ -119,13 +119,4 @@ export async function startNats({ nodes: names = [], more = '' }: NatsServerOpti
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

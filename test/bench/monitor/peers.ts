@@ -2,15 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  cpuSeconds,
-  freePort,
-  type Helper,
-  memoryBytes,
-  type Program,
-  startServer,
-  writtenBytes,
-} from '../tools/processes.ts';
+import { closedPort } from '../../support/tcp-servers.ts';
+import { cpuSeconds, type Helper, memoryBytes, type Program, startServer, writtenBytes } from '../tools/processes.ts';
 import { cpuUsOf, type Result, type Times, unevenness } from './result.ts';
 import type { Arrivals } from './servers.ts';
 import { type BenchTarget, hostOf, intervalMsOf, type Kind, type Ports } from './targets.ts';
@@ -61,7 +54,7 @@ async function startPeers(kind: Kind, targets: readonly BenchTarget[], ports: Po
   await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-bench-'));
   started.defer(async () => rm(folder, { recursive: true, force: true }));
-  const exporter = await freePort();
+  const exporter = await closedPort();
   await writeFile(join(folder, 'blackbox.yml'), modules);
   const blackbox = started.use(
     await startServer(
@@ -93,7 +86,7 @@ async function startPeers(kind: Kind, targets: readonly BenchTarget[], ports: Po
     ],
   };
   await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config));
-  const web = await freePort();
+  const web = await closedPort();
   const prometheus = started.use(
     await startServer(
       [

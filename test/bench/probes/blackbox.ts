@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answerQuestions, freePort, type Program, startServer } from '../tools/processes.ts';
+import { closedPort } from '../../support/tcp-servers.ts';
+import { answerQuestions, type Program, startServer } from '../tools/processes.ts';
 import { type BenchedType, type Check, type Load, type Ports, runLoad } from './subject.ts';
 
 const modules = `modules:
@@ -24,7 +25,7 @@ export async function startBlackbox(): Promise<Blackbox> {
   const folder = await mkdtemp(join(tmpdir(), 'watchpost-bench-'));
   const path = join(folder, 'blackbox.yml');
   await writeFile(path, modules);
-  const port = await freePort();
+  const port = await closedPort();
   const program = await startServer(
     [
       'prometheus-blackbox-exporter',
