@@ -10,8 +10,7 @@ import { needsProgram } from '../support/programs.ts';
 import { createProgram, eventually, type Program } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
 
-// Every command that a page shows is run as it stands there, one after the other. What cannot be run here says why. Those of
-// docs/operating.md are run by test/e2e/operating.test.ts.
+// Every command that a page shows is run as it stands there, one after the other. What cannot be run here says why.
 const notHere: Readonly<Record<string, string>> = {
   'npm ci && npm start': 'installs this very checkout; .ci/run does, and the program is started below',
   'npm ci && npm test': 'would run this test again',
@@ -65,6 +64,30 @@ test('docs/install.md', async () => {
   const commands = runnable('docs/install.md');
   expect(commands).toContain('npx watchpost run');
   expect(await runAll(commands, world.run, { 'npx watchpost run --once': 1 })).toEqual([]);
+});
+
+test('docs/operating.md', async () => {
+  await using world = await openWorld();
+  const run = async (line: string) => {
+    const ended = await world.run(line);
+    if (line === 'watchpost run') {
+      await eventually(60_000, async () => {
+        expect((await world.run('watchpost status')).text).toMatch(/^itself +up /m);
+      });
+    }
+    return ended;
+  };
+  const commands = runnable('docs/operating.md');
+  expect(commands.length).toBeGreaterThan(25);
+  expect(commands).toContain('watchpost run');
+  // It watches itself, and is not there yet.
+  expect(await runAll(commands, run, { 'watchpost run --once --json': 1 })).toEqual([]);
+});
+
+test('docs/operating.md has a heading for every bad day that an operator has', () => {
+  const page = readFileSync(join(root, 'docs/operating.md'), 'utf8');
+  for (const day of ['disk', 'Mails', 'clock', 'NATS', 'Moving', 'configuration', 'database'])
+    expect(page).toMatch(new RegExp(`^### .*${day}`, 'm'));
 });
 
 test('README.md', async (context) => {
