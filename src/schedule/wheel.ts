@@ -31,9 +31,11 @@ interface Entry<Item> {
   readonly item: Item;
   readonly next: NextDue;
   due: number;
-  /** The due time that came last, or null. */
+  /** The latest due time that has come, or null. */
   last: number | null;
   /** How often the wall clock was set back behind what had come. */
+  setBacks: number;
+  /** The same until it is past what had come; then 0. */
   repeats: number;
   isGone: boolean;
 }
@@ -51,7 +53,8 @@ const mostCounted = 10_000;
 /**
  * Starts each item when it is due, at most eight in one go. A due time that cannot be kept until the next one of its item, for the
  * thread was held up or the machine asleep, is counted and never made up for. Where the wall clock was set back, the same due
- * times come again a millisecond later, so that no two are alike.
+ * times come again a millisecond later, so that no two are alike, until it is past what had come: from then on they are again as
+ * everywhere else.
  */
 export function createWheel<Item extends Recurring>(options: WheelOptions<Item>): Wheel<Item> {
   const { clock, aheadMs = () => 0, start, skipped } = options;
@@ -103,13 +106,14 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     if (isLate) skipped(item, countUntil(next, due, now() - repeats));
     else start(item, due + repeats);
     if (entry.isGone) return !isLate;
-    entry.last = due;
+    entry.last = Math.max(due, entry.last ?? due);
     place(entry, isLate ? next(now() - repeats) : following);
     return !isLate;
   }
 
   function place(entry: Entry<Item>, due: number | null): void {
     if (due === null) return void entries.delete(entry.item.name);
+    if (entry.last !== null && due > entry.last) entry.repeats = 0;
     entry.due = due;
     heap.push(entry);
   }
@@ -121,7 +125,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     heap.clear();
     for (const entry of entries.values()) {
       const due = entry.next(seen);
-      if (due !== null && entry.last !== null && due <= entry.last) entry.repeats += 1;
+      if (due !== null && entry.last !== null && due <= entry.last) entry.repeats = entry.setBacks += 1;
       place(entry, due);
     }
   }
@@ -143,7 +147,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
       const next = createNextDue(item.schedule, item.name);
       const due = next(now());
       if (due === null) return;
-      const entry: Entry<Item> = { item, next, due, last: null, repeats: 0, isGone: false };
+      const entry: Entry<Item> = { item, next, due, last: null, setBacks: 0, repeats: 0, isGone: false };
       entries.set(item.name, entry);
       heap.push(entry);
       if (heap.first() === entry) armForFirst();

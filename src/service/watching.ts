@@ -167,9 +167,7 @@ export class Watching implements Disposable {
   #lookAtClock(): boolean {
     const { clock } = this.#options;
     const before = this.#lookedAt;
-    const now = clock.now();
-    const elapsed = clock.elapsed();
-    this.#lookedAt = { now, elapsed };
+    const { now, elapsed } = (this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() });
     if (now < before.now - clockJitterMs) for (const { rounds } of this.#places.values()) rounds.reset(now);
     else if (now - before.now > heldUpMs + tickMs)
       for (const { rounds } of this.#places.values()) rounds.forgive(now, this.#catchUp.isOpen);
@@ -224,6 +222,8 @@ export class Watching implements Disposable {
 
   #heardSightings(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void {
     if (this.#early !== null) return void this.#early.push(() => this.#heardSightings(node, sightings, confirm));
+    // One that has just come has its vote from its first word on.
+    if (this.#statuses.get(node)?.online !== true && this.#lookAtNodes()) this.#assign();
     const info = this.#statuses.get(node)?.info;
     if (info === undefined) return confirm?.();
     const confirmOne = countDown(sightings.length, confirm);

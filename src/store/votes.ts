@@ -17,6 +17,8 @@ export interface VoteWriter {
 export type VoteDependencies = Pick<HistoryParts, 'spells' | 'late' | 'upkeep' | 'recent'>;
 
 type VoteRow = ReturnType<typeof resultOf> & { readonly nodeId: number };
+/** A vote that is there; `lateAt` is null where a round counted it. */
+type StoredVote = VoteRow & { readonly lateAt: number | null };
 
 export function createVoteWriter(
   database: BetterSQLite3Database,
@@ -25,16 +27,18 @@ export function createVoteWriter(
 ): VoteWriter {
   const { selectRound, insertResult } = prepare(database);
 
-  // The first free name for these results, or null where they are there.
+  // The first free name for these results, or null where they are there. Votes that came too late for this very round may be there
+  // before it: it waited for the one before it, or was to be stored when this process ended.
   function nameOf(targetId: number, dueAt: number, rows: readonly VoteRow[]): number | null {
     for (let name = dueAt; ; name += 1) {
       const there = rows.length === 0 ? [] : votesOf(targetId, name);
-      if (there.length === 0) return name;
-      if (rows.every((row) => there.some((one) => isDeepStrictEqual(one, row)))) return null;
+      if (there.every(({ lateAt }) => lateAt !== null)) return name;
+      if (rows.every((row) => there.some(({ lateAt, ...one }) => lateAt === null && isDeepStrictEqual(one, row))))
+        return null;
     }
   }
 
-  function votesOf(targetId: number, dueAt: number): readonly VoteRow[] {
+  function votesOf(targetId: number, dueAt: number): readonly StoredVote[] {
     if (late.isSealed(dueAt)) return late.round(targetId, dueAt);
     return selectRound.all({ dueAt, targetId }).map(({ status, ...row }) => ({ ...row, status: statusOf(status) }));
   }
@@ -101,6 +105,7 @@ function prepare(database: BetterSQLite3Database) {
         status: results.status,
         durationUs: results.durationUs,
         failure: results.failure,
+        lateAt: results.lateAt,
       })
       .from(results)
       .where(and(eq(results.dueAt, hole('dueAt')), eq(results.targetId, hole('targetId'))))
@@ -114,6 +119,16 @@ function prepare(database: BetterSQLite3Database) {
         status: hole('status'),
         durationUs: hole('durationUs'),
         failure: hole('failure'),
+      })
+      .onConflictDoUpdate({
+        target: [results.dueAt, results.targetId, results.nodeId],
+        set: {
+          status: sql`excluded.status`,
+          durationUs: sql`excluded.duration_us`,
+          failure: sql`excluded.failure`,
+          lateAt: null,
+        },
+        setWhere: sql`excluded.status != ${statusNumber('unknown')}`,
       })
       .prepare(),
   };

@@ -126,6 +126,28 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       expect(store.load()).toEqual(before);
     }));
 
+  test('a round takes its own name where late votes of it are there before it, and a vote is never replaced by silence', () =>
+    withStore(async (store, clock, reopen) => {
+      const record = async (work: Promise<unknown>) => {
+        await clock.advance(1_000);
+        return work;
+      };
+      const silent = failed(failure('node', 'no_answer', 'the node did not answer'));
+      const late = (node: string, outcome = up(0.5)) =>
+        record(store.recordLate({ target: 'shop', dueAt: start, vote: vote(node, outcome), at: start + 60_000 }));
+      expect(await late('us1')).toBe('stored');
+      expect(await late('jp1', down('no route'))).toBe('stored');
+      const votes = [vote('de1'), vote('us1', silent), vote('jp1', down('no route'))];
+      expect(await record(store.record(round('shop', start, { votes })))).toBe('stored');
+      const after = await reopen();
+      const results = after.recentResults('shop', 0).toSorted((a, b) => a.node.localeCompare(b.node));
+      expect(results).toMatchObject([
+        { dueAt: start, node: 'de1', status: 'up' },
+        { dueAt: start, node: 'jp1', status: 'down' },
+        { dueAt: start, node: 'us1', status: 'up', seconds: 0.5 },
+      ]);
+    }));
+
   test('finds a duplicate among rounds that still wait', () =>
     withStore(async (store, clock) => {
       const both = Promise.all([store.record(round('shop', start)), store.record(round('shop', start))]);

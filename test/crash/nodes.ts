@@ -153,11 +153,22 @@ function holesIn(ask: (sql: string) => readonly Record<string, unknown>[], lives
       const end = Math.min(life.to - unwrittenMs, until);
       for (let due = next(from) ?? end; due < end; due = next(due) ?? end) {
         if (!seen.has(`${target} ${life.node} ${due}`))
-          missing.push(`${target}: nothing of ${life.node} at ${new Date(due).toISOString()}`);
+          missing.push(
+            `${target}: nothing of ${life.node} at ${new Date(due).toISOString()}; ${storedAbout(ask, target, due)}`,
+          );
       }
       return missing;
     });
   });
+}
+
+// What is there in its place, for whoever looks for the cause.
+function storedAbout(ask: (sql: string) => readonly Record<string, unknown>[], target: string, due: number): string {
+  const rows = ask(
+    `SELECT node, status, due_at - ${due} AS after, code, message, late_at AS late FROM history
+     WHERE target = '${target}' AND due_at >= ${due} AND due_at < ${due} + 100 ORDER BY due_at`,
+  );
+  return rows.length === 0 ? 'nobody saw anything then' : `stored is ${JSON.stringify(rows)}`;
 }
 
 // From its first vote on it watches everything.

@@ -6,7 +6,7 @@ import type { Marks } from './marks.ts';
 import type { Pair, SealedRows } from './sealed-rows.ts';
 
 /** What a node saw, with its number. */
-export type NodeVote = Pick<PackedResult, 'status' | 'durationUs' | 'failure'> & { readonly nodeId: number };
+export type NodeVote = Pick<PackedResult, 'status' | 'durationUs' | 'failure' | 'lateAt'> & { readonly nodeId: number };
 
 /** Results that came when their hour was sealed already. They wait beside it until they are sealed into it. */
 export interface LateResults {
@@ -60,8 +60,8 @@ export function createLateResults(database: Database.Database, rows: SealedRows,
       statements.nodes.all().flatMap(({ nodeId }) => {
         const result = known({ targetId, nodeId }, dueAt);
         if (result === undefined) return [];
-        const { status, durationUs, failure } = result;
-        return [{ nodeId, status, durationUs, failure }];
+        const { status, durationUs, failure, lateAt } = result;
+        return [{ nodeId, status, durationUs, failure, lateAt }];
       }),
     of: ({ targetId, nodeId }, from, to) => statements.within.all(targetId, nodeId, from, to).map(packedOf),
     seal: () => sealNext.immediate(),

@@ -8,6 +8,10 @@ export interface AssigningOptions {
   readonly epoch: string;
   /** Sends a message to a process; false where it did not take it. */
   readonly send: (node: string, process: string, message: Assign) => Promise<boolean>;
+  /** False where the NATS server knows that nobody hears what is sent to a process. */
+  readonly isThere: (node: string, process: string) => Promise<boolean>;
+  /** Called with a process that is not there. */
+  readonly lose: (node: string, process: string) => void;
   readonly listener: () => NodeListener;
   readonly log: Log;
 }
@@ -26,23 +30,31 @@ interface Node {
   /** Processes that watch by themselves, in the order in which they came; the first one does, for its node. */
   readonly processes: Map<string, Report['watching']>;
   readonly sending: Set<string>;
+  /** Whether those who were there before a new one are being asked for. */
+  isAsking: boolean;
 }
 
 const nothing: Assignment = { number: 0, targets: [] };
 // What stands around the targets of a part.
 const partRoom = 4_096;
 
-export function createAssigning({ epoch, send, listener, log }: AssigningOptions): Assigning {
+export function createAssigning({ epoch, send, isThere, lose, listener, log }: AssigningOptions): Assigning {
   const nodes = new Map<string, Node>();
 
   function nodeOf(name: string): Node {
-    const known = nodes.get(name) ?? { wanted: nothing, processes: new Map(), sending: new Set() };
+    const known = nodes.get(name) ?? {
+      wanted: nothing,
+      processes: new Map(),
+      sending: new Set(),
+      isAsking: false,
+    };
     nodes.set(name, known);
     return known;
   }
 
   // Of several processes one watches, and the others watch nothing.
   function look(name: string, node: Node): void {
+    if (node.isAsking) return;
     const [holder] = node.processes.keys();
     for (const [process, watching] of node.processes) {
       const { number, targets } = process === holder ? node.wanted : { number: node.wanted.number, targets: [] };
@@ -75,6 +87,18 @@ export function createAssigning({ epoch, send, listener, log }: AssigningOptions
     }
   }
 
+  // One that was killed and started again must not wait until its former self is given up.
+  async function askFor(name: string, node: Node, others: readonly string[]): Promise<void> {
+    node.isAsking = true;
+    try {
+      const there = await Promise.all(others.map(async (process) => isThere(name, process)));
+      for (const [index, process] of others.entries()) if (there[index] === false) lose(name, process);
+    } finally {
+      node.isAsking = false;
+      look(name, node);
+    }
+  }
+
   return {
     assign(name, assignment) {
       const node = nodeOf(name);
@@ -84,11 +108,14 @@ export function createAssigning({ epoch, send, listener, log }: AssigningOptions
     heard(name, { process, phase, watching, protocol }) {
       const node = nodeOf(name);
       if (protocol[1] < watchingSince || phase === 'joining') return;
-      const holder = [...node.processes.keys()][0];
+      const others = [...node.processes.keys()];
+      const holder = others[0];
+      const isNew = phase === 'serving' && !node.processes.has(process);
       if (phase === 'leaving') node.processes.delete(process);
       else node.processes.set(process, watching ?? null);
       if (process === holder && phase === 'leaving') listener().watching(name, 0, Number.POSITIVE_INFINITY);
-      look(name, node);
+      if (isNew && others.length > 0 && !node.isAsking) void askFor(name, node, others);
+      else look(name, node);
     },
     lost(name, process) {
       const node = nodeOf(name);

@@ -1,4 +1,4 @@
-import { errors, type NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '#kernel/errors.ts';
 import { readJson } from '#kernel/json.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '#protocol/nodes.ts';
 import { gone, type NodeCommand, type OnStarted, type Transport } from '#service/ports.ts';
 import type { CommandIds, IssuedCommand } from './command-ids.ts';
+import { isAbsence, isTimeout } from './unanswered.ts';
 import { createWindows, type Place, type Recipient } from './windows.ts';
 
 export type Outcome = Awaited<ReturnType<Transport['run']>>;
@@ -207,13 +208,4 @@ async function ask(
         return { kind: 'late', reason: `it took no command within ${(answerMs * attempts) / 1_000} s` };
     }
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof errors.TimeoutError || (error instanceof Error && error.cause instanceof errors.TimeoutError);
-}
-
-function isAbsence(error: unknown): boolean {
-  if (error instanceof errors.NoRespondersError) return true;
-  return error instanceof errors.RequestError && error.isNoResponders();
 }

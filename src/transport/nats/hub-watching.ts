@@ -9,12 +9,14 @@ import type { NodeListener } from '#service/ports.ts';
 import { createAssigning } from './assigning.ts';
 import type { ConnectionTimes } from './connection.ts';
 import { createBatches } from './batches.ts';
+import { isAbsence } from './unanswered.ts';
 
 export interface HubWatchingOptions {
   readonly connection: () => NatsConnection | null;
   readonly times: Pick<ConnectionTimes, 'answerMs'>;
   readonly isEnrolled: (node: string) => boolean;
   readonly heard: (node: string, process: string) => void;
+  readonly lose: (node: string, process: string, reason: string) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -30,6 +32,9 @@ export interface HubWatching {
   take(node: string, message: Msg): boolean;
 }
 
+// Every version answers it, and nothing comes of it.
+const emptyQuestion = '{}';
+
 export function createHubWatching(options: HubWatchingOptions): HubWatching {
   const { connection, times, random } = options;
   let current: NodeListener = { watching: () => {}, seen: () => {} };
@@ -42,6 +47,15 @@ export function createHubWatching(options: HubWatchingOptions): HubWatching {
       const answer = await connection()?.request(subject, JSON.stringify(message), { timeout: times.answerMs });
       return answer !== undefined && readJson(CommandReply, answer.string())?.state === 'accepted';
     },
+    async isThere(node, process) {
+      try {
+        await connection()?.request(subjectsOf(node).command(process), emptyQuestion, { timeout: times.answerMs });
+        return true;
+      } catch (error) {
+        return !isAbsence(error);
+      }
+    },
+    lose: (node, process) => options.lose(node, process, 'it is not connected'),
     listener,
   });
   const batches = createBatches({ ...options, listener });

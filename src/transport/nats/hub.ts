@@ -42,13 +42,17 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   const { account, times = connectionTimes, clock, random, log } = options;
   const commandIds = createCommandIds(account.seed, clock, random);
   const openRuns = createOpenRuns(clock);
+  const members = {
+    isEnrolled: (name: string) => roster.has(name),
+    heard: (name: string, process: string) => roster.find(name)?.heard(process),
+    lose: (name: string, process: string, reason: string) => roster.lose(name, process, reason),
+  };
   const dispatch = createDispatch({
+    ...members,
     commandIds,
     answerMs: times.answerMs,
     recipients: (name) => roster.find(name)?.recipients ?? [],
-    lose: (name, process, reason) => roster.lose(name, process, reason),
     mute: (name, process, sentAt, reason) => roster.mute(name, process, sentAt, reason),
-    heard: (name, process) => roster.find(name)?.heard(process),
     elapsed: () => clock.elapsed(),
   });
   const roster = createRoster({
@@ -60,11 +64,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     },
     onListed: () => connection.current?.publish(sharedSubjects.hub),
   });
-  const isEnrolled = (name: string) => roster.has(name);
-  const heard = (name: string, process: string) => roster.find(name)?.heard(process);
   const onLate = async (late: LateResult) => options.onLate(late);
-  const results = createResults({ isEnrolled, commandIds, openRuns, log, dispatch, heard, onLate });
-  const watching = createHubWatching({ ...options, connection: () => connection.current, times, isEnrolled, heard });
+  const results = createResults({ ...members, commandIds, openRuns, log, dispatch, onLate });
+  const watching = createHubWatching({ ...options, ...members, connection: () => connection.current, times });
   let serving: NatsConnection | null = null;
 
   function hearReport(name: string, message: Msg): void {

@@ -4,6 +4,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
 import { agree, protocolRange, type Report, reportEveryMs, subjectsOf, Welcome } from '#protocol/nodes.ts';
+import { measureClockOffset } from './clock-offset.ts';
 
 export interface RegistrationOptions {
   readonly name: string;
@@ -42,7 +43,8 @@ export interface Registration {
 /** Reports to the hub on arrival and every few seconds, and measures the clock by it. */
 export function createRegistration(options: RegistrationOptions): Registration {
   const { name, log, clock } = options;
-  let measured: Pick<Report, 'clockOffsetMs' | 'roundTripMs'> = { clockOffsetMs: null, roundTripMs: null };
+  const clockOffset = measureClockOffset(() => clock.elapsed());
+  let roundTripMs: number | null = null;
   let isServing = false;
   let isStopping = false;
   let trouble: string | null = null;
@@ -67,6 +69,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
     const up = options.connection();
     if (up === null) return;
     const sentAt = clock.elapsed();
+    const measured = { clockOffsetMs: clockOffset.ms, roundTripMs };
     const content: Report = { protocol: [...protocolRange], ...options.state(), ...measured, phase };
     try {
       const subject = subjectsOf(name).report;
@@ -74,7 +77,8 @@ export function createRegistration(options: RegistrationOptions): Registration {
       const welcome = readJson(Welcome, message.string());
       if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
-      measured = { clockOffsetMs: clock.now() - tookMs / 2 - welcome.now, roundTripMs: tookMs };
+      roundTripMs = tookMs;
+      clockOffset.heard({ now: clock.now(), tookMs, theirs: welcome.now });
       if (enter(up, welcome) && phase === 'joining') await report('serving');
     } catch (error) {
       if (up !== options.connection()) return;
@@ -113,7 +117,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
       isServing = false;
     },
     get clockOffsetMs() {
-      return measured.clockOffsetMs;
+      return clockOffset.ms;
     },
     stop() {
       isStopping = true;

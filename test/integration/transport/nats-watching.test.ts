@@ -11,7 +11,7 @@ import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, memorySpool, quiet, startHub, startNode, type TestNode } from '../../support/remote-nodes.ts';
-import { report, signInAs } from '../../support/rogue-node.ts';
+import { report, reportIn, signInAs } from '../../support/rogue-node.ts';
 
 const target = (name: string, changes: Partial<AssignedTarget> = {}): AssignedTarget => ({
   name,
@@ -164,6 +164,24 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     await eventually(30_000, () => expect(namesOf(second)).toEqual(['shop']));
     await eventually(30_000, () => expect(since.at(-1)).toBeLessThan(Number.POSITIVE_INFINITY));
     expect(since).toContain(Number.POSITIVE_INFINITY);
+  });
+
+  test('a node that was killed and started again watches on, before its former self is given up', async () => {
+    await using listening = await startListening(server);
+    const { hub, since } = listening;
+    const killed = await signIn('us1');
+    killed.subscribe(subjectsOf('us1').command('rogue'), {
+      callback: (_, message) =>
+        void message.respond(JSON.stringify({ protocol: [1, 3], process: 'rogue', state: 'accepted', reason: null })),
+    });
+    await reportIn(killed, 'us1');
+    hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
+    await reportIn(killed, 'us1', { watching: { epoch: 'old', number: 1, targets: 1, since: 1 } });
+    await killed.close();
+    await using node = startNode(server, 'us1');
+    await eventually(30_000, () => expect(namesOf(node)).toEqual(['shop']));
+    await eventually(30_000, () => expect(since.at(-1)).toBeLessThan(Number.POSITIVE_INFINITY));
+    expect(node.local.assignments.map(({ targets }) => targets.length)).not.toContain(0);
   });
 
   test('a node whose clock is off is told by how much', async () => {

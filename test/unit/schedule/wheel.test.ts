@@ -101,6 +101,25 @@ test('a wall clock that is set back stops nothing and repeats no name', async ()
   expect(new Set(started.map(({ dueAt }) => dueAt)).size).toBe(started.length);
 });
 
+test('once the clock is past what had come before it was set back, due times are as everywhere else', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  await clock.advance(10 * minute);
+  const first = started[0]?.dueAt ?? 0;
+  clock.step(-5 * minute);
+  await clock.advance(5 * minute);
+  expect(started.filter(({ dueAt }) => (dueAt - first) % minute === 1).length).toBeGreaterThanOrEqual(4);
+  clock.step(-2 * minute);
+  await clock.advance(2 * minute);
+  expect(started.some(({ dueAt }) => (dueAt - first) % minute === 2)).toBe(true);
+  await clock.advance(minute);
+  expect(new Set(started.map(({ dueAt }) => dueAt)).size).toBe(started.length);
+  const before = started.length;
+  await clock.advance(5 * minute);
+  expect(started.slice(before).map(({ dueAt }) => (dueAt - first) % minute)).toEqual([0, 0, 0, 0, 0]);
+});
+
 test('a small step back of the clock, as NTP makes them, repeats nothing', async () => {
   const clock = new FakeClock();
   const { wheel, started } = turn(clock);

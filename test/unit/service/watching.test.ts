@@ -203,3 +203,21 @@ test('what nodes tell before anything is watched waits until it is', async () =>
   expect(late).toEqual([]);
   watching[Symbol.dispose]();
 });
+
+test('a node has its vote from its first word on, not from when nodes are looked at next', async () => {
+  const { clock, nodes, watch, see, watching } = hub('de1', 'us1');
+  nodes.set('de1', status('de1', { online: false, reason: 'it has not reported since the hub started' }));
+  const { rounds } = watch('shop', { kind: 'count', count: 1, avoid: [] }, 10_000);
+  const stored: string[] = [];
+  await clock.advance(1_000);
+  nodes.set('de1', status('de1'));
+  nodes.set('us1', status('us1', { online: false, reason: 'gone' }));
+  const dueAt = clock.now();
+  see('de1', 'shop', dueAt, {}, () => void stored.push('de1'));
+  expect(stored).toEqual([]);
+  await clock.advance(1_000);
+  expect(rounds.find((round) => round.dueAt === dueAt)?.votes.map(({ node }) => node.name)).toEqual(['de1']);
+  watching.stored(`shop/${dueAt}`);
+  expect(stored).toEqual(['de1']);
+  watching[Symbol.dispose]();
+});
