@@ -1,4 +1,5 @@
 import got from 'got';
+import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
 
@@ -37,29 +38,16 @@ export async function call({ url, method, headers, body }: Call, signal: AbortSi
     throwHttpErrors: false,
     decompress: false,
   });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of stream) {
-      const read = Buffer.from(chunk);
-      chunks.push(read);
-      bytes += read.length;
-      if (bytes >= mostBytes) break;
-    }
-  } catch (error) {
-    // What broke off after the status is an answer still: whoever needs the body sees that it is not whole.
-    if (signal.aborted || stream.response === undefined) throw error;
-  } finally {
-    // One that was answered before all of it was sent listens to the signal on: nobody would hear of its error.
-    stream.destroy();
-  }
+  const { bytes, broken } = await receive(stream, mostBytes);
   const { response } = stream;
+  // What broke off after the status is an answer still: whoever needs the body sees that it is not whole.
+  if (broken !== null && (signal.aborted || response === undefined)) throw broken.by;
   if (response === undefined) throw new Error('it closed the connection without an answer');
   return {
     status: response.statusCode,
     line: singleLine(`${response.statusCode} ${response.statusMessage ?? ''}`),
     headers: response.headers,
-    text: Buffer.concat(chunks).subarray(0, mostBytes).toString('utf8'),
+    text: bytes.toString('utf8'),
   };
 }
 

@@ -4,6 +4,7 @@ import got, { type Got, RequestError } from 'got';
 import { failure, type FailureCode } from '#checks/index.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
+import { receive } from '#kernel/receive.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { userAgent } from '#kernel/version.ts';
@@ -55,7 +56,7 @@ export function createHttp({ url, token, clock }: HttpOptions): Http {
     async get({ path, query, timeoutMs, signal }) {
       using limit = deadline(clock, timeoutMs, signal);
       try {
-        return await receive(client, `${url}${path}${queryOf(query)}`, limit.signal, clock.now());
+        return await ask(client, `${url}${path}${queryOf(query)}`, limit.signal, clock.now());
       } catch (error) {
         signal.throwIfAborted();
         if (limit.expired) return unreachable(`no answer within ${formatDuration(timeoutMs)}`);
@@ -71,26 +72,15 @@ export function createHttp({ url, token, clock }: HttpOptions): Http {
 }
 
 // Read as a stream, so that what is too large is not kept, also not what decompresses to it.
-async function receive(client: Got, url: string, signal: AbortSignal, now: number): Promise<Reply> {
+async function ask(client: Got, url: string, signal: AbortSignal, now: number): Promise<Reply> {
   const stream = client.stream(url, { signal });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream) {
-    const read = Buffer.from(chunk);
-    bytes += read.length;
-    if (bytes > mostBytes) {
-      stream.destroy();
-      return trouble('service_answer', `the check service answered with more than ${mostBytes} bytes`);
-    }
-    chunks.push(read);
-  }
+  const { bytes, isMore, broken } = await receive(stream, mostBytes);
+  if (broken !== null) throw broken.by;
+  if (isMore) return trouble('service_answer', `the check service answered with more than ${mostBytes} bytes`);
   const { response } = stream;
   if (response === undefined) return unreachable('it closed the connection without an answer');
   const { statusCode, headers } = response;
-  return readReply(
-    { status: statusCode, headers, text: Buffer.concat(chunks).toString('utf8') },
-    pauseIn(headers, now),
-  );
+  return readReply({ status: statusCode, headers, text: bytes.toString('utf8') }, pauseIn(headers, now));
 }
 
 // Another host would get the token and could answer anything; the same host may turn http into https.

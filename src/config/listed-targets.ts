@@ -3,6 +3,7 @@ import got, { RequestError } from 'got';
 import { z } from 'zod';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
 
@@ -83,28 +84,16 @@ export async function askList(list: TargetList, clock: Clock, signal: AbortSigna
     followRedirect: false,
     throwHttpErrors: false,
   });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of stream) {
-      const read = Buffer.from(chunk);
-      bytes += read.length;
-      if (bytes > mostBytes) {
-        return trouble(`its answer has more than ${mostBytes} bytes`);
-      }
-      chunks.push(read);
-    }
-  } catch (error) {
+  const { bytes, isMore, broken } = await receive(stream, mostBytes);
+  if (broken !== null) {
     if (limit.expired) return trouble(`no answer within ${answerWithinMs / 1_000} s`);
-    if (signal.aborted || error instanceof RequestError) return trouble(messageOf(error));
-    throw error;
-  } finally {
-    // One that was answered before all of it was sent listens to the signal on: nobody would hear of its error.
-    stream.destroy();
+    if (signal.aborted || broken.by instanceof RequestError) return trouble(messageOf(broken.by));
+    throw broken.by;
   }
+  if (isMore) return trouble(`its answer has more than ${mostBytes} bytes`);
   const { statusCode } = stream.response ?? {};
   if (statusCode !== 200) return trouble(`it answered with status ${statusCode ?? 'none'}`);
-  const text = Buffer.concat(chunks).toString('utf8');
+  const text = bytes.toString('utf8');
   const fault = faultOf(text);
   return fault === null ? { text, trouble: null } : trouble(fault);
 }
