@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
-import { Secret } from '#kernel/secret.ts';
+import { SecretHeaders } from '#kernel/headers.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { ChannelType, Contact, ContactProblem } from './channel.ts';
 import { createHttpChannel, type Sending } from './http-channel.ts';
@@ -27,16 +27,7 @@ const Entry = z
       })
       .default('application/json')
       .describe('What kind of body the template makes.'),
-    headers: z
-      .record(
-        z.string().regex(/^[A-Za-z][\w-]{0,63}$/, { error: 'expected the name of a header' }),
-        z
-          .string()
-          .regex(/^[\t\x20-\x7E]{1,2048}$/, { error: 'expected the value of a header: one line of ASCII' })
-          .transform((text) => new Secret(text)),
-      )
-      .default({})
-      .describe('Headers to send besides, such as Authorization.'),
+    headers: SecretHeaders.describe('Headers to send besides, such as Authorization.'),
   })
   .superRefine((entry, context) => {
     needsOneUrl(entry, context);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { Secret } from '#kernel/secret.ts';
+import { SecretHeaders } from '#kernel/headers.ts';
 import { Duration } from '#kernel/units.ts';
 import { SecretUrl } from '#kernel/url.ts';
 import { Name } from './sections.ts';
@@ -11,16 +11,7 @@ const Ask = z
     every: Duration({ min: '1s', max: '1d' }).default(60_000).describe('How often the address is asked.'),
     token_file: FilePath.optional().describe('A file that holds a bearer token. Default: none is sent.'),
     ca_file: FilePath.optional().describe('A file of PEM certificates to trust instead of the usual authorities.'),
-    headers: z
-      .record(
-        z.string().regex(/^[A-Za-z][\w-]{0,63}$/, { error: 'expected the name of a header' }),
-        z
-          .string()
-          .regex(/^[\t\x20-\x7E]{1,2048}$/, { error: 'expected the value of a header: one line of ASCII' })
-          .transform((text) => new Secret(text)),
-      )
-      .default({})
-      .describe('Headers to send besides.'),
+    headers: SecretHeaders.describe('Headers to send besides.'),
   })
   .describe('How the address is asked.');
 
