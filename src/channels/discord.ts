@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { always } from '#kernel/refine.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, clipped, colourOf, replacesBeginning } from './chat-text.ts';
 import { createHttpChannel, parsed, type Sending, unreadable } from './http-channel.ts';
 import { retry, retryAfterMs } from './http-receipt.ts';
-import { always, needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
+import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
 const Entry = z
   .strictObject(urlKeys('expected the address of a webhook, such as "https://discord.com/api/webhooks/..."'))

@@ -39,8 +39,3 @@ export function urlProblems(contact: Contact<UrlKeys>): readonly ContactProblem[
   if (contact.files['url_file'] === undefined || isWebUrl(urlOf(contact))) return [];
   return [{ path: ['url_file'], message: 'holds no address such as https://host/path' }];
 }
-
-/** Refinements that also look at an entry in which something else is wrong. */
-export const always = {
-  when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null,
-};

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
+import { always } from '#kernel/refine.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
@@ -7,7 +8,7 @@ import type { ChannelType } from './channel.ts';
 import { beginningOf, type ChatText, chatTextOf, clipped, colourOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
-import { always, urlKeys, urlOf, urlProblems } from './secret-url.ts';
+import { urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
 const apiHint = 'expected the address of the Web API, such as "https://slack.com/api"';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { always } from '#kernel/refine.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { Tone } from '#monitor/tell/content.ts';
 import type { HttpResponse } from './call.ts';
@@ -6,7 +7,7 @@ import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped } from './chat-text.ts';
 import { createHttpChannel, type Sending } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
-import { always, needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
+import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
 const Entry = z
   .strictObject(urlKeys('expected the address of a workflow, as Teams shows it'))

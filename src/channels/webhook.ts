@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { messageOf } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
+import { always } from '#kernel/refine.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { ChannelType, Contact, ContactProblem } from './channel.ts';
 import { createHttpChannel, type Sending } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
-import { always, needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
+import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 import { webhookBodyOf } from './webhook-body.ts';
 import { problemOfBody, renderBody } from './webhook-template.ts';
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { checkOf, type CheckSpec, interfaceTypeNames } from '#checks/index.ts';
+import { always } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
 import { isUrl, webProtocols } from '#kernel/url.ts';
@@ -25,7 +26,7 @@ export const ForeignService = z
   .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
     path: ['token_file'],
     error: 'is one too many: token is set',
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    ...always,
   });
 export type ForeignService = z.output<typeof ForeignService>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
 import { Names } from './target.ts';
@@ -43,8 +44,6 @@ function complainOfTimes(entry: Times, context: z.RefinementCtx): void {
   if (entry.from !== undefined && entry.to !== undefined && entry.to <= entry.from) say('to', 'must be after from');
 }
 
-const isMap = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' && value !== null };
-
 const MaintenanceEntry = z
   .strictObject({
     targets: z
@@ -54,11 +53,11 @@ const MaintenanceEntry = z
       .describe('The targets of which nothing that begins is told meanwhile: all, or names.'),
     ...times,
   })
-  .superRefine(complainOfTimes, isMap);
+  .superRefine(complainOfTimes, always);
 
 /** The same without targets: those of a group. */
 export const MaintenanceTimes = z
-  .array(z.strictObject(times).superRefine(complainOfTimes, isMap), { error: listHint })
+  .array(z.strictObject(times).superRefine(complainOfTimes, always), { error: listHint })
   .max(100);
 
 export const MaintenanceList = z

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { AddressRange } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Environment } from './environment.ts';
 import { explain, validate } from './explain.ts';
@@ -42,7 +43,7 @@ const NodeFile = z
   .refine(({ seed, seed_file }) => (seed === undefined) !== (seed_file === undefined), {
     path: ['seed_file'],
     error: 'set exactly one of seed_file and seed',
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    ...always,
   });
 
 /** What a node on a machine of its own does. Times are milliseconds, paths absolute. */

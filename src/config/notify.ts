@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
+import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import { SecretUrl } from '#kernel/url.ts';
 import { Severity } from '#monitor/judge/rule.ts';
@@ -52,13 +53,10 @@ const policy = {
 };
 
 /** Somebody who is told: at least one channel, and how they want to be told. */
-export const Notify = z.strictObject({ ...ways, ...policy }).superRefine(
-  (entry, context) => {
-    if (names.some((name) => Object.hasOwn(entry, name))) return;
-    context.addIssue({ code: 'custom', message: `names no way to reach them: add ${oneOf(names)}` });
-  },
-  { when: ({ value }) => typeof value === 'object' && value !== null },
-);
+export const Notify = z.strictObject({ ...ways, ...policy }).superRefine((entry, context) => {
+  if (names.some((name) => Object.hasOwn(entry, name))) return;
+  context.addIssue({ code: 'custom', message: `names no way to reach them: add ${oneOf(names)}` });
+}, always);
 export type Notify = z.output<typeof Notify>;
 
 const urlHint = 'expected an address to call, such as "https://hc.example.com/ping/abc"';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { always } from '#kernel/refine.ts';
 import { Rate } from '#kernel/units.ts';
 
 const nameHint = 'expected the name of a token: letters, digits, "-", "_" and "."';
@@ -19,14 +20,11 @@ const Token = z
       .describe('The SHA-256 of the token in hexadecimal digits.'),
     hash_file: z.string().min(1).max(4_096).optional().describe('A file that begins with this hash.'),
   })
-  .superRefine(
-    ({ hash, hash_file }, context) => {
-      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      if (hash === undefined && hash_file === undefined) say('hash', `is missing: ${hashHint}`);
-      if (hash !== undefined && hash_file !== undefined) say('hash_file', 'is one too many: hash is set');
-    },
-    { when: ({ value }) => typeof value === 'object' && value !== null },
-  );
+  .superRefine(({ hash, hash_file }, context) => {
+    const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    if (hash === undefined && hash_file === undefined) say('hash', `is missing: ${hashHint}`);
+    if (hash !== undefined && hash_file !== undefined) say('hash_file', 'is one too many: hash is set');
+  }, always);
 
 const perMinute = (count: number) => ({ count, perMs: 60_000 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AnyCheck, checkOf, checkTypeNames } from '#checks/index.ts';
+import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import { ObjectiveText } from './objective.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
@@ -143,14 +144,10 @@ function formOf(check: AnyCheck) {
       ...ownKeysOf(check),
       ...(check.heard === null ? shortKeys : {}),
     })
-    .superRefine(
-      ({ every, cron, timezone }, context) => {
-        const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-        if (every !== undefined && cron !== undefined) say('cron', 'is one too many: every is set');
-        if (timezone !== undefined && cron === undefined)
-          say('timezone', 'is of use with cron only, and there is none');
-      },
-      { when: ({ value }) => typeof value === 'object' && value !== null },
-    )
+    .superRefine(({ every, cron, timezone }, context) => {
+      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+      if (every !== undefined && cron !== undefined) say('cron', 'is one too many: every is set');
+      if (timezone !== undefined && cron === undefined) say('timezone', 'is of use with cron only, and there is none');
+    }, always)
     .describe(summary);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 
 const secretHint = 'expected the hash that "watchpost beat new" prints: 64 hexadecimal digits';
@@ -29,11 +30,11 @@ export const Spec = z
   .refine(({ secret_hash, secret_file }) => secret_hash !== undefined || secret_file !== undefined, {
     path: ['secret_hash'],
     error: 'is missing: "watchpost beat new NAME" makes a secret and prints its hash',
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    ...always,
   })
   .refine(({ secret_hash, secret_file }) => secret_hash === undefined || secret_file === undefined, {
     path: ['secret_file'],
     error: 'is one too many: secret_hash is set',
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    ...always,
   });
 export type Spec = z.output<typeof Spec>;
