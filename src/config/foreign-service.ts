@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { checkOf, type CheckSpec, interfaceTypeNames } from '#checks/index.ts';
+import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
@@ -18,7 +19,7 @@ export const ForeignService = z
       .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: urlHint })
       .describe('The base URL of a check service that speaks the same API.'),
     token: z.string().min(1).max(1_000).optional().describe('The token for it; better ${ENV} than the text itself.'),
-    token_file: z.string().min(1).max(4_096).optional().describe('A file that holds the token.'),
+    token_file: FilePath.optional().describe('A file that holds the token.'),
     budget: Rate()
       .default({ count: 60, perMs: 60_000 })
       .describe('How many checks are started at the most; one on several nodes counts once.'),

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { AddressRange } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Environment } from './environment.ts';
@@ -13,15 +14,15 @@ import { Address, LocalAddress, NatsServers, NodeName } from './sections.ts';
 import { readSources } from './source.ts';
 import { readYaml } from './yaml.ts';
 
-const Path = z.string().min(1).max(4_096);
-
 const keys = {
   name: NodeName.describe('The name that the node was enrolled under.'),
   servers: NatsServers.describe('The NATS servers: tls://host:4222, or wss://host over WebSocket.'),
-  seed_file: Path.optional().describe('A file that holds the key of the node.'),
+  seed_file: FilePath.optional().describe('A file that holds the key of the node.'),
   seed: z.string().optional().describe('The key itself; better in the environment or a file.'),
-  ca_file: Path.optional().describe('A file of PEM certificates to trust for these servers instead of the usual ones.'),
-  spool_file: Path.default('spool.db').describe('Where results wait that the hub has not confirmed.'),
+  ca_file: FilePath.optional().describe(
+    'A file of PEM certificates to trust for these servers instead of the usual ones.',
+  ),
+  spool_file: FilePath.default('spool.db').describe('Where results wait that the hub has not confirmed.'),
   spool_age: Duration({ min: '1m', max: '7d' }).default(86_400_000).describe('How long a result may wait.'),
   spool_results: z.int().min(1).max(10_000_000).default(50_000).describe('How many results may wait.'),
   allow_private: z

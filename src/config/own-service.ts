@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { Rate } from '#kernel/units.ts';
 
@@ -18,7 +19,7 @@ const Token = z
       .regex(tokenHash, { error: hashHint })
       .optional()
       .describe('The SHA-256 of the token in hexadecimal digits.'),
-    hash_file: z.string().min(1).max(4_096).optional().describe('A file that begins with this hash.'),
+    hash_file: FilePath.optional().describe('A file that begins with this hash.'),
   })
   .superRefine(({ hash, hash_file }, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });

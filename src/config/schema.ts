@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
+import { FilePath } from '#kernel/files.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import { ForeignService } from './foreign-service.ts';
 import { Groups } from './groups.ts';
@@ -19,12 +20,9 @@ export const usualData = 'data/watchpost.db';
 /** Everything that a configuration may say, with every default. */
 export const ConfigFile = z
   .strictObject({
-    data: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .default(usualData)
-      .describe('The database file. Its folder also keeps the mails that could not be handed to a server.'),
+    data: FilePath.default(usualData).describe(
+      'The database file. Its folder also keeps the mails that could not be handed to a server.',
+    ),
     http: Http.prefault({}).describe('The web server.'),
     service: z
       .union([OwnService, ForeignService])

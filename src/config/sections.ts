@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { AddressRange, formatHostPort, NodeInfo, parseEndpoint } from '#checks/index.ts';
+import { FilePath } from '#kernel/files.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { Duration, formatDuration } from '#kernel/units.ts';
 import { isUrl, webProtocols } from '#kernel/url.ts';
@@ -42,7 +43,7 @@ const Listen = z.codec(
 const User = z
   .strictObject({
     password_hash: z.string().max(300).optional().describe('What "watchpost users hash" printed.'),
-    password_hash_file: z.string().min(1).max(4_096).optional().describe('A file that holds it.'),
+    password_hash_file: FilePath.optional().describe('A file that holds it.'),
   })
   .superRefine(({ password_hash: hash, password_hash_file: file }, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
@@ -143,8 +144,6 @@ const Node = z.strictObject({
 
 export const Nodes = z.record(NodeName, Node).default({ zz1: { in_flight: 500 } });
 
-const Path = z.string().min(1).max(4_096);
-
 const natsHint = 'expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one';
 
 const natsForm = { protocols: ['tls:', 'nats:', 'wss:', 'ws:'], bare: true };
@@ -165,9 +164,11 @@ export const Nats = z.strictObject({
   servers: NatsServers.describe(
     'The NATS servers: tls://host:4222 (or nats:// without TLS), or wss://host (ws://) over WebSocket.',
   ),
-  seed_file: Path.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
-  ca_file: Path.optional().describe('A file of PEM certificates to trust for these servers instead of the usual ones.'),
-  nodes_file: Path.default('nodes/nodes.json').describe(
+  seed_file: FilePath.default('hub.nk').describe('The key of the hub. "watchpost nodes init" makes it.'),
+  ca_file: FilePath.optional().describe(
+    'A file of PEM certificates to trust for these servers instead of the usual ones.',
+  ),
+  nodes_file: FilePath.default('nodes/nodes.json').describe(
     'The list of enrolled nodes, which "watchpost nodes" keeps. What nats-server includes is beside it, as .conf.',
   ),
   absent_after: Duration({ min: '10s', max: '7d' })

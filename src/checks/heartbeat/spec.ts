@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 
@@ -14,12 +15,7 @@ export const Spec = z
       .transform((hash) => hash.toLowerCase())
       .optional()
       .describe('The SHA-256 of the secret in the address that the job calls.'),
-    secret_file: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .optional()
-      .describe('A file that holds that secret, instead of secret_hash.'),
+    secret_file: FilePath.optional().describe('A file that holds that secret, instead of secret_hash.'),
     grace: Duration({ min: '1s', max: '30d' })
       .default(300_000)
       .describe('How long after it is expected the job may be heard of.'),

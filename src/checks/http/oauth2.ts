@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
 import { Duration } from '#kernel/units.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import { Pem } from './pem.ts';
@@ -21,12 +22,7 @@ export const OAuth2 = z
       .describe('Where tokens are asked for.'),
     client_id: Credential.describe('The id of the client.'),
     client_secret: Credential.optional().describe('Its secret; best given as ${NAME} from the environment.'),
-    client_secret_file: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .optional()
-      .describe('A file that holds the secret, instead of it.'),
+    client_secret_file: FilePath.optional().describe('A file that holds the secret, instead of it.'),
     scopes: z
       .array(
         z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FilePath } from '#kernel/files.ts';
 import { isUrl } from '#kernel/url.ts';
 
 const hint = 'expected the address of a proxy, such as "http://proxy.example.com:3128"';
@@ -18,7 +19,7 @@ export const Proxy = z
       .optional()
       .describe('User name (RFC 7617).'),
     password: z.string().max(1_000).optional().describe('Password; best given as ${NAME} from the environment.'),
-    password_file: z.string().min(1).max(4_096).optional().describe('A file that holds the password, instead of it.'),
+    password_file: FilePath.optional().describe('A file that holds the password, instead of it.'),
   })
   .superRefine(({ username, password, password_file }, context) => {
     const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
