@@ -1,20 +1,18 @@
 import { z } from 'zod';
 import { createInTurn, type InTurn } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/files.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Channel, Receipt } from '#monitor/tell/channel.ts';
 import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
 import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
 
-const urlHint = 'expected the address of an Alertmanager, such as "http://alertmanager:9093"';
-
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 const Entry = z.strictObject({
   urls: z
-    .array(z.string({ error: urlHint }).refine(isWebUrl, { error: urlHint }), {
+    .array(WebUrl('expected the address of an Alertmanager, such as "http://alertmanager:9093"'), {
       error: 'expected a list of addresses, such as [http://alertmanager:9093]',
     })
     .min(1)

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -8,13 +8,10 @@ import { beginningOf, chatTextOf, plainTextOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
 import { retry, retryAfterMs } from './http-receipt.ts';
 
-const homeserverHint = 'expected the address of a homeserver, such as "https://matrix.example.com"';
-
 const Entry = z.strictObject({
-  homeserver: z
-    .string({ error: homeserverHint })
-    .refine(isWebUrl, { error: homeserverHint })
-    .describe('The homeserver of the account that posts.'),
+  homeserver: WebUrl('expected the address of a homeserver, such as "https://matrix.example.com"').describe(
+    'The homeserver of the account that posts.',
+  ),
   room: z
     .string()
     .max(255)

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, clipped, replacesBeginning, plainTextOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
 
-const urlHint = 'expected the address of a server, such as "https://ntfy.sh"';
-
 const Entry = z.strictObject({
-  url: z
-    .string({ error: urlHint })
-    .refine(isWebUrl, { error: urlHint })
+  url: WebUrl('expected the address of a server, such as "https://ntfy.sh"')
     .default('https://ntfy.sh')
     .describe('The server.'),
   topic: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
@@ -10,13 +10,9 @@ import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
 import { createHttpChannel, fileOf, parsed, type Sending } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 
-const urlHint = 'expected the address of the Events API, such as "https://events.eu.pagerduty.com"';
-
 const Entry = z.strictObject({
   routing_key_file: FilePath.describe('A file that holds the integration key of a service (Events API v2).'),
-  url: z
-    .string({ error: urlHint })
-    .refine(isWebUrl, { error: urlHint })
+  url: WebUrl('expected the address of the Events API, such as "https://events.eu.pagerduty.com"')
     .default('https://events.pagerduty.com')
     .describe('The Events API.'),
 });

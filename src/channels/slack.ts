@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -10,8 +10,6 @@ import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './h
 import { retry } from './http-receipt.ts';
 import { urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
-const apiHint = 'expected the address of the Web API, such as "https://slack.com/api"';
-
 const Entry = z
   .strictObject({
     ...urlKeys('expected the address of an incoming webhook, such as "https://hooks.slack.com/services/..."'),
@@ -19,9 +17,7 @@ const Entry = z
       'A file that holds the token of a bot (xoxb-...) that may chat:write, instead of a webhook: then updates answer in a thread.',
     ),
     channel: z.string().min(1).max(200).optional().describe('Where the bot posts: the id of a channel, or #name.'),
-    api_url: z
-      .string({ error: apiHint })
-      .refine(isWebUrl, { error: apiHint })
+    api_url: WebUrl('expected the address of the Web API, such as "https://slack.com/api"')
       .default('https://slack.com/api')
       .describe('The Web API that the bot uses.'),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import type { Message, Receipt } from '#monitor/tell/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
@@ -9,7 +9,6 @@ import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './h
 import { retry, retryAfterMs } from './http-receipt.ts';
 
 const chatHint = 'expected the id of a chat, such as -1001234567890, or the @name of a channel';
-const apiHint = 'expected the address of a Bot API server, such as "https://api.telegram.org"';
 const form = /^\d{3,20}:[\w-]{20,}$/;
 
 const Entry = z.strictObject({
@@ -19,9 +18,7 @@ const Entry = z.strictObject({
     .transform(String)
     .describe('Where it posts: the id of a chat, or the @name of a channel.'),
   thread: z.int().min(1).max(2_147_483_647).optional().describe('The topic of a forum to post to.'),
-  api_url: z
-    .string({ error: apiHint })
-    .refine(isWebUrl, { error: apiHint })
+  api_url: WebUrl('expected the address of a Bot API server, such as "https://api.telegram.org"')
     .default('https://api.telegram.org')
     .describe('The Bot API server.'),
 });

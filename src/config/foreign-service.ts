@@ -5,19 +5,16 @@ import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
-import { isUrl, webProtocols } from '#kernel/url.ts';
+import { BareWebUrl } from '#kernel/url.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { alternatives, type Problem } from './problem.ts';
 
-const urlHint = 'expected the address of a check service, such as "https://check.example.com"';
 /** The form of `service` where somebody else's check service runs the checks. */
 export const ForeignService = z
   .strictObject({
-    url: z
-      .string({ error: urlHint })
-      .max(2_000)
-      .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: urlHint })
-      .describe('The base URL of a check service that speaks the same API.'),
+    url: BareWebUrl('expected the address of a check service, such as "https://check.example.com"').describe(
+      'The base URL of a check service that speaks the same API.',
+    ),
     token: z.string().min(1).max(1_000).optional().describe('The token for it; better ${ENV} than the text itself.'),
     token_file: FilePath.optional().describe('A file that holds the token.'),
     budget: Rate()

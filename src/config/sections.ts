@@ -4,7 +4,7 @@ import { AddressRange, formatHostPort, NodeInfo, parseEndpoint } from '#checks/i
 import { FilePath } from '#kernel/files.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
 import { Duration, formatDuration } from '#kernel/units.ts';
-import { isUrl, webProtocols } from '#kernel/url.ts';
+import { BareWebUrl, Url } from '#kernel/url.ts';
 
 /** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
@@ -53,8 +53,6 @@ const User = z
     if (fault !== null) say('password_hash', fault);
   });
 
-const publicUrlHint = 'expected the address that people open, such as "https://status.example.com"';
-
 export const HttpKeys = z.strictObject({
   listen: Listen.default({ host: '127.0.0.1', port: 8080 }).describe(
     'Address and port to serve the pages, the API, /metrics and /healthz on. Port 0 lets the system choose.',
@@ -62,9 +60,7 @@ export const HttpKeys = z.strictObject({
   admin: Listen.optional().describe(
     'Another address and port, for /metrics, /healthz, /readyz and what operators do (/-/): then listen has none of them for others.',
   ),
-  public_url: z
-    .string({ error: publicUrlHint })
-    .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: publicUrlHint })
+  public_url: BareWebUrl('expected the address that people open, such as "https://status.example.com"')
     .optional()
     .describe('The address under which people reach this program: for the links in mails and in answers of the API.'),
   connections: z
@@ -150,10 +146,7 @@ const natsForm = { protocols: ['tls:', 'nats:', 'wss:', 'ws:'], bare: true };
 
 /** The servers of one NATS. */
 export const NatsServers = z
-  .array(
-    z.string({ error: natsHint }).refine((text) => isUrl(text, natsForm), { error: natsHint }),
-    { error: 'expected a list of servers, such as [tls://nats.example.com:4222]' },
-  )
+  .array(Url(natsHint, natsForm), { error: 'expected a list of servers, such as [tls://nats.example.com:4222]' })
   .min(1)
   .max(16)
   .refine((servers) => new Set(servers.map((server) => /^wss?:/.test(server))).size < 2, {

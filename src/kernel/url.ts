@@ -16,18 +16,26 @@ export function isUrl(text: string, { protocols, bare }: UrlForm): boolean {
   return !bare || [url.username, url.password, url.search, url.hash].every((part) => part === '');
 }
 
-export const webProtocols: readonly string[] = ['http:', 'https:'];
+const webForm: UrlForm = { protocols: ['http:', 'https:'], bare: false };
 
 /** Whether a text is an address to call over HTTP. */
 export function isWebUrl(text: string): boolean {
-  return isUrl(text, { protocols: webProtocols, bare: false });
+  return isUrl(text, webForm);
 }
 
-/** An address to call over HTTP, which may be as good as a password. `hint` says what was expected. */
-export function SecretUrl(hint: string) {
+/** A URL of this form. `hint` says what was expected. */
+export function Url(hint: string, form: UrlForm) {
   return z
     .string({ error: hint })
     .max(2_048)
-    .refine(isWebUrl, { error: hint })
-    .transform((text) => new Secret(text));
+    .refine((text) => isUrl(text, form), { error: hint });
 }
+
+/** An address to call over HTTP. */
+export const WebUrl = (hint: string) => Url(hint, webForm);
+
+/** An address over HTTP that paths are put behind, or that people see: without user, query and fragment. */
+export const BareWebUrl = (hint: string) => Url(hint, { ...webForm, bare: true });
+
+/** An address to call over HTTP, which may be as good as a password. */
+export const SecretUrl = (hint: string) => WebUrl(hint).transform((text) => new Secret(text));

@@ -2,17 +2,11 @@ import { isIP } from 'node:net';
 import { getDomain } from 'tldts';
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
-import { isUrl, webProtocols } from '#kernel/url.ts';
+import { BareWebUrl } from '#kernel/url.ts';
 import { type Endpoint, Host } from '../endpoint.ts';
 
 /** The list of IANA: which RDAP server knows the domains under which name (RFC 9224). */
 const ianaList = 'https://data.iana.org/rdap/dns.json';
-
-const Address = (hint: string) =>
-  z
-    .string({ error: hint })
-    .max(2_000)
-    .refine((text) => isUrl(text, { protocols: webProtocols, bare: true }), { error: hint });
 
 export const Spec = z.strictObject({
   type: z.literal('domain'),
@@ -22,10 +16,10 @@ export const Spec = z.strictObject({
   timeout: Duration({ min: '100ms', max: '60s' })
     .default(10_000)
     .describe('For everything together: the list of RDAP servers, names, connections, the answer.'),
-  server: Address('expected the address of an RDAP server, such as "https://rdap.example"')
+  server: BareWebUrl('expected the address of an RDAP server, such as "https://rdap.example"')
     .optional()
     .describe('The RDAP server to ask. Default: the one that the list names.'),
-  bootstrap: Address('expected the address of a list of RDAP servers, such as "https://data.iana.org/rdap/dns.json"')
+  bootstrap: BareWebUrl('expected the address of a list of RDAP servers, such as "https://data.iana.org/rdap/dns.json"')
     .default(ianaList)
     .describe('The list of RDAP servers (RFC 9224), which is kept for a day.'),
   expect: z

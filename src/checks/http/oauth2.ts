@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { Duration } from '#kernel/units.ts';
-import { isWebUrl } from '#kernel/url.ts';
+import { WebUrl } from '#kernel/url.ts';
 import { Pem } from './pem.ts';
 
-const hint = 'expected an address such as "https://login.example.com/oauth2/token"';
 // RFC 6749, appendix A: visible ASCII and spaces.
 const Credential = z
   .string()
@@ -15,11 +14,9 @@ const Credential = z
 /** How tokens are asked for by client credentials (RFC 6749, section 4.4). */
 export const OAuth2 = z
   .strictObject({
-    token_url: z
-      .string({ error: hint })
-      .max(2_000)
-      .refine(isWebUrl, { error: hint })
-      .describe('Where tokens are asked for.'),
+    token_url: WebUrl('expected an address such as "https://login.example.com/oauth2/token"').describe(
+      'Where tokens are asked for.',
+    ),
     client_id: Credential.describe('The id of the client.'),
     client_secret: Credential.optional().describe('Its secret; best given as ${NAME} from the environment.'),
     client_secret_file: FilePath.optional().describe('A file that holds the secret, instead of it.'),

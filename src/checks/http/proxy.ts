@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { isUrl } from '#kernel/url.ts';
-
-const hint = 'expected the address of a proxy, such as "http://proxy.example.com:3128"';
+import { Url } from '#kernel/url.ts';
 
 /** A proxy that speaks HTTP, and who is to ask it. */
 export const Proxy = z
   .strictObject({
-    url: z
-      .string({ error: hint })
-      .max(2_000)
-      .refine((text) => isUrl(text, { protocols: ['http:'], bare: true }), { error: hint })
-      .describe('Its address, such as "http://proxy.example.com:3128".'),
+    url: Url('expected the address of a proxy, such as "http://proxy.example.com:3128"', {
+      protocols: ['http:'],
+      bare: true,
+    }).describe('Its address, such as "http://proxy.example.com:3128".'),
     username: z
       .string()
       .max(1_000)
