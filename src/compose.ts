@@ -55,7 +55,7 @@ export async function startDaemon(
   for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
   const upcoming = createUpcoming(config);
-  const foundation = await openFoundation(config, environment, upcoming, started);
+  const foundation = await openFoundation(config, environment, upcoming, source, started);
   const { store, metrics, history, checking, identity } = foundation;
 
   const acknowledging = acknowledgingOf(() => upcoming.started(), {

@@ -2,14 +2,12 @@ import type { FastifyPluginAsync } from 'fastify';
 import { checkOf } from '#checks/index.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
-import type { Clock } from '#kernel/clock.ts';
-import type { Log } from '#kernel/log.ts';
-import { beatRoutes, prefixLength } from '#web/beats.ts';
+import { type BeatRoutes, beatRoutes, prefixLength } from '#web/beats.ts';
 
 /** Where jobs call; what is expected of which is what the configuration in force says. */
 export function beatsOf(
   upcoming: Upcoming,
-  ports: { readonly clock: Clock; readonly log: Log },
+  ports: Pick<BeatRoutes, 'onAnswered' | 'clock' | 'log'>,
 ): readonly FastifyPluginAsync[] {
   let known: { readonly of: Config['targets']; readonly owners: Owners } | null = null;
   const owners = () => {

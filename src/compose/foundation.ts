@@ -4,6 +4,7 @@ import { shownOf } from '#compose/monitor.ts';
 import { openReplaceableChecking, type ReplaceableChecking } from '#compose/replaceable.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
+import type { ConfigSource } from '#config/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { createMetrics, type Metrics } from '#metrics/metrics.ts';
@@ -26,6 +27,7 @@ export async function openFoundation(
   config: Config,
   environment: Environment,
   upcoming: Upcoming,
+  source: Pick<ConfigSource, 'lists'> | null,
   started: AsyncDisposableStack,
 ): Promise<Foundation> {
   const { clock, random, log, version, pid } = environment;
@@ -40,6 +42,7 @@ export async function openFoundation(
         deliveries: () => store.deliveryCounts(),
         store: () => storeFiguresOf(store, clock),
         budgets: () => upcoming.watching?.monitor.budgets() ?? [],
+        lists: () => source?.lists() ?? [],
       },
     }),
   );

@@ -58,7 +58,7 @@ export async function openWeb(
     random,
     log,
   });
-  const beats = beatsOf(upcoming, { clock, log });
+  const beats = beatsOf(upcoming, { onAnswered: (outcome) => metrics.beatAnswered(outcome), clock, log });
   const servedFor = (of: Config): WebChanges => {
     const { site, routes: shown } = pages.of(of);
     return {

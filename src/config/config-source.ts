@@ -62,6 +62,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
       return loaded;
     },
     fingerprint: async () => [await fingerprintOf(path, watched, named), lists.look()].join('\n'),
+    lists: () => lists.states(),
     [Symbol.dispose]: () => lists[Symbol.dispose](),
   };
 }

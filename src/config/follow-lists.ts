@@ -6,11 +6,24 @@ import type { Log } from '#kernel/log.ts';
 import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
 import { askList, keptText, type ReadList, type TargetList } from './listed-targets.ts';
 
+/** How a list has come in since the program was started. */
+export interface ListState {
+  /** The name under `targets_from`. */
+  readonly name: string;
+  readonly failures: number;
+  /** When it was had last, in milliseconds since the epoch; null where it was not. */
+  readonly hadAt: number | null;
+  /** Whether it was had when it was asked last, and makes a good configuration. */
+  readonly isGood: boolean;
+}
+
 /** Follows the lists of targets that the configuration names while the program runs. */
 export interface FollowedLists extends Disposable {
   /** A configuration is about to be read: only lists that it names are followed from then on. */
   begin(): void;
   readonly read: ReadList;
+  /** Those that are followed. */
+  states(): readonly ListState[];
   /** Asks those whose time has come, and tells what is known of all: another text where something is new. */
   look(): string;
   /** What was read is in force: it is kept, also for the next start. */
@@ -27,7 +40,11 @@ interface Followed {
   known: string | null;
   inForce: string | null;
   refused: string | null;
+  /** What was said last. */
+  said: string | null;
   trouble: string | null;
+  failures: number;
+  hadAt: number | null;
   nextAt: number;
   isAsked: boolean;
 }
@@ -50,12 +67,26 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
       log.warn({ ...about, trouble }, 'a list of targets cannot be had: what was known of it stays');
     if (trouble === null && one.trouble !== null) log.info(about, 'a list of targets can be had again');
     one.trouble = trouble;
+    if (trouble === null) one.hadAt = clock.now();
+    else one.failures += 1;
+    one.said = text;
     if (text !== null && text !== one.refused) one.known = text;
   }
 
   async function follow(list: TargetList): Promise<Followed> {
     const kept = await keptText(list);
-    const one = { list, known: kept, inForce: kept, refused: null, trouble: null, nextAt: 0, isAsked: false };
+    const one: Followed = {
+      list,
+      known: kept,
+      inForce: kept,
+      refused: null,
+      said: null,
+      trouble: null,
+      failures: 0,
+      hadAt: null,
+      nextAt: 0,
+      isAsked: false,
+    };
     await ask(one);
     return one;
   }
@@ -70,6 +101,11 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
       named.add(key);
       return { text: one.known, trouble: one.trouble };
     },
+    states: () =>
+      current().map(({ list, failures, hadAt, trouble, said, refused }) => {
+        const isGood = trouble === null && (said === null || said !== refused);
+        return { name: list.name, failures, hadAt, isGood };
+      }),
     look() {
       const due = current().filter(({ isAsked, nextAt }) => !isAsked && clock.elapsed() >= nextAt);
       for (const one of due) void ask(one);

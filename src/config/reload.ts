@@ -4,6 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { watchForChanges } from './changes.ts';
 import type { Config } from './config.ts';
+import type { ListState } from './follow-lists.ts';
 import { isSame } from './same.ts';
 
 /** Where the configuration comes from. */
@@ -12,6 +13,8 @@ export interface ConfigSource {
   load(): Promise<Config>;
   /** Differs where the files do. */
   fingerprint(): Promise<string>;
+  /** How the lists of targets come in that it names. */
+  lists(): readonly ListState[];
 }
 
 /** Names of targets by what a new configuration did to them. */

@@ -10,7 +10,9 @@ import { createCheckMetrics, durationBounds } from './check.ts';
 import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
+import { type BeatOutcome, createHeartbeatMetrics } from './heartbeat.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
+import { createListMetrics, type ListFigures } from './list.ts';
 import { createNodeMetrics, type NodeState } from './node.ts';
 import { createObjectiveMetrics } from './objective.ts';
 import { OwnRegister } from './own-register.ts';
@@ -30,6 +32,8 @@ export interface MetricsSources {
   readonly store: () => StoreFigures;
   /** What is left of each objective's budget. */
   readonly budgets: () => readonly TargetBudgetLeft[];
+  /** The lists of targets at addresses. */
+  readonly lists: () => readonly ListFigures[];
 }
 
 export interface MetricsOptions {
@@ -79,6 +83,8 @@ export interface Metrics extends Disposable {
   /** A piece of sealing or forgetting that took `seconds`. */
   upkeepDone(seconds: number): void;
   requestAnswered(answered: RequestAnswered): void;
+  /** A call of a job. */
+  beatAnswered(outcome: BeatOutcome): void;
   configReloaded(successful: boolean, at: number): void;
   /** The share of a node's answers within the last hour that contradicted most of the others'; null where none could be compared. */
   disagreementOf(node: string): number | null;
@@ -98,6 +104,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const showNodes = createNodeMetrics(own, disagreement);
   const store = createStoreMetrics(own, ask, sources.store);
   const requestAnswered = createRequestMetrics(own);
+  const beatAnswered = createHeartbeatMetrics(own);
+  const lists = createListMetrics(own, ask, sources.lists);
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const configReloaded = createConfigMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock });
@@ -117,6 +125,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     delivery.refresh();
     store.refresh();
     objectives.refresh();
+    lists.refresh();
     ownProcess.refresh();
   }
 
@@ -153,6 +162,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     storeWritten: (seconds) => store.storeWritten(seconds),
     upkeepDone: (seconds) => store.upkeepDone(seconds),
     requestAnswered,
+    beatAnswered,
     configReloaded,
     disagreementOf: (node) => disagreement.ratioOf(node),
     [Symbol.dispose]: () => ownProcess[Symbol.dispose](),

@@ -22,9 +22,14 @@ export interface BeatRoutes {
   ownersOf(prefix: string): readonly { readonly target: string; readonly hash: string }[];
   /** Resolves to whether it is stored for good. */
   hear(target: string, beat: HeardBeat): Promise<boolean>;
+  /** Told what became of each call: what it said, or why it was refused. */
+  readonly onAnswered: (outcome: HeardBeat['kind'] | BeatRefusal) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
+
+/** Why a call was not heard. */
+type BeatRefusal = 'unknown_secret' | 'too_many' | 'malformed' | 'not_stored';
 
 /** So many digits of a hash are looked up; all of them are compared. */
 export const prefixLength = 8;
@@ -45,7 +50,7 @@ interface Call {
  * secret that nobody has is a path that is not there.
  */
 export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
-  const { clock, log } = routes;
+  const { onAnswered, clock, log } = routes;
   const targets = createBuckets(perTarget, clock);
   const strangers = createBuckets(perStranger, clock);
 
@@ -62,6 +67,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   function refuseStrangers(request: FastifyRequest<Call>, reply: FastifyReply): FastifyReply | undefined {
     if (ownerOf(request.params.secret) !== null) return undefined;
     reply.header('connection', 'close');
+    onAnswered('unknown_secret');
     const client = networkOf(request.ip);
     const waitMs = strangers.waitMs(client, 1);
     if (waitMs > 0) return refuse(reply, 429, Math.ceil(waitMs / 1_000), 'too many calls with an unknown secret');
@@ -73,23 +79,26 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   async function answer(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
     const { secret, what = '' } = request.params;
     const owner = ownerOf(secret);
-    if (owner === null) {
-      reply.callNotFound();
-      return reply;
-    }
     const said = kindOf(what);
-    if (said === null) {
+    if (owner === null || said === null) {
+      onAnswered(owner === null ? 'unknown_secret' : 'malformed');
       reply.callNotFound();
       return reply;
     }
     const busyMs = targets.waitMs(owner, 1);
-    if (busyMs > 0) return refuse(reply, 429, Math.ceil(busyMs / 1_000), 'too many calls');
+    if (busyMs > 0) {
+      onAnswered('too_many');
+      return refuse(reply, 429, Math.ceil(busyMs / 1_000), 'too many calls');
+    }
     targets.take(owner, 1);
     const { rid = null } = request.query;
-    if (rid !== null && (typeof rid !== 'string' || !runPattern.test(rid)))
+    if (rid !== null && (typeof rid !== 'string' || !runPattern.test(rid))) {
+      onAnswered('malformed');
       return reply.code(400).send('rid: 1 to 64 letters, digits, "_", ".", ":" and "-"\n');
+    }
     const lines = Array.isArray(request.body) ? request.body.map(String) : [];
     const isStored = await routes.hear(owner, { at: clock.now(), ...said, run: rid, log: lines });
+    onAnswered(isStored ? said.kind : 'not_stored');
     if (isStored) return reply.send('OK\n');
     log.warn({ target: owner }, 'the call of a job could not be stored, it is asked to come again');
     return refuse(reply, 503, retryAfterSeconds, 'not stored: try again');

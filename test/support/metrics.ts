@@ -29,6 +29,7 @@ export function testMetrics(
       deliveries: () => [],
       store: () => ({ bytes: 4096, queued: 0, unsealedSeconds: 0 }),
       budgets: () => [],
+      lists: () => [],
       ...sources,
     },
   });

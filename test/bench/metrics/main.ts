@@ -27,6 +27,7 @@ async function measure(targetCount: number, nodeCount: number): Promise<void> {
       deliveries: () => [],
       store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
       budgets: () => [],
+      lists: () => [],
     },
   });
   metrics.targetsChanged(names.map((name) => watched(name)));

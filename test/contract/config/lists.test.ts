@@ -57,6 +57,7 @@ async function source(text = entry()) {
       await eventually(10_000, () => expect(asked()).toBeGreaterThan(before));
     },
     print: async () => opened.fingerprint(),
+    state: () => opened.lists()[0],
     clock,
     [Symbol.dispose]: () => opened[Symbol.dispose](),
   };
@@ -127,6 +128,30 @@ test.each<readonly [string, Step, RegExp]>([
   await daemon.minute();
   await eventually(10_000, () => expect(daemon.log()).toHaveLength(2));
   expect(daemon.log()[1]).toBe('a list of targets can be had again');
+});
+
+test('it is told how a list comes in: how often it was not had, when it was had last, and whether it is good', async () => {
+  using daemon = await source(entry(', at_most: 1'));
+  await daemon.names();
+  const startedAt = daemon.clock.now();
+  expect(daemon.state()).toEqual({ name: 'ssh', failures: 0, hadAt: startedAt, isGood: true });
+  sink.answer = () => 'drop';
+  for (const failures of [1, 2]) {
+    await daemon.minute();
+    await eventually(10_000, () =>
+      expect(daemon.state()).toEqual({ name: 'ssh', failures, hadAt: startedAt, isGood: false }),
+    );
+  }
+  sink.answer = () => lists('a:1', 'b:1');
+  await daemon.minute();
+  const back = { name: 'ssh', failures: 2, hadAt: daemon.clock.now() };
+  await eventually(10_000, () => expect(daemon.state()).toEqual({ ...back, isGood: true }));
+  // There are more than there may be.
+  await daemon.names();
+  expect(daemon.state()).toEqual({ ...back, isGood: false });
+  sink.answer = () => lists('a:1');
+  await daemon.minute();
+  await eventually(10_000, () => expect(daemon.state()).toEqual({ ...back, hadAt: daemon.clock.now(), isGood: true }));
 });
 
 test('an address that hangs has ten seconds', async () => {

@@ -15,6 +15,7 @@ const secret = 'Zk3vTq9wPb7xLm2c';
 
 async function serve(stores: () => Promise<boolean> = async () => true) {
   const heard: { readonly target: string; readonly beat: HeardBeat }[] = [];
+  const outcomes: string[] = [];
   const clock = new FakeClock();
   const owner = { target: 'backup', hash: sha256(secret) };
   // Somebody whose hash begins alike.
@@ -32,6 +33,7 @@ async function serve(stores: () => Promise<boolean> = async () => true) {
           heard.push({ target, beat });
           return stores();
         },
+        onAnswered: (outcome) => outcomes.push(outcome),
         clock,
         log: silentLog,
       }),
@@ -40,6 +42,7 @@ async function serve(stores: () => Promise<boolean> = async () => true) {
   const url = `http://127.0.0.1:${server.addr().port}/beat/`;
   return {
     heard,
+    outcomes,
     clock,
     url,
     call: async (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init),
@@ -138,6 +141,21 @@ test('who guesses is refused after thirty tries, and a job that calls too often 
   expect((await server.call(secret)).status).toBe(429);
   await server.clock.advance(1_000);
   expect((await server.call(secret)).status).toBe(200);
+});
+
+test('it is told what became of each call: what it said, or why it was refused', async () => {
+  let isThere = true;
+  await using server = await serve(async () => isThere);
+  for (const path of ['', '/start', '/fail', '/7', '/0']) await server.call(`${secret}${path}`);
+  expect(server.outcomes).toEqual(['success', 'start', 'failure', 'failure', 'success']);
+  server.outcomes.length = 0;
+  isThere = false;
+  for (const path of [secret, `${secret}/begin`, `${secret}?rid=a%20b`, 'guess', 'guess/1']) await server.call(path);
+  expect(server.outcomes).toEqual(['not_stored', 'malformed', 'malformed', 'unknown_secret', 'unknown_secret']);
+  server.outcomes.length = 0;
+  isThere = true;
+  for (let calls = 0; calls < 300; calls += 1) await server.call(secret, { method: 'HEAD' });
+  expect(new Set(server.outcomes)).toEqual(new Set(['success', 'too_many']));
 });
 
 test('no log holds a secret', () => {

@@ -35,7 +35,7 @@ async function start(first = text()) {
   const { promise: reloaded, resolve } = Promise.withResolvers<void>();
   const reloader = createReloader({
     config: await loadConfig({ path, env: {} }),
-    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => print },
+    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => print, lists: () => [] },
     clock,
     log,
     apply: (config) => {
@@ -105,6 +105,7 @@ test('reloads follow each other, and a defect of one does not keep the next from
         return loadConfig({ path: join(folder, 'watchpost.yaml'), env: {} });
       },
       fingerprint: async () => '',
+      lists: () => [],
     },
     clock: new FakeClock(),
     log: memoryLog().log,
@@ -191,7 +192,7 @@ test('what cannot be put into force changes nothing, like a file that is wrong',
   const config = await loadConfig({ path, env: {} });
   using reloader = createReloader({
     config,
-    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => 'same' },
+    source: { load: async () => loadConfig({ path, env: {} }), fingerprint: async () => 'same', lists: () => [] },
     clock: new FakeClock(),
     log,
     prepare() {

@@ -242,6 +242,45 @@ test('requests are counted by path, method and code, and sealing by its pieces a
   expect(seen.get('watchpost_store_unsealed_age_seconds')).toBe(4_000);
 });
 
+test('calls of jobs are counted by what became of them, each from 0 on', async () => {
+  using metrics = testMetrics();
+  for (const outcome of ['success', 'success', 'unknown_secret'] as const) metrics.beatAnswered(outcome);
+  const seen = await samples(metrics);
+  const told = ['start', 'success', 'failure', 'unknown_secret', 'too_many', 'malformed', 'not_stored'].map(
+    (outcome) => [outcome, seen.get(`watchpost_heartbeat_calls_total{outcome="${outcome}"}`)],
+  );
+  expect(Object.fromEntries(told)).toEqual({
+    start: 0,
+    success: 2,
+    failure: 0,
+    unknown_secret: 1,
+    too_many: 0,
+    malformed: 0,
+    not_stored: 0,
+  });
+});
+
+test('lists of targets show whether they can be had, and one that is named no longer shows nothing', async () => {
+  let lists = [
+    { name: 'ssh', failures: 0, hadAt: startOfTest, isGood: true },
+    { name: 'web', failures: 0, hadAt: null, isGood: false },
+  ];
+  using metrics = testMetrics({ lists: () => lists });
+  const shown = async () => [...(await samples(metrics))].filter(([name]) => name.startsWith('watchpost_target_list_'));
+  expect(await shown()).toEqual([
+    ['watchpost_target_list_up{list="ssh"}', 1],
+    ['watchpost_target_list_up{list="web"}', 0],
+    ['watchpost_target_list_last_success_timestamp_seconds{list="ssh"}', startOfTest / 1_000],
+    ['watchpost_target_list_failures_total{list="ssh"}', 0],
+    ['watchpost_target_list_failures_total{list="web"}', 0],
+  ]);
+  lists = [{ name: 'web', failures: 3, hadAt: null, isGood: false }];
+  expect(await shown()).toEqual([
+    ['watchpost_target_list_up{list="web"}', 0],
+    ['watchpost_target_list_failures_total{list="web"}', 3],
+  ]);
+});
+
 const withProbes = (sources = {}) => testMetrics(sources, undefined, { shown: { buckets: null, blackbox: true } });
 const ping = { ...pinged, detail: { attempts: [], duplicates: 0, timed_by: null } };
 

@@ -1,0 +1,47 @@
+import type { Ask } from './ask.ts';
+import type { OwnRegister } from './own-register.ts';
+
+/** How a list of targets at an address has come in since the start. */
+export interface ListFigures {
+  /** Its name under `targets_from`. */
+  readonly name: string;
+  readonly failures: number;
+  /** When it was had last, in milliseconds since the epoch; null where it was not. */
+  readonly hadAt: number | null;
+  /** Whether it was had when it was asked last, and makes a good configuration. */
+  readonly isGood: boolean;
+}
+
+/** Whether the lists can be had that targets come from; asked for at each scrape. */
+export function createListMetrics(
+  register: OwnRegister,
+  ask: Ask,
+  lists: () => readonly ListFigures[],
+): { refresh(): void } {
+  const up = register.gauge(
+    'watchpost_target_list_up',
+    '1 where the list could be had the last time, and makes a good configuration; else 0.',
+    ['list'],
+  );
+  const hadAt = register.gauge(
+    'watchpost_target_list_last_success_timestamp_seconds',
+    'When the list was had last; absent where that was never since the start.',
+    ['list'],
+  );
+  const failures = register.counter(
+    'watchpost_target_list_failures_total',
+    'How often the list was asked for and could not be had.',
+    ['list'],
+  );
+  return {
+    refresh() {
+      for (const metric of [up, hadAt, failures]) metric.reset();
+      for (const list of ask('lists', lists) ?? []) {
+        const labels = { list: list.name };
+        up.set(labels, Number(list.isGood));
+        if (list.hadAt !== null) hadAt.set(labels, list.hadAt / 1_000);
+        failures.inc(labels, list.failures);
+      }
+    },
+  };
+}
