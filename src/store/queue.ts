@@ -38,7 +38,9 @@ interface QueuedWork {
 }
 
 const groupMs = 1_000;
-const groupLimit = 1_000;
+const groupLimit = 300;
+// A transaction of so many rows takes some milliseconds; what waits beyond them gets the next one, after others had a turn.
+const rowsAtOnce = 600;
 const urgentGapMs = 50;
 const firstRetryMs = 250;
 const longestRetryMs = 10_000;
@@ -46,7 +48,8 @@ const longestRetryMs = 10_000;
 /**
  * Group commit. Rounds that change nothing but the history wait up to a second for company; anything else is committed at
  * once with all that waits, in the order of arrival, but with a gap between two such commits: a storm shares its syncs.
- * While the database refuses, everything waits and is tried again with growing pauses.
+ * No transaction is long: what is too much for one is committed in several, with a turn for others between them. While the
+ * database refuses, everything waits and is tried again with growing pauses.
  */
 export class CommitQueue {
   readonly #options: QueueOptions;
@@ -73,7 +76,7 @@ export class CommitQueue {
       const left = this.#lastUrgentAt + urgentGapMs - this.#options.clock.elapsed();
       if (left > 0) return this.#wakeIn(left);
       this.#lastUrgentAt = this.#options.clock.elapsed();
-      this.flush();
+      this.#flushSome();
     });
   }
 
@@ -93,20 +96,14 @@ export class CommitQueue {
     const failures: Error[] = [];
     const reject = (error: Error) => failures.push(error);
     this.#queued.push({ work: { kind: 'settlements', settlements }, resolve: () => undefined, reject });
-    if (this.#lastError === null) this.flush();
+    if (this.#lastError === null) this.#flushAll();
     for (const failure of failures) throw failure;
   }
 
-  /** Commits everything that waits, as far as the database lets it. */
-  flush(): void {
-    this.#timer?.handle[Symbol.dispose]();
-    this.#timer = null;
-    try {
-      while (this.#queued.length > 0) this.#commit(this.#queued.slice(0, groupLimit));
-    } catch (error) {
-      return this.#postpone(error);
-    }
-    this.#recover();
+  // Everything that waits, as far as the database lets it.
+  #flushAll(): void {
+    do this.#flushSome();
+    while (this.#queued.length > 0 && this.#lastError === null);
   }
 
   /** The settlements that are not yet in the database, oldest first. */
@@ -126,7 +123,7 @@ export class CommitQueue {
   /** Flushes and ends. What could not be written is rejected, and its count returned. */
   close(): number {
     if (this.#closed) return 0;
-    this.flush();
+    this.#flushAll();
     this.#closed = true;
     this.#timer?.handle[Symbol.dispose]();
     this.#timer = null;
@@ -135,6 +132,24 @@ export class CommitQueue {
     const error = new WatchpostError('store_failed', `not written before the end: ${this.#lastError ?? ''}`);
     for (const one of lost) one.reject(error);
     return lost.length;
+  }
+
+  #flushSome(): void {
+    this.#timer?.handle[Symbol.dispose]();
+    this.#timer = null;
+    try {
+      if (this.#queued.length > 0) this.#commit(this.#queued.slice(0, this.#batchLength()));
+    } catch (error) {
+      return this.#postpone(error);
+    }
+    this.#recover();
+    if (this.#queued.length > 0) this.#wakeIn(0);
+  }
+
+  #batchLength(): number {
+    let rows = 0;
+    const tooMany = this.#queued.findIndex(({ work }, index) => (rows += rowsOf(work)) > rowsAtOnce && index > 0);
+    return tooMany === -1 ? this.#queued.length : tooMany;
   }
 
   // Takes the batch off the queue. Where one is at fault, the others are committed without it.
@@ -199,8 +214,16 @@ export class CommitQueue {
     if (this.#queued.some(({ work }) => work.kind === 'round' && !isSteady(work.round))) {
       this.#lastUrgentAt = this.#options.clock.elapsed();
     }
-    this.flush();
+    this.#flushSome();
   }
+}
+
+// About as many as it writes, the round itself counted as one: it is looked up.
+function rowsOf(work: Work): number {
+  if (work.kind === 'late') return 2;
+  if (work.kind === 'settlements') return work.settlements.length;
+  const { votes, states, incidents, deliveries } = work.round;
+  return 1 + votes.length + states.length + incidents.length + deliveries.length;
 }
 
 function isSteady(round: RoundRecord): boolean {

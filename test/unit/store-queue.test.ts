@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { CommitQueue, type Work } from '#store/queue.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { opening, quiet, round, start, state } from '../support/store.ts';
+import { opening, quiet, round, start, state, vote } from '../support/store.ts';
 
 function full(): Error {
   return new Error('query failed', { cause: new Database.SqliteError('database or disk is full', 'SQLITE_FULL') });
@@ -11,7 +11,8 @@ function full(): Error {
 /** A queue over a disk that is a list, with a switch that makes it refuse. */
 function setUp(limit = 100) {
   const clock = new FakeClock();
-  const disk = { refuses: false, attempts: 0, commits: [] as { targets: string[]; durable: boolean }[] };
+  const disk = { refuses: false, attempts: 0, commits: [] as { targets: string[]; durable: boolean; turn: number }[] };
+  let turn = 0;
   const queue = new CommitQueue({
     clock,
     log: quiet,
@@ -21,7 +22,8 @@ function setUp(limit = 100) {
       if (disk.refuses) throw full();
       const names = work.map(nameOf);
       if (names.includes('broken')) throw new TypeError('no such column');
-      disk.commits.push({ targets: names, durable });
+      disk.commits.push({ targets: names, durable, turn });
+      queueMicrotask(() => (turn += 1));
       return work.map(() => 'stored' as const);
     },
   });
@@ -41,7 +43,7 @@ test('asks for a sync only where somebody will be told of it', async () => {
   await clock.advance(1_000);
   void queue.add(opening('incident', start));
   queue.settle([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
-  expect(disk.commits).toEqual([
+  expect(disk.commits).toMatchObject([
     { targets: ['steady'], durable: false },
     { targets: ['state'], durable: false },
     { targets: ['incident'], durable: true },
@@ -49,12 +51,47 @@ test('asks for a sync only where somebody will be told of it', async () => {
   ]);
 });
 
-test('commits a thousand waiting rounds without waiting for the second to end', () => {
+test('commits three hundred waiting rounds without waiting for the second to end', () => {
   const { disk, queue } = setUp();
-  for (let index = 0; index < 999; index += 1) void queue.add(round(`t${index}`, start));
+  for (let index = 0; index < 299; index += 1) void queue.add(round(`t${index}`, start));
   expect(disk.commits).toHaveLength(0);
   void queue.add(round('last', start));
-  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([1_000]);
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual([300]);
+});
+
+test('what waited while the disk was full is committed in short transactions, each in a turn of its own', async () => {
+  const { clock, disk, queue } = setUp(5_000);
+  disk.refuses = true;
+  const votes = Array.from({ length: 5 }, (_, node) => vote(`de${node}`));
+  const stored = Promise.all(
+    Array.from({ length: 2_000 }, async (_, index) => queue.add(round(`t${index}`, start + index, { votes }))),
+  );
+  await clock.advance(1_000);
+  disk.refuses = false;
+  await clock.advance(10_000);
+  await stored;
+  // A round with five votes counts as six rows.
+  expect(disk.commits.map(({ targets }) => targets.length)).toEqual(Array.from({ length: 20 }, () => 100));
+  expect(new Set(disk.commits.map(({ turn }) => turn)).size).toBe(20);
+  expect(disk.commits.flatMap(({ targets }) => targets)).toEqual(Array.from({ length: 2_000 }, (_, at) => `t${at}`));
+});
+
+test('a round of more rows than a transaction should have is stored all the same', () => {
+  const { disk, queue } = setUp();
+  const votes = Array.from({ length: 1_000 }, (_, node) => vote(`de${node}`));
+  void queue.add(round('all', start, { votes }));
+  void queue.add(opening('shop', start));
+  expect(queue.close()).toBe(0);
+  expect(disk.commits.map(({ targets }) => targets)).toEqual([['all'], ['shop']]);
+});
+
+test('a settlement is in the database when it is taken, and so is all that waited before it', () => {
+  const { disk, queue } = setUp();
+  for (let index = 0; index < 1_000; index += 1) void queue.add(opening(`t${index}`, start));
+  queue.settle([{ id: 1, state: 'sent', message: 'm', remindAt: null, at: start }]);
+  const committed = disk.commits.flatMap(({ targets }) => targets);
+  expect(committed).toHaveLength(1_001);
+  expect(committed.at(-1)).toBe('settles 1');
 });
 
 test('tries a full disk again with growing pauses, up to ten seconds', async () => {
