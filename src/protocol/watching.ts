@@ -42,6 +42,12 @@ export const Assign = z.object({
   number: z.int().min(0),
   part: z.object({ index: z.int().min(0), of: z.int().min(1).max(100_000) }),
   targets: z.array(z.unknown()),
+  /**
+   * The number of an assignment of this epoch: `targets` are only those that are new or others since then, and `removed` names those
+   * that are gone. Only for a process that says that it watches that one, and takes changes.
+   */
+  base: z.int().min(0).optional(),
+  removed: z.array(Name).optional(),
 });
 export type Assign = z.output<typeof Assign>;
 
@@ -52,6 +58,8 @@ export const WatchingState = z.object({
   targets: z.int().min(0),
   /** Every due time after it is kept or passed over: by the hub's clock. */
   since: Moment,
+  /** Whether it takes what is other than in this assignment for the next one; absent where it has to be sent whole. */
+  takesChanges: z.boolean().optional(),
 });
 
 /** An assignment as a node keeps it on disk. */

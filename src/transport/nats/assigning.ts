@@ -1,7 +1,8 @@
 import type { Log } from '#kernel/log.ts';
-import { encodeSpec, messageLimit, protocolRange, type Report } from '#protocol/nodes.ts';
-import { type Assign, type Assignment, type AssignedTarget, watchingSince } from '#protocol/watching.ts';
+import { protocolRange, type Report } from '#protocol/nodes.ts';
+import { type Assign, type Assignment, watchingSince } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
+import { partsOf } from './assignment-parts.ts';
 
 export interface AssigningOptions {
   /** Names this run of the hub: assignments of another one are numbered by themselves. */
@@ -27,6 +28,8 @@ export interface Assigning {
 
 interface Node {
   wanted: Assignment;
+  /** What was wanted before, the newest last. */
+  bases: readonly Assignment[];
   /** Processes that watch by themselves, in the order in which they came; the first one does, for its node. */
   readonly processes: Map<string, Report['watching']>;
   readonly sending: Set<string>;
@@ -35,8 +38,8 @@ interface Node {
 }
 
 const nothing: Assignment = { number: 0, targets: [] };
-// What stands around the targets of a part.
-const partRoom = 4_096;
+// A process is seldom behind by more: it is told of each as soon as it took the one before.
+const keptBases = 4;
 
 export function createAssigning({ epoch, send, isThere, lose, listener, log }: AssigningOptions): Assigning {
   const nodes = new Map<string, Node>();
@@ -44,6 +47,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
   function nodeOf(name: string): Node {
     const known = nodes.get(name) ?? {
       wanted: nothing,
+      bases: [],
       processes: new Map(),
       sending: new Set(),
       isAsking: false,
@@ -68,16 +72,11 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
     if (node.sending.has(process)) return;
     node.sending.add(process);
     try {
-      const parts = partsOf(assignment.targets);
-      for (const [index, targets] of parts.entries()) {
+      const parts = partsOf(assignment, baseOf(node, process));
+      for (const [index, content] of parts.entries()) {
         const part = { index, of: parts.length };
-        const message: Assign = {
-          protocol: [...protocolRange],
-          epoch,
-          number: assignment.number,
-          part,
-          targets: [...targets],
-        };
+        const { number } = assignment;
+        const message: Assign = { protocol: [...protocolRange], epoch, number, part, ...content };
         if (!(await send(name, process, message))) return;
       }
     } catch (error) {
@@ -85,6 +84,14 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
     } finally {
       node.sending.delete(process);
     }
+  }
+
+  // The assignment that a process watches, where it takes what is other in the next one.
+  function baseOf({ bases, processes }: Node, process: string): Assignment | null {
+    const watching = processes.get(process);
+    if (watching?.epoch !== epoch || watching.takesChanges !== true) return null;
+    const base = bases.find(({ number }) => number === watching.number);
+    return base?.targets.length === watching.targets ? base : null;
   }
 
   // One that was killed and started again must not wait until its former self is given up.
@@ -102,6 +109,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
   return {
     assign(name, assignment) {
       const node = nodeOf(name);
+      node.bases = [...node.bases, node.wanted].slice(-keptBases);
       node.wanted = assignment;
       look(name, node);
     },
@@ -127,21 +135,4 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
       look(name, node);
     },
   };
-}
-
-/** As many targets together as a message holds; one empty part where there are none. */
-function partsOf(targets: readonly AssignedTarget[]): readonly (readonly unknown[])[] {
-  const parts: unknown[][] = [[]];
-  let bytes = 0;
-  for (const { spec, ...target } of targets) {
-    const encoded = { ...target, spec: encodeSpec(spec) };
-    const size = Buffer.byteLength(JSON.stringify(encoded)) + 1;
-    if (bytes + size > messageLimit - partRoom && bytes > 0) {
-      parts.push([]);
-      bytes = 0;
-    }
-    parts.at(-1)?.push(encoded);
-    bytes += size;
-  }
-  return parts;
 }

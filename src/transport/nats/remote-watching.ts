@@ -71,7 +71,7 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
     watching(_, number, since) {
       const isGone = current === null || since === Number.POSITIVE_INFINITY;
       const { epoch = '', targets = [] } = current ?? {};
-      state = isGone ? null : { epoch, number, targets: targets.length, since };
+      state = isGone ? null : { epoch, number, targets: targets.length, since, takesChanges: true };
       onChange();
     },
     seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: types.get(one.target) ?? '' }))),
@@ -104,16 +104,18 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
       log.info({ targets: stored.targets.length }, 'goes on with what it watched before');
     },
     take(part) {
-      const { epoch, number } = part;
-      parts = [
-        ...parts.filter((one) => one.epoch === epoch && one.number === number && one.part.index !== part.part.index),
-        part,
-      ];
+      const { epoch, number, base } = part;
+      const isOfSame = (one: Assign) => one.epoch === epoch && one.number === number && one.base === base;
+      parts = [...parts.filter((one) => isOfSame(one) && one.part.index !== part.part.index), part];
       if (parts.length < part.part.of) return reply('accepted');
-      const targets = parts.toSorted((a, b) => a.part.index - b.part.index).flatMap((one) => one.targets);
+      const all = parts.toSorted((a, b) => a.part.index - b.part.index);
       parts = [];
-      if (!targets.every((target) => WireTarget.safeParse(target).success))
+      const written = all.flatMap((one) => one.targets);
+      if (!written.every((target) => WireTarget.safeParse(target).success))
         return reply('unsupported', 'this node cannot read the assignment');
+      const isKnown = current?.epoch === epoch && current.number === base;
+      if (base !== undefined && !isKnown) return reply('unsupported', 'this node does not watch what this changes');
+      const targets = base === undefined ? written : changed(current?.targets ?? [], written, all);
       begin({ epoch, number, aheadMs, targets });
       keep();
       return reply('accepted');
@@ -137,6 +139,16 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
     stop: () => local.assign(name, { number: 0, targets: [] }),
   };
 }
+
+// What was written before, with what is other now.
+function changed(before: Kept['targets'], written: Kept['targets'], parts: readonly Assign[]): Kept['targets'] {
+  const targets = new Map(before.map((target) => [nameOf(target), target]));
+  for (const { removed = [] } of parts) for (const name of removed) targets.delete(name);
+  for (const target of written) targets.set(nameOf(target), target);
+  return [...targets.values()];
+}
+
+const nameOf = (written: unknown) => WireTarget.parse(written).name;
 
 /** Hands sightings on in batches, as many together as a message holds. */
 function createBatcher({ process, delivery, random, log }: RemoteWatchingOptions) {

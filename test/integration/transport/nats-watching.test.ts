@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { openSpool } from '#node/spool.ts';
-import { subjectsOf } from '#protocol/nodes.ts';
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import { type Report, subjectsOf } from '#protocol/nodes.ts';
+import type { Assign, AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, memorySpool, quiet, startHub, startNode, type TestNode } from '../../support/remote-nodes.ts';
@@ -81,6 +81,91 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     hub.transport.assign('us1', { number: 1, targets });
     await eventually(30_000, () => expect(since).not.toEqual([]));
     expect(node.local.assignments.at(-1)).toEqual({ number: 1, targets });
+  });
+
+  test('a change is told as what is other, and the node watches what it should, also after another restart of the hub', async () => {
+    const told: Assign[] = [];
+    const listener = await signIn();
+    listener.subscribe(subjectsOf('us1').command('*'), {
+      callback: (_, message) => void told.push(message.json<Assign>()),
+    });
+    await listener.flush();
+    const targets = Array.from({ length: 500 }, (_, index) => target(`t${index}`));
+    const changed = [...targets.slice(2), target('t1', { revision: 'two' }), target('new')];
+    await using node = startNode(server, 'us1');
+    const isWatching = (wanted: readonly AssignedTarget[]) =>
+      eventually(30_000, () => {
+        const names = (all: readonly AssignedTarget[] = []) =>
+          all.map((one) => `${one.name} ${one.revision}`).toSorted();
+        expect(names(node.local.assignments.at(-1)?.targets)).toEqual(names(wanted));
+      });
+    {
+      await using listening = await startListening(server);
+      const { hub, since } = listening;
+      hub.transport.assign('us1', { number: 1, targets });
+      await eventually(30_000, () => expect(since).not.toEqual([]));
+      told.length = 0;
+      hub.transport.assign('us1', { number: 2, targets: changed });
+      await isWatching(changed);
+      expect(told).toMatchObject([
+        { number: 2, base: 1, targets: [], removed: ['t0'] },
+        { number: 2, base: 1, targets: [{ name: 't1', revision: 'two' }, { name: 'new' }] },
+      ]);
+    }
+    told.length = 0;
+    await using listening = await startListening(server);
+    listening.hub.transport.assign('us1', { number: 3, targets });
+    await isWatching(targets);
+    expect(told.every(({ base }) => base === undefined)).toBe(true);
+  });
+
+  test('a node takes no change of what it does not watch, and a node that takes none is told the whole', async () => {
+    await using hub = await startHub(server);
+    const rogue = await signIn('us1');
+    const told: Assign[] = [];
+    rogue.subscribe(subjectsOf('us1').command('rogue'), {
+      callback(_, message) {
+        told.push(message.json<Assign>());
+        message.respond(JSON.stringify({ protocol: [1, 3], process: 'rogue', state: 'accepted', reason: null }));
+      },
+    });
+    const targets = [target('shop'), target('blog'), target('mail')];
+    const toldAfter = async (watching: Report['watching']) => {
+      told.length = 0;
+      await eventually(30_000, async () => {
+        await reportIn(rogue, 'us1', { watching });
+        expect(told).not.toEqual([]);
+      });
+      return told[0];
+    };
+    hub.transport.assign('us1', { number: 1, targets });
+    const { epoch = '' } = (await toldAfter(null)) ?? {};
+    const watching = { epoch, number: 1, targets: 3, since: 1 };
+    await reportIn(rogue, 'us1', { watching });
+    hub.transport.assign('us1', { number: 2, targets: targets.slice(1) });
+    const whole = await toldAfter(watching);
+    expect(whole).toMatchObject({ number: 2, targets: [{ name: 'blog' }, { name: 'mail' }] });
+    expect(whole).not.toHaveProperty('base');
+    expect(await toldAfter({ ...watching, targets: 2, takesChanges: true })).not.toHaveProperty('base');
+    const change = await toldAfter({ ...watching, takesChanges: true });
+    expect(change).toMatchObject({ number: 2, base: 1, targets: [], removed: ['shop'] });
+    await rogue.close();
+    await using node = startNode(server, 'us1');
+    await eventually(30_000, () => expect(namesOf(node)).toEqual(['blog', 'mail']));
+    const part = {
+      protocol: [3, 3],
+      epoch,
+      number: 3,
+      base: 1,
+      part: { index: 0, of: 1 },
+      targets: [],
+      removed: ['mail'],
+    };
+    const asHub = await signIn();
+    const subject = subjectsOf('us1').command(node.node.process);
+    const answer = await asHub.request(subject, JSON.stringify(part), { timeout: 30_000 });
+    expect(answer.json()).toMatchObject({ state: 'unsupported', reason: 'this node does not watch what this changes' });
+    expect(namesOf(node)).toEqual(['blog', 'mail']);
   });
 
   test('a node goes on without a hub, over its own restart, and hands in what it saw when a hub is back', async () => {
