@@ -1,6 +1,6 @@
 import type { Change } from '#history/changes.ts';
 import type { PastIncident } from '#history/incidents.ts';
-import type { Figures, HistoryReader, Series } from '#history/reader.ts';
+import type { Figures, HistoryReader, PastRound, Series } from '#history/reader.ts';
 import type { Span } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { WatchedTarget } from '../live/board.ts';
@@ -46,7 +46,9 @@ export async function chartOf(
     })),
   );
   const { incidents } = await reader.incidents({ target: name, from, to, limit: mostMarks });
-  const changes = changesOf(name).filter(({ at }) => at >= from && at < to);
+  const changes = changesOf(name).filter(
+    (one, index, all) => one.at >= from && one.at < to && isOther(one, all.slice(index + 1)),
+  );
   const marks = [...incidents.map(incidentMark), ...changes.map(changeMark), ...lateMarks(all)];
   return { from, to, stepMs: all.stepMs, lines, events: [...shadesOf(all), ...marks.slice(0, mostMarks)] };
 }
@@ -76,6 +78,31 @@ function shadesOf({ parts }: Series): readonly ChartEvent[] {
   return shades.map((shade) => ({ ...shade, words: texts.states[shade.kind] }));
 }
 
+const shownAtEachEnd = 30;
+
+/** What the nodes saw during an incident, a little before and after it; of a long one how it began and how it went last. */
+export async function roundsOf(
+  reader: Pick<HistoryReader, 'rounds'>,
+  { target, startedAt, openedAt }: Pick<PastIncident, 'target' | 'startedAt' | 'openedAt'>,
+  until: number,
+): Promise<readonly (readonly PastRound[])[]> {
+  const last = await reader.rounds(target, { before: until + minute, limit: 2 * shownAtEachEnd });
+  const [newest, oldest] = [last.at(0), last.at(-1)];
+  if (newest === undefined || oldest === undefined) return [];
+  if (oldest.dueAt <= startedAt || last.length < 2 * shownAtEachEnd) return [last];
+  const step = (newest.dueAt - oldest.dueAt) / (last.length - 1);
+  const end = last.slice(0, shownAtEachEnd);
+  const before = openedAt + (shownAtEachEnd - fewBefore) * step;
+  const first = await reader.rounds(target, {
+    before: Math.min(before, end.at(-1)?.dueAt ?? before),
+    limit: shownAtEachEnd,
+  });
+  return first.length === 0 ? [last] : [end, first];
+}
+
+// So many of the first rounds are from before the incident.
+const fewBefore = 8;
+
 const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent => ({
   from: startedAt,
   to: startedAt,
@@ -83,6 +110,10 @@ const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent 
   words: `${word}: ${cause}`,
   href: incidentHref(id),
 });
+
+// The first of a kind at a node is how it was when it was looked at first.
+const isOther = ({ kind, node }: Change, before: readonly Change[]): boolean =>
+  kind === 'reload' || before.some((one) => one.kind === kind && one.node === node);
 
 const changeMark = ({ kind, at, node }: Change): ChartEvent => ({
   from: at,

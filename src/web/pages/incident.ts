@@ -2,15 +2,16 @@ import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { targetHref } from './links.ts';
-import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
-import { roundsGrid } from './target.ts';
+import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import { roundsGrid } from './rounds.ts';
+import { countVotes } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 export interface IncidentValue {
   readonly now: number;
   readonly incident: IncidentDetail;
-  /** What the nodes saw meanwhile, the newest first. */
-  readonly rounds: readonly PastRound[];
+  /** What the nodes saw meanwhile: one stretch of rounds, or the last and the first ones; the newest first. */
+  readonly rounds: readonly (readonly PastRound[])[];
   /** Whether the viewer may acknowledge and silence. */
   readonly mayAct: boolean;
 }
@@ -43,16 +44,16 @@ export function incidentSentence({ incident, now }: Pick<IncidentValue, 'inciden
 export function incidentContent(value: IncidentValue): Markup {
   const { incident, mayAct } = value;
   const words = texts.incident;
-  const { target, subject, condition, startedAt, openedAt, endedAt, severity, held, acknowledged } = incident;
+  const { target, word, subject, condition, startedAt, openedAt, endedAt, severity, held, acknowledged } = incident;
   const fact = (name: string, what: Markup | string) => html`<div><dt>${name}</dt><dd>${what}</dd></div>`;
-  return html`<div data-part="head"><h1>${state(endedAt === null ? 'down' : 'up', '')} ${foreign(incidentSentence(value))}</h1>
+  return html`<div data-part="head"><h1>${state(endedAt === null ? shapeOf(word) : 'up', '')} ${foreign(incidentSentence(value))}</h1>
 <p class="lead"><a href="${targetHref(target)}">${target}</a>, ${foreign(subject)}</p></div>
 <div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, condition)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, held)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}</dl></div>
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 <div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
 <h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>
-<h2>${words.meanwhile}</h2><div data-part="rounds">${roundsGrid(value)}</div>
-<h2>${words.deliveries}</h2><div data-part="deliveries">${deliveryTable(incident.deliveries)}</div>
+<h2>${words.meanwhile}</h2><div data-part="rounds">${meanwhile(value)}</div>
+<h2>${words.deliveries}</h2><div data-part="deliveries">${deliveryTable(incident)}</div>
 <p class="small soft">${words.id} <span class="mono wrap">${incident.id}</span></p>`;
 }
 
@@ -79,11 +80,8 @@ function timeline({ timeline: verdicts, laterCauses, startedAt, openedAt, endedA
   const lines = [
     line(startedAt, html`${words.firstFailing}`),
     line(openedAt, html`${words.openedNow}`),
-    ...verdicts.map(({ at, status, up, down, unknown }) =>
-      line(
-        at,
-        html`${state(status, texts.states[status])} <span class="soft">${words.counts(up, down, unknown)}</span>`,
-      ),
+    ...verdicts.map(({ at, status, ...counts }) =>
+      line(at, html`${state(status, texts.states[status])} <span class="soft">${countVotes(counts)}</span>`),
     ),
     ...laterCauses.map(({ at, cause }) => line(at, html`${words.nowBecause} ${foreign(cause)}`)),
     ...(endedAt === null ? [] : [line(endedAt, html`${words.firstGood}`)]),
@@ -91,11 +89,29 @@ function timeline({ timeline: verdicts, laterCauses, startedAt, openedAt, endedA
   return html`<ol class="times">${lines.map(({ at, what }) => html`<li>${moment(at)} ${what}</li>`)}</ol>`;
 }
 
-function deliveryTable(deliveries: readonly PastDelivery[]): Markup {
+function meanwhile({ rounds }: IncidentValue): Markup {
+  const words = texts.incident;
+  const [last, first] = rounds;
+  if (last === undefined) return html`<p class="soft">${words.notKept}</p>`;
+  const [from, to] = [first?.at(0)?.dueAt, last.at(-1)?.dueAt];
+  if (first === undefined || from === undefined || to === undefined) return roundsGrid(last);
+  return html`${roundsGrid(first)}<p class="small soft">${words.leftOut(describeDuration(to - from))}</p>${roundsGrid(last)}`;
+}
+
+function stateOf({ kind, state: how, settledAt }: PastDelivery, endedAt: number | null): Markup {
+  const words = texts.incident;
+  // A reminder that was planned and then had nothing to remind of.
+  const isNeedless = kind === 'reminder' && how === 'merged' && endedAt !== null && (settledAt ?? 0) >= endedAt;
+  return isNeedless ? html`<span class="soft">${words.needless}</span>` : state(words.shapes[how], words.delivery[how]);
+}
+
+function deliveryTable({ deliveries, endedAt }: IncidentDetail): Markup {
   const words = texts.incident;
   if (deliveries.length === 0) return html`<p class="soft">${words.nobody}</p>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th scope="col">${words.to}</th><th scope="col">${words.kind}</th><th scope="col">${words.state}</th><th scope="col">${words.when}</th><th scope="col" class="num">${words.attempts}</th><th scope="col">${words.trouble}</th></tr></thead><tbody>${deliveries.map(
-    ({ channel, recipient, kind, number, state: how, createdAt, settledAt, attempts, lastError }) =>
-      html`<tr><th scope="row" class="wrap">${recipient} <span class="soft">${channel}</span></th><td>${words.kinds[kind]}${number > 1 ? ` ${number}` : ''}</td><td>${state(words.shapes[how], words.delivery[how])}</td><td>${moment(settledAt ?? createdAt)}</td><td class="num">${attempts}</td><td class="wrap">${lastError === null ? nothing : foreign(lastError)}</td></tr>`,
+    (delivery) => {
+      const { channel, recipient, kind, number, createdAt, settledAt, attempts, lastError } = delivery;
+      return html`<tr><th scope="row" class="wrap">${recipient} <span class="soft">${channel}</span></th><td>${words.kinds[kind]}${number > 1 ? ` ${number}` : ''}</td><td>${stateOf(delivery, endedAt)}</td><td>${moment(settledAt ?? createdAt)}</td><td class="num">${attempts}</td><td class="wrap">${lastError === null ? nothing : foreign(lastError)}</td></tr>`;
+    },
   )}</tbody></table></div>`;
 }

@@ -9,7 +9,7 @@ import type { Board, LiveTarget } from '../live/board.ts';
 import type { Stream } from '../live/streams.ts';
 import { type Actions, addActions } from './actions.ts';
 import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart-span.ts';
-import { chartOf, figuresTable, type PastKeeper, seriesJson } from './history-values.ts';
+import { chartOf, figuresTable, type PastKeeper, roundsOf, seriesJson } from './history-values.ts';
 import { incidentContent, incidentSentence } from './incident.ts';
 import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
@@ -54,6 +54,7 @@ async function spanOf(query: unknown, target: LiveTarget, { reader, clock }: Mon
 }
 
 const roundsShown = 60;
+const incidentsShown = 200;
 const scriptPoints = 300;
 // How long the first page after a start waits for what was.
 const patienceMs = 150;
@@ -148,12 +149,13 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
   });
 }
 
-function addIncidents(app: FastifyInstance, { site, reader, clock, access }: MonitorPages): void {
+function addIncidents(app: FastifyInstance, { site, reader, board, clock, access }: MonitorPages): void {
   app.get('/incidents', async (request, reply) => {
-    const { incidents } = await reader.incidents({ limit: 200 });
-    const open = incidents.filter(({ endedAt }) => endedAt === null).length;
-    const sentence = texts.incident.list(open);
-    const content = html`<div data-part="head"><h1>${state(open === 0 ? 'up' : 'down', '')} ${sentence}</h1></div><div data-part="list">${incidentList(incidents, clock.now())}</div>`;
+    const { incidents: open } = await reader.incidents({ isOpen: true, limit: incidentsShown });
+    const { incidents: over } = await reader.incidents({ isOpen: false, limit: incidentsShown });
+    const count = board.openIncidents().length;
+    const sentence = texts.incident.list(count);
+    const content = html`<div data-part="head"><h1>${state(count === 0 ? 'up' : 'down', '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>`;
     return send(
       reply,
       site.page({
@@ -172,7 +174,7 @@ function addIncidents(app: FastifyInstance, { site, reader, clock, access }: Mon
     const incident = await reader.incident(id);
     if (incident === null) return missing(reply, site, `there is no incident ${id}`);
     const until = incident.endedAt ?? clock.now();
-    const rounds = await reader.rounds(incident.target, { before: until + 60_000, limit: roundsShown });
+    const rounds = await roundsOf(reader, incident, until);
     const value = { now: clock.now(), incident, rounds, mayAct: access.mayAct(request) };
     const title = incidentSentence(value);
     const live = incident.endedAt === null ? '/api/v1/events' : null;

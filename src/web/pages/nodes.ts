@@ -1,3 +1,4 @@
+import { probedTypeNames } from '#checks/index.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -123,14 +124,15 @@ function capabilitiesOf({ capabilities }: NodeValue): Markup {
   const types = Object.entries(capabilities).flatMap(([type, capability]) =>
     capability === undefined ? [] : [{ type, capability }],
   );
-  return html`${types.map(({ type, capability }, index) => {
-    const space = index === 0 ? '' : ' ';
-    return capability.able
-      ? html`${space}${type}`
-      : html`${space}
-          <details>
-            <summary>${type} ✕</summary>
-            <span class="small">${capability.reason}</span>
-          </details>`;
-  })}`;
+  const able = types.filter(({ capability }) => capability.able).map(({ type }) => type);
+  const isAll = probedTypeNames.every((type) => able.includes(type));
+  const unable = types.map(({ type, capability }) =>
+    capability.able
+      ? nothing
+      : html` <details>
+          <summary>${type} ✕</summary>
+          <span class="small">${capability.reason}</span>
+        </details>`,
+  );
+  return html`${isAll ? texts.nodes.allTypes : able.join(' ')}${unable}`;
 }

@@ -1,18 +1,17 @@
-import { checkOf, type CheckSpec, type NodeInfo, type Outcome } from '#checks/index.ts';
-import { formatSeconds } from '#kernel/units.ts';
+import { checkOf, type CheckSpec, type Outcome } from '#checks/index.ts';
 import type { Assets } from '../assets/assets.ts';
 import { targetHref } from './links.ts';
 import { worldMap } from './map.ts';
-import { foreign, html, type Markup, moment, nothing, state, type StateName } from './markup.ts';
+import { foreign, html, type Markup, moment, state, type StateName } from './markup.ts';
+import { type Answer, outcomes } from './outcomes.ts';
 import { texts } from './texts.ts';
-import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
 
 /** A check that somebody started, with what each node has said so far. */
 export interface ReportValue {
   readonly id: string;
   readonly createdAt: number;
   readonly spec: CheckSpec;
-  readonly results: readonly { readonly node: NodeInfo; readonly outcome: Outcome | null }[];
+  readonly results: readonly Answer[];
 }
 
 export const isDone = ({ results }: ReportValue): boolean => results.every(({ outcome }) => outcome !== null);
@@ -45,8 +44,7 @@ export function reportContent(value: ReportValue, target: string | null, assets:
       <a class="button quiet" href="/api/v1/checks/${id}">${texts.report.json}</a>
       <button class="quiet" type="button" data-copy="${texts.report.shared}" hidden>${texts.report.share}</button>
     </div>
-    <div data-part="legend">${waterfallLegend(value.results.map(({ outcome }) => outcome?.phases ?? {}))}</div>
-    ${tableOf(value)}
+    ${outcomes({ check: spec.type, answers: value.results, label: texts.report.result, byRow: true })}
     <div data-part="map">
       ${worldMap(
         value.results.map(({ node, outcome }) => ({ node, state: stateOf(outcome) })),
@@ -76,77 +74,3 @@ function overall(value: ReportValue): StateName {
 }
 
 const stateOf = (outcome: Outcome | null): StateName => outcome?.status ?? 'waiting';
-
-function tableOf({ spec, results }: ReportValue): Markup {
-  const { table } = checkOf(spec.type);
-  const { columns } = table;
-  const longest = Math.max(0, ...results.map(({ outcome }) => lengthOf(outcome?.phases ?? {})));
-  const { node, place, result, time, address, phases } = texts.report;
-  const heads = [html`<th scope="col">${time}</th>`, ...columns.map((name) => html`<th scope="col">${name}</th>`)];
-  const rows = results.map(({ node, outcome }) => {
-    const found = outcome === null ? columns.map(() => '') : table.cells(outcome);
-    const where = [node.city, node.country].filter((part) => part !== '').join(', ');
-    return html`<tbody data-part="node-${node.name}">
-      <tr>
-        <th scope="row">${node.name}</th>
-        <td class="wide">${where === '' ? html`<span class="soft">${texts.report.unknownPlace}</span>` : where}</td>
-        <td>${wordsOf(outcome)}</td>
-        <td class="brief">${timeOf(outcome)}</td>
-        ${found.map((cell) => html`<td class="wrap">${cellOf(cell)}</td>`)}
-        <td class="mono">${outcome?.address ?? ''}</td>
-        <td class="wide">${outcome === null ? nothing : waterfall(outcome.phases, longest)}</td>
-      </tr>
-      ${outcome === null ? nothing : detailsOf(spec, outcome, columns.length + 6)}
-    </tbody>`;
-  });
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${result}">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${node}</th>
-          <th scope="col" class="wide">${place}</th>
-          <th scope="col">${result}</th>
-          ${heads}
-          <th scope="col">${address}</th>
-          <th scope="col" class="wide">${phases}</th>
-        </tr>
-      </thead>
-      ${rows}
-    </table>
-  </div>`;
-}
-
-function wordsOf(outcome: Outcome | null): Markup {
-  if (outcome === null) return state('waiting', texts.report.stillWorking);
-  return state(outcome.status, texts.states[outcome.status]);
-}
-
-const timeOf = (outcome: Outcome | null): string =>
-  outcome === null || outcome.seconds === null ? '' : formatSeconds(outcome.seconds);
-
-const cellOf = (cell: string | readonly string[]): Markup | string =>
-  typeof cell === 'string'
-    ? cell
-    : html`${cell.map((line, index) => html`${index === 0 ? nothing : html`<br />`}${foreign(line)}`)}`;
-
-function detailsOf(spec: CheckSpec, outcome: Outcome, width: number): Markup {
-  const why =
-    outcome.status === 'up'
-      ? nothing
-      : html`<p class="wrap">
-          ${foreign(outcome.failure.message)}
-          <span class="soft">${texts.report.by(texts.sources[outcome.failure.source])}</span>
-        </p>`;
-  const lines = checkOf(spec.type).lines(outcome);
-  const more =
-    lines.length === 0
-      ? nothing
-      : html`<details>
-          <summary>${texts.report.details}</summary>
-          <pre>${lines.join('\n')}</pre>
-        </details>`;
-  if (why === nothing && more === nothing) return nothing;
-  return html`<tr class="more">
-    <td colspan="${width}">${why}${more}</td>
-  </tr>`;
-}

@@ -5,6 +5,13 @@ import { describeDuration } from '#kernel/units.ts';
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 
+/** How many there are of each kind, without those of which there are none: "3 up, 1 late". */
+export const countVotes = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .filter(([, number]) => number > 0)
+    .map(([kind, number]) => `${number} ${kind}`)
+    .join(', ');
+
 const how = {
   up: 'up',
   partial: 'partly up',
@@ -71,18 +78,8 @@ export const targetTexts = {
   uptime: 'Uptime',
   down: 'Down for',
   answers: 'Answers',
-  answered: ({ up, down, unknown, late }: { up: number; down: number; unknown: number; late: number }) =>
-    [
-      `${up} up`,
-      down > 0 ? `${down} down` : '',
-      unknown > 0 ? `${unknown} unknown` : '',
-      late > 0 ? `${late} late` : '',
-    ]
-      .filter(Boolean)
-      .join(', '),
   rounds: 'Votes of the last rounds',
   roundsCaption: (rounds: number) => `The newest of ${count(rounds, 'round')} is on the right. The first was due at`,
-  votesOf: (up: number, down: number, unknown: number) => `${up} up, ${down} down, ${unknown} unknown`,
   late: 'came late',
   noRounds: 'There was no round yet.',
   last: 'What the nodes saw last',
@@ -137,19 +134,26 @@ export const incidentTexts = {
   what: 'What it said',
   timeline: 'How it went',
   meanwhile: 'What the nodes saw meanwhile',
+  notKept: 'Nothing is kept of these rounds any more.',
+  leftOut: (length: string) => `The rounds of ${length} in between are left out here.`,
   deliveries: 'Who was told',
   nobody: 'Nobody: no delivery was made.',
   firstFailing: 'first failing round',
   nowBecause: 'now because',
   openedNow: 'opened',
   firstGood: 'first good round',
-  counts: (up: number, down: number, unknown: number) => `${up} up, ${down} down, ${unknown} unknown`,
   to: 'To',
   kind: 'What',
   kinds: { opened: 'began', update: 'another reason', reminder: 'reminder', resolved: 'is over', closed: 'closed' },
   state: 'State',
-  delivery: { pending: 'pending', sent: 'sent', merged: 'told with another', dead: 'given up' },
+  delivery: {
+    pending: 'pending',
+    sent: 'sent',
+    merged: 'told with another',
+    dead: 'given up',
+  },
   shapes: { pending: 'waiting', sent: 'up', merged: 'up', dead: 'down' },
+  needless: 'was not needed',
   when: 'When',
   attempts: 'Attempts',
   trouble: 'Last error',

@@ -1,4 +1,4 @@
-import { checkOf, probedTypeNames } from '#checks/index.ts';
+import { probedTypeNames } from '#checks/index.ts';
 import type { Change } from '#history/changes.ts';
 import type { Figures, PastRound } from '#history/reader.ts';
 import type { PastIncident } from '#history/incidents.ts';
@@ -9,10 +9,12 @@ import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import { outcomes } from './outcomes.ts';
 import { percent } from './overview.ts';
+import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
+import { countVotes } from './target-texts.ts';
 import { texts } from './texts.ts';
-import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
 
 export interface TargetValue {
   readonly now: number;
@@ -63,7 +65,7 @@ ${
 <div class="paper plot" data-series="${targetHref(target.name)}/series" data-hint="${words.hint}"><div data-part="chart">${latencyChart(value.chart)}</div></div>
 <div data-part="events">${eventList(value.chart)}</div>
 <div data-part="figures">${figuresTable(value)}</div>
-<h2>${words.rounds}</h2><div data-part="rounds">${roundsGrid(value)}</div>
+<h2>${words.rounds}</h2><div data-part="rounds">${value.rounds.length === 0 ? html`<p class="soft">${words.noRounds}</p>` : roundsGrid(value.rounds)}</div>
 ${smoke(target)}
 <h2>${isHeard ? words.heard : words.last}</h2><div data-part="last">${lastRound(value)}</div>
 ${certificates(value.changes, value.now)}${answers(value.changes)}
@@ -77,50 +79,18 @@ function figuresTable({ figures }: TargetValue): Markup {
     html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.figures}"><table><thead><tr><th scope="col">${words.span}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="num">${words.down}</th><th scope="col" class="num">min</th><th scope="col" class="num">p50</th><th scope="col" class="num">p95</th><th scope="col" class="num">p99</th><th scope="col" class="num">max</th><th scope="col" class="num">${words.answers}</th></tr></thead><tbody>${figures.map(
     ({ name, figures: { uptime, time: spent, latency, answers } }) =>
-      html`<tr><th scope="row">${name}</th><td class="num">${percent(uptime)}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(latency?.p50)}${time(latency?.p95)}${time(latency?.p99)}${time(latency?.max)}<td class="num">${words.answered(answers)}</td></tr>`,
+      html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(latency?.p50)}${time(latency?.p95)}${time(latency?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`,
   )}</tbody></table></div>`;
 }
 
-// A round is no wider than this share of the row, however few there were.
-const leastColumns = 20;
-
-/** The votes of rounds: a row for each node, a column for each round, the newest on the right. */
-export function roundsGrid({ rounds }: Pick<TargetValue, 'rounds'>): Markup {
-  const words = texts.target;
-  if (rounds.length === 0) return html`<p class="soft">${words.noRounds}</p>`;
-  const ordered = rounds.toReversed();
-  const nodes = [...new Set(ordered.flatMap(({ votes }) => votes.map(({ node }) => node)))].sort();
-  const rows = nodes.map((node) => {
-    const votes = ordered.map((round) => round.votes.find((vote) => vote.node === node));
-    const count = (status: string) => votes.filter((vote) => vote?.status === status).length;
-    const label = words.votesOf(count('up'), count('down'), count('unknown'));
-    const cells = votes.map((vote, index) => {
-      if (vote === undefined) return nothing;
-      const [y, h] = vote.status === 'down' ? [0, 14] : vote.status === 'unknown' ? [6, 3] : [3, 9];
-      const title = `${new Date(ordered[index]?.dueAt ?? 0).toISOString()} ${texts.states[vote.status]}${vote.seconds === null ? '' : ` ${formatSeconds(vote.seconds)}`}${vote.failure === null ? '' : `: ${vote.failure.message}`}${vote.lateAt === null ? '' : `, ${words.late}`}`;
-      return html`<rect class="f-${vote.status}" x="${index * 10}" y="${y}" width="8" height="${h}"><title>${title}</title></rect>${vote.lateAt === null ? nothing : html`<rect class="f-maintenance" x="${index * 10}" y="12" width="8" height="2"/>`}`;
-    });
-    return html`<tr><th scope="row">${node}</th><td class="grow"><svg class="rounds" viewBox="0 0 ${Math.max(ordered.length, leastColumns) * 10} 14" preserveAspectRatio="none" role="img" aria-label="${node}: ${label}">${cells}</svg></td><td class="num small soft">${label}</td></tr>`;
-  });
-  const [first] = ordered;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.rounds}"><table><caption>${words.roundsCaption(ordered.length)} ${first === undefined ? '' : moment(first.dueAt)}</caption><tbody>${rows}</tbody></table></div>`;
-}
+const answered = ({ up, down, unknown, late }: Figures['answers']): string =>
+  countVotes({ up, down, unknown, late }) || '–';
 
 function lastRound({ target }: TargetValue): Markup {
   const words = texts.target;
   const { votes, dueAt } = target;
   if (votes.length === 0 || dueAt === null) return html`<p class="soft">${words.noRounds}</p>`;
-  const type = checkOf(target.check);
-  const { table } = type;
-  const longest = Math.max(0, ...votes.map(({ outcome }) => lengthOf(outcome.phases)));
-  const rows = votes.map(({ node, outcome }) => {
-    const more = type.lines(outcome);
-    return html`<tbody><tr><th scope="row">${node.name}</th><td>${state(outcome.status, texts.states[outcome.status])}</td><td class="num">${outcome.seconds === null ? '' : formatSeconds(outcome.seconds)}</td>${table.cells(outcome).map((cell) => html`<td class="wrap">${typeof cell === 'string' ? foreign(cell) : html`${cell.map((line) => html`<div>${foreign(line)}</div>`)}`}</td>`)}<td class="mono">${outcome.address ?? ''}</td>${longest === 0 ? nothing : html`<td class="wide">${waterfall(outcome.phases, longest)}</td>`}</tr>
-${outcome.status === 'up' && more.length === 0 ? nothing : html`<tr class="more"><td colspan="${table.columns.length + 5}">${outcome.status === 'up' ? nothing : html`<p class="wrap">${foreign(outcome.failure.message)} <span class="soft">${texts.report.by(texts.sources[outcome.failure.source])}</span></p>`}${more.length === 0 ? nothing : html`<details><summary>${texts.report.details}</summary><pre>${more.join('\n')}</pre></details>`}</td></tr>`}</tbody>`;
-  });
-  const { report } = texts;
-  return html`<p class="soft">${words.due} ${moment(dueAt)}</p>${waterfallLegend(votes.map(({ outcome }) => outcome.phases))}
-<div class="scroll" tabindex="0" role="region" aria-label="${words.last}"><table><thead><tr><th scope="col">${report.node}</th><th scope="col">${report.result}</th><th scope="col" class="num">${report.time}</th>${table.columns.map((name) => html`<th scope="col">${name}</th>`)}<th scope="col">${report.address}</th>${longest === 0 ? nothing : html`<th scope="col" class="wide">${report.phases}</th>`}</tr></thead>${rows}</table></div>`;
+  return html`<p class="soft">${words.due} ${moment(dueAt)}</p>${outcomes({ check: target.check, answers: votes, label: words.last, byRow: false })}`;
 }
 
 /** Incidents as a list, each a link to its story. */

@@ -39,7 +39,7 @@ export function waterfall(phases: Phases, longest: number): Markup {
 export function waterfallLegend(all: readonly Phases[]): Markup {
   const used = order.filter((phase) => all.some((phases) => phases[phase] !== undefined));
   if (used.length === 0) return nothing;
-  return html`<p class="legend">
+  return html`<p class="legend wide">
     ${used.map((phase) => html`<span><i class="phase-${phase}"></i>${texts.phases[phase]}</span>`)}
   </p>`;
 }

@@ -62,7 +62,7 @@ test('neighbours that are alike are one shade, and late answers and changes stan
   ]);
   const change = { target: 'shop', kind: 'certificate', node: 'de1', at: now - minute, value: '' } as const;
   const chart = await chartOf(
-    { ...sources, changesOf: () => [change, { ...change, at: 0 }] },
+    { ...sources, changesOf: () => [change, { ...change, node: 'us1' }, { ...change, at: 0 }] },
     { name: 'shop', everyMs: minute },
     namedSpan('10m', now),
   );

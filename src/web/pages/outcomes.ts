@@ -1,0 +1,90 @@
+import { checkOf, type CheckTypeName, type NodeInfo, type Outcome } from '#checks/index.ts';
+import { formatSeconds } from '#kernel/units.ts';
+import { foreign, html, type Markup, nothing, state } from './markup.ts';
+import { texts } from './texts.ts';
+import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
+
+/** A node and what it found; null while it works on it. */
+export interface Answer {
+  readonly node: NodeInfo;
+  readonly outcome: Outcome | null;
+}
+
+export interface OutcomesValue {
+  readonly check: CheckTypeName;
+  readonly answers: readonly Answer[];
+  /** The table in words. */
+  readonly label: string;
+  /** Whether rows are drawn anew one by one. */
+  readonly byRow: boolean;
+}
+
+/** What the nodes found, a row for each with the reason and the details below it. A column without anything in it is left out. */
+export function outcomes({ check, answers, label, byRow }: OutcomesValue): Markup {
+  const columns = columnsOf(check, answers).filter(({ cells }) => cells.some((cell) => cell !== nothing));
+  const part = (name: string) => (byRow ? html` data-part="${name}"` : nothing);
+  const heads = columns.map(({ name, kind }) => html`<th scope="col" class="${kind}">${name}</th>`);
+  const rows = answers.map(
+    ({ node, outcome }, row) =>
+      html`<tbody${part(`node-${node.name}`)}><tr><th scope="row">${node.name}</th>${columns.map(({ kind, cells }) => html`<td class="${kind}">${cells[row] ?? nothing}</td>`)}</tr>${outcome === null ? nothing : below(check, outcome, columns.length + 1)}</tbody>`,
+  );
+  return html`<div${part('legend')}>${waterfallLegend(answers.map(({ outcome }) => outcome?.phases ?? {}))}</div>
+<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead${part('heads')}><tr><th scope="col">${texts.report.node}</th>${heads}</tr></thead>${rows}</table></div>`;
+}
+
+interface Column {
+  readonly name: string;
+  readonly kind: 'num' | 'wrap' | 'mono' | 'wide' | '';
+  /** One for each row. */
+  readonly cells: readonly Markup[];
+}
+
+function columnsOf(check: CheckTypeName, answers: readonly Answer[]): readonly Column[] {
+  const { table } = checkOf(check);
+  const { place, result, time, address, phases } = texts.report;
+  const longest = Math.max(0, ...answers.map(({ outcome }) => lengthOf(outcome?.phases ?? {})));
+  const column = (name: string, kind: Column['kind'], cell: (outcome: Outcome) => Markup): Column => ({
+    name,
+    kind,
+    cells: answers.map(({ outcome }) => (outcome === null ? nothing : cell(outcome))),
+  });
+  return [
+    { name: place, kind: 'wide', cells: placesOf(answers) },
+    { name: result, kind: '', cells: answers.map(({ outcome }) => stateOf(outcome)) },
+    column(time, 'num', ({ seconds }) => (seconds === null ? nothing : html`${formatSeconds(seconds)}`)),
+    ...table.columns.map((name, index) => column(name, 'wrap', (outcome) => cellOf(table.cells(outcome)[index] ?? ''))),
+    column(address, 'mono', ({ address: one }) => (one === null ? nothing : html`${one}`)),
+    column(phases, 'wide', (outcome) => waterfall(outcome.phases, longest)),
+  ];
+}
+
+// Where no place is known at all there is nothing to say about it.
+function placesOf(answers: readonly Answer[]): readonly Markup[] {
+  const places = answers.map(({ node }) => [node.city, node.country].filter((part) => part !== '').join(', '));
+  const unknown = places.every((one) => one === '')
+    ? nothing
+    : html`<span class="soft">${texts.report.unknownPlace}</span>`;
+  return places.map((one) => (one === '' ? unknown : html`${one}`));
+}
+
+const stateOf = (outcome: Outcome | null): Markup =>
+  outcome === null ? state('waiting', texts.report.stillWorking) : state(outcome.status, texts.states[outcome.status]);
+
+function cellOf(cell: string | readonly string[]): Markup {
+  if (typeof cell === 'string') return cell === '' ? nothing : foreign(cell);
+  return cell.length === 0 ? nothing : html`${cell.map((line) => html`<div>${foreign(line)}</div>`)}`;
+}
+
+function below(check: CheckTypeName, outcome: Outcome, width: number): Markup {
+  const lines = checkOf(check).lines(outcome);
+  if (outcome.status === 'up' && lines.length === 0) return nothing;
+  const why =
+    outcome.status === 'up'
+      ? nothing
+      : html`<p class="wrap">${foreign(outcome.failure.message)} <span class="soft">${texts.report.by(texts.sources[outcome.failure.source])}</span></p>`;
+  const more =
+    lines.length === 0
+      ? nothing
+      : html`<details><summary>${texts.report.details}</summary><pre>${lines.join('\n')}</pre></details>`;
+  return html`<tr class="more"><td colspan="${width}">${why}${more}</td></tr>`;
+}
