@@ -1,3 +1,4 @@
+import { html } from '@remix-run/html-template';
 import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { describeLeft } from '#history/budget.ts';
@@ -115,21 +116,40 @@ function jsonReportOf(month: string, rows: readonly Row[]) {
   };
 }
 
+// A file that stands by itself: read on a phone, in the dark, and on paper.
 function htmlOf(month: string, head: string, rows: readonly Row[]): string {
-  const line = (cells: readonly string[], tag: 'th' | 'td') =>
-    `<tr>${cells.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('')}</tr>`;
-  const style =
-    'body{font:15px system-ui;margin:2em;max-width:70em}table{border-collapse:collapse}' +
-    'td,th{padding:.3em .8em;text-align:right;border-bottom:1px solid #ccc}td:first-child,th:first-child{text-align:left}';
-  return (
-    `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${escape(month)}</title><style>${style}</style>\n` +
-    `<h1>${escape(month)}</h1>\n<p>${escape(head)}</p>\n<table>\n${line(columns, 'th')}\n` +
-    `${rows.map((row) => line(cellsOf(row), 'td')).join('\n')}\n</table>\n</html>\n`
-  );
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const lines = rows.map((row) => {
+    const [name, ...cells] = cellsOf(row);
+    return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+  });
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Watchpost: ${month}</title>
+<style>
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; background: light-dark(#fff, #101315); color: light-dark(#15191c, #e8ebed) }
+body { max-width: 72rem; margin: 2rem auto; padding: 0 1.25rem }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1.5rem }
+div { overflow-x: auto }
+table { border-collapse: collapse; width: 100% }
+th, td { padding: 0.45rem 0.8rem; text-align: right; white-space: nowrap; border-bottom: 1px solid light-dark(#dfe3e6, #2b3136) }
+thead th { font-weight: 500; color: light-dark(#56616b, #9ba6af) }
+tbody th { font-weight: 550 }
+:is(th, td):first-child { text-align: left; padding-left: 0 }
+</style>
+</head>
+<body>
+<h1>${head}</h1>
+<div tabindex="0" role="region" aria-label="${month}"><table>
+<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${lines}</tbody>
+</table></div>
+</body>
+</html>
+`);
 }
 
 // A whole month (UTC): that which was asked for, or the last one that is over.

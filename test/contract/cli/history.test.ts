@@ -102,7 +102,9 @@ test('a report of this month has every target, the worst first, in four forms', 
     { target: 'shop', budget: { ratio: 0.999 } },
     { target: 'mail', budget: null },
   ]);
-  expect((await run('report', '--month', month, '--format', 'html')).out).toMatch(/^<!doctype html>.*<td>shop<\/td>/s);
+  expect((await run('report', '--month', month, '--format', 'html')).out).toMatch(
+    /^<!doctype html>.*<th scope="row">shop<\/th>/s,
+  );
 });
 
 test.each([
