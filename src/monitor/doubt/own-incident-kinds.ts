@@ -65,41 +65,33 @@ const unwritable: Wording = {
 };
 
 export function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownNode + node.name, 'suspected', now),
+  return opened(now, {
     target: ownNode + node.name,
     rule: 'suspected',
     severity: 'warning',
     wording: suspicion,
-    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    subject: subjectOf(node),
     condition: 'sees its targets down while most other nodes see them up; its votes do not count until it agrees again',
     startedAt: since,
-    openedAt: now,
     cause: `it sees ${namesOf(targets)} down, other nodes see them up`,
-  };
+  });
 }
 
 export function absenceIncident(node: NodeInfo, since: number, reason: string, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownAbsentNode + node.name, 'absent', now),
+  return opened(now, {
     target: ownAbsentNode + node.name,
     rule: 'absent',
     severity: 'warning',
     wording: loss,
-    subject: `node ${node.name}${node.city === '' ? '' : `, ${node.city}`}`,
+    subject: subjectOf(node),
     condition: 'has not been heard of for long; its votes are unknown until it is back',
     startedAt: since,
-    openedAt: now,
     cause: singleLine(reason),
-  };
+  });
 }
 
 export function serviceIncident(url: string, since: number, reason: string, now: number): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownService, 'away', now),
+  return opened(now, {
     target: ownService,
     rule: 'away',
     severity: 'warning',
@@ -107,18 +99,15 @@ export function serviceIncident(url: string, since: number, reason: string, now:
     subject: `the check service ${singleLine(url, 200)}`,
     condition: 'no check could be run there for long; its targets are unknown until it is back',
     startedAt: since,
-    openedAt: now,
     cause: singleLine(reason),
-  };
+  });
 }
 
 export function connectivityIncident(
   { since, targets, sawDown }: Extract<ConnectivityChange, { kind: 'lost' }>,
   now: number,
 ): Incident {
-  return {
-    ...common,
-    id: incidentIdOf(ownConnectivity, 'connectivity', now),
+  return opened(now, {
     target: ownConnectivity,
     rule: 'connectivity',
     severity: 'critical',
@@ -126,9 +115,8 @@ export function connectivityIncident(
     subject: 'what every node reaches from here',
     condition: 'no node sees any target up; what is down by itself is told when others are seen up again',
     startedAt: since,
-    openedAt: now,
     cause: sawDown ? `every node sees everything down: ${namesOf(targets)}` : 'no node can check anything',
-  };
+  });
 }
 
 const troubles = {
@@ -149,9 +137,7 @@ const troubles = {
 
 export function troubleIncident({ name, which, since }: Trouble, reason: string, now: number): Incident {
   const { rule, wording, what, condition } = troubles[name];
-  return {
-    ...common,
-    id: incidentIdOf(name, rule, now),
+  return opened(now, {
     target: name,
     rule,
     severity: 'critical',
@@ -159,9 +145,17 @@ export function troubleIncident({ name, which, since }: Trouble, reason: string,
     subject: `${what} ${singleLine(which, 200)}`,
     condition,
     startedAt: since,
-    openedAt: now,
     cause: singleLine(reason),
-  };
+  });
+}
+
+type Told = Pick<
+  Incident,
+  'target' | 'rule' | 'severity' | 'wording' | 'subject' | 'condition' | 'startedAt' | 'cause'
+>;
+
+function opened(now: number, told: Told): Incident {
+  return { ...common, ...told, id: incidentIdOf(told.target, told.rule, now), openedAt: now };
 }
 
 const common = {
@@ -177,6 +171,10 @@ const common = {
   laterCauses: [],
   acknowledged: null,
 } as const;
+
+function subjectOf({ name, city }: NodeInfo): string {
+  return `node ${name}${city === '' ? '' : `, ${city}`}`;
+}
 
 const mostNamed = 5;
 
