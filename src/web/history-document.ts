@@ -2,31 +2,9 @@ import { type ApiErrorCode, ErrorBody } from '#protocol/errors.ts';
 import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
 import { operatorPaths } from './operator-document.ts';
 import { operatorShapes } from './operator-shapes.ts';
-import {
-  Figures,
-  Incident,
-  IncidentDetail,
-  IncidentEvent,
-  Series,
-  StateEvent,
-  Target,
-  TargetDetail,
-  TargetFigures,
-} from './history-shapes.ts';
+import * as historyShapes from './history-shapes.ts';
 
-const shapes = {
-  Figures,
-  Incident,
-  IncidentDetail,
-  IncidentEvent,
-  Series,
-  StateEvent,
-  Target,
-  TargetDetail,
-  TargetFigures,
-  ErrorBody,
-  ...operatorShapes,
-};
+const shapes = { ...historyShapes, ErrorBody, ...operatorShapes };
 
 type ShapeName = keyof typeof shapes;
 
