@@ -1,12 +1,43 @@
-import { type Judgement, type NodeView, noOpinion } from './rules/kind.ts';
+import { z } from 'zod';
+import { describeDuration, Duration } from '#kernel/units.ts';
+import { defineRuleKind, type Judgement, type NodeView, noOpinion, type Wording } from './rules/kind.ts';
 
-/** What ends at a time that checks find out: whether that is soon. `seconds` is the time, since 1970. */
-export function judgeEnd(
-  what: string,
-  seconds: number | undefined,
-  withinMs: number,
-  { outcome, now }: NodeView,
-): Judgement {
+/** What ends at a time that checks find out. */
+export interface Ending<Key extends string> {
+  /** The key of the rule, and the word for what ends. */
+  readonly key: Key;
+  readonly summary: string;
+  readonly wording: Wording;
+  /** The time, in seconds since 1970. */
+  readonly fact: keyof NodeView['outcome']['facts'];
+  /** What a check lacks that does not find it out, after its type: `sees no certificate`. */
+  readonly lack: string;
+  /** `certificate ends`. */
+  readonly ends: string;
+  /** How long before that it is told of: what is said of the option, and the least that it may be. */
+  readonly within: { readonly min: string; readonly hint: string };
+}
+
+/** The kind of rule that holds when something ends soon, or has ended. */
+export function defineEndRule<Key extends string>({ key, summary, wording, fact, lack, ends, within }: Ending<Key>) {
+  return defineRuleKind({
+    key,
+    summary,
+    Options: z.strictObject({ expires_within: Duration({ min: within.min, max: '365d' }).describe(within.hint) }),
+    wording,
+    severity: 'warning',
+    nodes: { kind: 'any' },
+    isThreshold: false,
+    isOutage: false,
+    canBeConfirmed: false,
+    windowMs: () => 0,
+    refuses: ({ type, facts }) => (facts.includes(fact) ? null : `a check of the type ${type} ${lack}`),
+    judge: ({ expires_within }, view) => judgeEnd(`the ${key}`, view.outcome.facts[fact], expires_within, view),
+    describe: ({ expires_within }) => `${ends} within ${describeDuration(expires_within)}`,
+  });
+}
+
+function judgeEnd(what: string, seconds: number | undefined, withinMs: number, { outcome, now }: NodeView): Judgement {
   if (seconds === undefined || outcome.status === 'unknown') return noOpinion(outcome);
   const leftMs = seconds * 1_000 - now;
   if (leftMs > withinMs) return { status: 'up', reason: 'long_enough', message: null };

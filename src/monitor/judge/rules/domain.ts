@@ -1,17 +1,9 @@
-import { z } from 'zod';
-import { describeDuration, Duration } from '#kernel/units.ts';
-import { judgeEnd } from '../expiry.ts';
-import { defineRuleKind } from './kind.ts';
-
-const Options = z.strictObject({
-  expires_within: Duration({ min: '1d', max: '365d' }).describe('How long before its end the registration is told of.'),
-});
+import { defineEndRule } from '../expiry.ts';
 
 /** The registration of a domain ends soon. */
-export const domain = defineRuleKind({
+export const domain = defineEndRule({
   key: 'domain',
   summary: 'The registration of the domain ends soon.',
-  Options,
   wording: {
     word: 'DOMAIN',
     noun: 'Domain',
@@ -21,15 +13,8 @@ export const domain = defineRuleKind({
     began: 'came near the end of its registration',
     ended: 'was registered for longer',
   },
-  severity: 'warning',
-  nodes: { kind: 'any' },
-  isThreshold: false,
-  isOutage: false,
-  canBeConfirmed: false,
-  windowMs: () => 0,
-  refuses: ({ type, facts }) =>
-    facts.includes('domain_expires_at') ? null : `a check of the type ${type} does not see when a domain expires`,
-  judge: ({ expires_within }, view) =>
-    judgeEnd('the domain', view.outcome.facts.domain_expires_at, expires_within, view),
-  describe: ({ expires_within }) => `domain expires within ${describeDuration(expires_within)}`,
+  fact: 'domain_expires_at',
+  lack: 'does not see when a domain expires',
+  ends: 'domain expires',
+  within: { min: '1d', hint: 'How long before its end the registration is told of.' },
 });
