@@ -33,6 +33,17 @@ export async function sleep(clock: Clock, ms: number, signal: AbortSignal): Prom
   });
 }
 
+/** Resolves to true after `ms`, or to false as soon as the signal is aborted. */
+export async function sleepUnlessAborted(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(clock, ms, signal);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  }
+}
+
 const longestNapMs = 60_000;
 const clockJitterMs = 1_000;
 

@@ -1,6 +1,7 @@
-import { type Clock, deadline, sleep } from '#kernel/clock.ts';
+import { type Clock, deadline, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { type Running, untilStopped } from './until-stopped.ts';
 
 export interface HeartbeatOptions {
   readonly clock: Clock;
@@ -12,24 +13,11 @@ export interface HeartbeatOptions {
   readonly call: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A running heartbeat. */
-export interface Heartbeat {
-  /** Resolves when nothing of it runs any more. */
-  stop(): Promise<void>;
-}
-
 const answerMs = 30_000;
 
 /** Calls somebody outside regularly, only while everything works: they raise the alarm when the calls stay away. */
-export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const stopping = new AbortController();
-  const ended = beat(options, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort(new Error('the heartbeat stops'));
-      await ended;
-    },
-  };
+export function startHeartbeat(options: HeartbeatOptions): Running {
+  return untilStopped('the heartbeat', async (signal) => beat(options, signal));
 }
 
 async function beat({ clock, log, everyMs, troubles, call }: HeartbeatOptions, signal: AbortSignal): Promise<void> {
@@ -39,12 +27,11 @@ async function beat({ clock, log, everyMs, troubles, call }: HeartbeatOptions, s
     else if (trouble !== lastTold) log.warn(trouble);
     lastTold = trouble;
   };
-  while (!signal.aborted) {
+  do {
     const broken = found(troubles);
     if (broken.length > 0) tell(`no heartbeat: ${broken.join('; ')}`);
     else tell(await outcomeOf(call, clock, signal));
-    await nap(clock, everyMs, signal);
-  }
+  } while (await sleepUnlessAborted(clock, everyMs, signal));
 }
 
 function found(troubles: HeartbeatOptions['troubles']): readonly string[] {
@@ -62,13 +49,5 @@ async function outcomeOf(call: HeartbeatOptions['call'], clock: Clock, signal: A
     return '';
   } catch (error) {
     return signal.aborted ? '' : `the heartbeat could not be told: ${messageOf(error)}`;
-  }
-}
-
-async function nap(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(clock, ms, signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }

@@ -1,6 +1,7 @@
-import { type Clock, deadline, sleep } from '#kernel/clock.ts';
+import { type Clock, deadline, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { type Running, untilStopped } from './until-stopped.ts';
 import type { Channel, Receipt } from './channel.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
@@ -12,12 +13,6 @@ export interface RenewalOptions {
   readonly everyMs?: number;
 }
 
-/** Running renewals. */
-export interface Renewal {
-  /** Resolves when nothing of it runs any more. */
-  stop(): Promise<void>;
-}
-
 // Others are told by the same channel meanwhile: they wait no longer than this.
 const attemptMs = 10_000;
 
@@ -25,29 +20,17 @@ const attemptMs = 10_000;
  * Tells each minute, through channels whose other side forgets, what goes on still; from the start on, so that a restart ends
  * nothing there. What fails is tried again in the next minute.
  */
-export function startRenewal(options: RenewalOptions): Renewal {
-  const stopping = new AbortController();
-  const ended = renewAll(options, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort(new Error('the renewal stops'));
-      await ended;
-    },
-  };
+export function startRenewal(options: RenewalOptions): Running {
+  return untilStopped('the renewal', async (signal) => renewAll(options, signal));
 }
 
 async function renewAll({ channels, everyMs = 60_000, ...parts }: RenewalOptions, signal: AbortSignal): Promise<void> {
   const failing = new Set<string>();
   const renewing = channels.filter(({ renew }) => renew !== undefined);
   if (renewing.length === 0) return;
-  while (!signal.aborted) {
+  do {
     await Promise.all(renewing.map(async (channel) => renewChannel(channel, { ...parts, failing, signal })));
-    try {
-      await sleep(parts.clock, everyMs, signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-  }
+  } while (await sleepUnlessAborted(parts.clock, everyMs, signal));
 }
 
 interface Renewing extends Pick<RenewalOptions, 'store' | 'clock' | 'log'> {

@@ -1,8 +1,9 @@
-import { type Clock, sleep } from '#kernel/clock.ts';
+import { type Clock, sleepUnlessAborted } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
 import { dueTimes } from '#schedule/due-times.ts';
+import { type Running, untilStopped } from './until-stopped.ts';
 import { attemptToSend } from './attempt.ts';
 import { backoffMs } from './backoff.ts';
 import type { Channel, Message } from './channel.ts';
@@ -24,12 +25,6 @@ export interface SummaryOptions {
   readonly identity?: string;
 }
 
-/** A running summary. */
-export interface Summary {
-  /** Resolves when nothing of it runs any more. */
-  stop(): Promise<void>;
-}
-
 const name = 'summary';
 const attemptMs = 60_000;
 const dayMs = 86_400_000;
@@ -38,15 +33,8 @@ const dayMs = 86_400_000;
  * Sends everybody a summary of the time since the last one, whenever it is due. One that cannot be sent is tried again until
  * the next one is due; it is not stored, so a restart in between loses it.
  */
-export function startSummary(options: SummaryOptions): Summary {
-  const stopping = new AbortController();
-  const ended = summarise(options, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort(new Error('the summary stops'));
-      await ended;
-    },
-  };
+export function startSummary(options: SummaryOptions): Running {
+  return untilStopped('the summary', async (signal) => summarise(options, signal));
 }
 
 async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<void> {
@@ -117,7 +105,7 @@ async function deliver(
   const channel = channels.find((one) => one.name === channelName);
   const about = { channel: channelName, recipient, message: message.id };
   if (channel === undefined) return;
-  for (let attempts = 0; !signal.aborted; attempts += 1) {
+  for (let attempts = 0; ; attempts += 1) {
     const attempt = { clock, log, attemptMs, signal };
     const receipt = await rooms.inside(async () =>
       signal.aborted ? null : attemptToSend(channel, message, recipient, attempt),
@@ -127,11 +115,6 @@ async function deliver(
     const waitMs = backoffMs(attempts, random, receipt.kind === 'retry' ? receipt.afterMs : undefined);
     const isOver = receipt.kind === 'rejected' || clock.now() + waitMs >= untilAt;
     log.warn(about, `the summary was not delivered${isOver ? '' : ' yet'}: ${receipt.reason}`);
-    if (isOver) return;
-    try {
-      await sleep(clock, waitMs, signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    if (isOver || !(await sleepUnlessAborted(clock, waitMs, signal))) return;
   }
 }

@@ -1,6 +1,15 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { deadline, DeadlineError, fairDeadline, orAbort, sleep, sleepUntil, systemClock } from '#kernel/clock.ts';
+import {
+  deadline,
+  DeadlineError,
+  fairDeadline,
+  orAbort,
+  sleep,
+  sleepUnlessAborted,
+  sleepUntil,
+  systemClock,
+} from '#kernel/clock.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -52,6 +61,19 @@ test('an abort after the end of a sleep changes nothing', async () => {
   await clock.advance(1_000);
   stop.abort();
   await expect(slept).resolves.toBeUndefined();
+});
+
+test('sleepUnlessAborted says whether its time has passed', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const slept = sleepUnlessAborted(clock, 1_000, stop.signal);
+  await clock.advance(1_000);
+  expect(await slept).toBe(true);
+  const cut = sleepUnlessAborted(clock, 1_000, stop.signal);
+  stop.abort(new Error('shutdown'));
+  expect(await cut).toBe(false);
+  expect(await sleepUnlessAborted(clock, 1_000, stop.signal)).toBe(false);
+  expect(clock.pending).toBe(0);
 });
 
 test('sleepUntil returns at once where the time has come', async () => {

@@ -1,0 +1,17 @@
+/** What goes on beside everything else. */
+export interface Running {
+  /** Resolves when nothing of it runs any more. */
+  stop(): Promise<void>;
+}
+
+/** Begins `work`, which goes on until its signal is aborted. `name` says who stopped to whatever it waits for then. */
+export function untilStopped(name: string, work: (signal: AbortSignal) => Promise<void>): Running {
+  const stopping = new AbortController();
+  const ended = work(stopping.signal);
+  return {
+    async stop() {
+      stopping.abort(new Error(`${name} stops`));
+      await ended;
+    },
+  };
+}
