@@ -42,7 +42,7 @@ export interface WatchingDependencies {
   /** Told the name of each round that is stored, for nodes that wait to hear of it. */
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
-  readonly board: Pick<Board, 'roundDone' | 'incidentsChanged'>;
+  readonly board: Pick<Board, 'roundDone' | 'incidentsChanged' | 'forget'>;
   /** What becomes other from round to round, besides states. */
   readonly changes: ChangeKeeper;
 }
@@ -170,6 +170,10 @@ function eventsOf({ metrics, stored, board, changes, tellChanged }: Told): Monit
     recorded({ target, dueAt, incidents }) {
       stored(formatRunName({ target, dueAt }));
       tellChanged(incidents);
+    },
+    unwatched(target) {
+      board.forget(target);
+      changes.forget(target);
     },
   };
 }

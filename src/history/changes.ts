@@ -30,6 +30,8 @@ export interface ChangeKeeper {
   roundDone(target: string, check: CheckTypeName, dueAt: number, votes: readonly SeenVote[]): void;
   /** The configuration of these targets is another from now on. */
   reloaded(targets: readonly string[], at: number): void;
+  /** A target is not watched any more. What is known of it stays in the store. */
+  forget(target: string): void;
 }
 
 interface SeenVote {
@@ -37,18 +39,35 @@ interface SeenVote {
   readonly outcome: Outcome;
 }
 
-const keyOf = ({ target, kind, node }: Pick<Change, 'target' | 'kind' | 'node'>) => `${target}\n${kind}\n${node ?? ''}`;
+const valuesOf = (all: readonly Change[]) => new Map(all.map((change) => [keyOf(change), change.value]));
+const keyOf = ({ kind, node }: Pick<Change, 'kind' | 'node'>) => `${kind}\n${node ?? ''}`;
 
 /** `failed` hears where a change could not be stored; it is noticed again in the next round. */
 export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) => void): ChangeKeeper {
-  const known = new Map(store.newestChanges().map((change) => [keyOf(change), change.value]));
+  const known = new Map(
+    [...Map.groupBy(store.newestChanges(), ({ target }) => target)].map(([target, all]) => [target, valuesOf(all)]),
+  );
 
-  function keep(all: readonly Change[]): void {
-    const fresh = all.filter((change) => known.get(keyOf(change)) !== change.value);
-    if (fresh.length === 0) return;
+  // One that was watched before, and is again, goes on with what was known of it.
+  function newestOf(target: string): Map<string, string> {
+    const values = known.get(target) ?? valuesOf(store.changesOf(target).toReversed());
+    known.set(target, values);
+    return values;
+  }
+
+  function add(all: readonly Change[]): void {
+    if (all.length > 0) store.addChanges(all);
+  }
+
+  function addNews(all: readonly Change[]): void {
+    const fresh = all.filter((change) => newestOf(change.target).get(keyOf(change)) !== change.value);
+    add(fresh);
+    for (const change of fresh) newestOf(change.target).set(keyOf(change), change.value);
+  }
+
+  function attempt(action: () => void): void {
     try {
-      store.addChanges(fresh);
-      for (const change of fresh) known.set(keyOf(change), change.value);
+      action();
     } catch (error) {
       failed(error);
     }
@@ -58,24 +77,22 @@ export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) 
     roundDone(target, check, at, votes) {
       const type = checkOf(check);
       if (type.answers === null && type.certificate === null) return;
-      keep(
-        votes.flatMap(({ node, outcome }) => {
-          const certificate = type.certificate?.(outcome) ?? null;
-          const answers = outcome.status === 'up' ? (type.answers?.(outcome) ?? null) : null;
-          const change = { target, node: node.name, at };
-          return [
-            ...(certificate === null
-              ? []
-              : [{ ...change, kind: 'certificate' as const, value: JSON.stringify(certificate) }]),
-            ...(answers === null
-              ? []
-              : [{ ...change, kind: 'answers' as const, value: answers.toSorted().join('\n') }]),
-          ];
-        }),
-      );
+      const all = votes.flatMap(({ node, outcome }) => {
+        const certificate = type.certificate?.(outcome) ?? null;
+        const answers = outcome.status === 'up' ? (type.answers?.(outcome) ?? null) : null;
+        const change = { target, node: node.name, at };
+        return [
+          ...(certificate === null
+            ? []
+            : [{ ...change, kind: 'certificate' as const, value: JSON.stringify(certificate) }]),
+          ...(answers === null ? [] : [{ ...change, kind: 'answers' as const, value: answers.toSorted().join('\n') }]),
+        ];
+      });
+      attempt(() => addNews(all));
     },
+    forget: (target) => void known.delete(target),
     reloaded(targets, at) {
-      keep(targets.map((target) => ({ target, kind: 'reload', node: null, at, value: String(at) })));
+      attempt(() => add(targets.map((target) => ({ target, kind: 'reload', node: null, at, value: String(at) }))));
     },
   };
 }

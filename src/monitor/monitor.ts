@@ -104,7 +104,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   let watched: readonly Target[] = [];
   let stopped: Promise<void> | null = null;
 
-  for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.set(silence.id, silence);
+  for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.put(silence, clock.now());
   apply(settings);
 
   function apply({ targets, maintenance, unknownAfterMs = 900_000 }: MonitorSettings): Applied {
@@ -123,7 +123,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
 
   function handOver(name: string, last: Target | null, next: Target | null): void {
     const { memory, record } = carryOver(name, memories.get(name) ?? nothingRemembered, last, next, clock.now());
-    if (next === null) memories.delete(name);
+    if (next === null) rounds.forget(name);
     else memories.set(name, memory);
     if (next === null) overdue.forget(name);
     if (record !== null) void recorder.keep(record);
@@ -170,10 +170,10 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     targets: () => watchSet.names(),
     silence(silence) {
       store.saveSilence(silence);
-      assessor.holdbacks.silences.set(silence.id, silence);
+      assessor.holdbacks.silences.put(silence, clock.now());
       extraRounds.ask(assessor.holdbacks.held('silence'));
     },
-    silences: () => [...assessor.holdbacks.silences.values()].filter(({ until }) => until > clock.now()),
+    silences: () => assessor.holdbacks.silences.after(clock.now()),
     async acknowledge(id, why) {
       const record =
         assessor.own.acknowledge(id, { at: clock.now(), why }) ?? acknowledge(memories, id, why, clock.now());

@@ -23,6 +23,8 @@ export interface Rounds {
   hear(target: Target, heard: Heard, round: HeardRound | null): Promise<boolean>;
   /** The votes of the last round of a target that has an open incident, or null. */
   lastVotes(target: string): readonly Vote[] | null;
+  /** A target is watched no more, and its last round is over. */
+  forget(target: string): void;
 }
 
 export interface RoundsOptions {
@@ -32,7 +34,7 @@ export interface RoundsOptions {
   readonly recorder: Recorder;
   readonly extraRounds: ExtraRounds;
   readonly runner: Pick<Runner, 'nodes'>;
-  readonly events: Pick<MonitorEvents, 'roundDone'>;
+  readonly events: Pick<MonitorEvents, 'roundDone' | 'unwatched'>;
   readonly clock: Clock;
 }
 
@@ -78,6 +80,12 @@ export function createRounds(options: RoundsOptions): Rounds {
 
   return {
     lastVotes: (target) => last.get(target) ?? null,
+    forget(target) {
+      memories.delete(target);
+      last.delete(target);
+      assessor.forget(target);
+      events.unwatched(target);
+    },
     async take(target, round) {
       const { decision, recorded } = conclude(target, round);
       if (decision.record.incidents.length > 0) await recorded;

@@ -53,6 +53,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
     roundDone: (_: unknown, round: { dueAt: number; startedAt: number }) =>
       void lateness.push(round.startedAt - round.dueAt),
     recorded() {},
+    unwatched() {},
   };
   const watched = Array.from({ length: targets }, (_, index) =>
     target(`t${index}`, {

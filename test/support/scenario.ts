@@ -150,7 +150,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       ...options.outbox,
     });
     name(settings.targets);
-    const events = { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {} };
+    const events = { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {}, unwatched() {} };
     const wakeOutbox = () => outbox.wake();
     const monitor = startMonitor(settings, {
       runner,

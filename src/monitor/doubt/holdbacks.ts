@@ -7,11 +7,11 @@ import type { Verdict } from '../judge/verdict.ts';
 import type { Connectivity } from './connectivity.ts';
 import { closureOf, reversed } from './dependencies.ts';
 import { createMaintenanceAt, type Maintenance } from './maintenance.ts';
-import { type Silence, silenceAt } from './silence.ts';
+import { createSilences, type Silences } from './silence.ts';
 
 /** Of which targets the beginning of an incident is not told, and why. */
 export interface Holdbacks {
-  readonly silences: Map<string, Silence>;
+  readonly silences: Silences;
   /** All targets there are from now on, with what is remembered about them. */
   setTargets(
     targets: readonly Target[],
@@ -20,7 +20,7 @@ export interface Holdbacks {
   ): void;
   /** Why an incident of the target that began at `startedAt` is not told at `now`, or null. */
   heldBy(target: string, startedAt: number, now: number): Held | null;
-  /** The reason that held at a moment in the past, or null; it is known for as long as the program runs. */
+  /** The reason that held at a moment in the past, or null; it is known for a month, or for as long as the program runs. */
   heldAt(target: string, moment: number): Held | null;
   /** Why nothing at all is told at `now`, or null. */
   heldForAll(now: number): Held | null;
@@ -52,7 +52,7 @@ interface Standing {
 const longestWaitMs = 120_000;
 
 export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Holdbacks {
-  const silences = new Map<string, Silence>();
+  const silences = createSilences();
   const standings = new Map<string, Standing>();
   const held = new Map<string, ReadonlySet<Held['by']>>();
   let ancestors: ReadonlyMap<string, readonly string[]> = new Map();
@@ -63,7 +63,7 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
   function heldByTime(target: string, now: number): Held | null {
     const end = maintenanceAt(target, now);
     if (end !== null) return { by: 'maintenance', why: `maintenance until ${formatTime(end, 'UTC')}` };
-    const silence = silenceAt(silences.values(), target, now);
+    const silence = silences.at(target, now);
     if (silence === null) return null;
     return { by: 'silence', why: `silenced until ${formatTime(silence.until, 'UTC')}: ${silence.why}` };
   }
@@ -138,7 +138,7 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
     isInMaintenance: (target, now) => maintenanceAt(target, now) !== null,
     heldUntil(target, now) {
       if (!held.has(target)) return null;
-      const end = maintenanceAt(target, now) ?? silenceAt(silences.values(), target, now)?.until ?? null;
+      const end = maintenanceAt(target, now) ?? silences.at(target, now)?.until ?? null;
       return end ?? (connectivity.doubtAbout(target, now) === 'returning' ? connectivity.returnedAt : null);
     },
     held: (by) => [...held].filter(([, reasons]) => by === undefined || reasons.has(by)).map(([name]) => name),

@@ -26,3 +26,28 @@ export function silenceAt(silences: Iterable<Silence>, target: string, at: numbe
   }
   return latest;
 }
+
+/** The silences that are known. */
+export interface Silences {
+  /** Adds a silence, or changes the one of its id; those that ended long ago are forgotten. */
+  put(silence: Silence, now: number): void;
+  /** The one that held, holds or will hold for a target at a moment: see `silenceAt`. */
+  at(target: string, moment: number): Silence | null;
+  /** Those that end after a moment. */
+  after(moment: number): readonly Silence[];
+}
+
+// What is heard of later than this is judged as if nobody had wanted silence.
+const keptMs = 30 * 86_400_000;
+
+export function createSilences(): Silences {
+  const known = new Map<string, Silence>();
+  return {
+    put(silence, now) {
+      for (const { id, until } of known.values()) if (until < now - keptMs) known.delete(id);
+      known.set(silence.id, silence);
+    },
+    at: (target, moment) => silenceAt(known.values(), target, moment),
+    after: (moment) => [...known.values()].filter(({ until }) => until > moment),
+  };
+}

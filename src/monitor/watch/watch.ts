@@ -21,6 +21,8 @@ export interface MonitorEvents {
   roundSkipped(target: Target, count: number): void;
   roundDone(target: Target, round: DoneRound): void;
   recorded(record: RoundRecord): void;
+  /** A target is watched no more, and its last round is over. */
+  unwatched(target: string): void;
 }
 
 export interface WatchPorts {

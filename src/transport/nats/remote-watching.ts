@@ -58,7 +58,8 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
   const { name, process, local, spool, onChange, log } = options;
   let parts: Assign[] = [];
   let current: Kept | null = null;
-  const types = new Map<string, string>();
+  // Those of the assignment before as well: what was seen by it may still be on its way.
+  let types: readonly ReadonlyMap<string, string>[] = [];
   const hand = createBatcher(options);
   let state: Report['watching'] = null;
   let aheadMs = 0;
@@ -67,6 +68,8 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
     return { protocol: [...protocolRange], process, state: outcome, reason };
   };
 
+  const typeOf = (target: string) => types.find((one) => one.has(target))?.get(target) ?? '';
+
   local.listen({
     watching(_, number, since) {
       const isGone = current === null || since === Number.POSITIVE_INFINITY;
@@ -74,7 +77,7 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
       state = isGone ? null : { epoch, number, targets: targets.length, since, takesChanges: true };
       onChange();
     },
-    seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: types.get(one.target) ?? '' }))),
+    seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: typeOf(one.target) }))),
   });
 
   function begin(kept: Kept): void {
@@ -86,7 +89,7 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
       log.warn({ target: target.name, reason: spec }, 'a check is not understood: update this node');
       return { ...target, spec: neverChecked(), unreadable: spec };
     });
-    for (const target of targets) types.set(target.name, target.spec.type);
+    types = [new Map(targets.map((target) => [target.name, target.spec.type])), ...types.slice(0, 1)];
     local.assign(name, { number: kept.number, targets });
   }
 

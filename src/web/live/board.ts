@@ -43,6 +43,8 @@ export interface Board {
   roundDone(target: string, round: Seen): void;
   /** Incidents of a target were opened, changed or closed. */
   incidentsChanged(incidents: readonly Incident[]): void;
+  /** A target is not watched any more. */
+  forget(target: string): void;
   /** What was known before the program started. */
   seed(targets: readonly TargetNow[]): void;
   /** All that is watched, by name. */
@@ -147,6 +149,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       }
       if (changes.length > 2 * changesKept) changes.splice(0, changes.length - changesKept);
     },
+    forget: (target) => void entries.delete(target),
     seed(targets) {
       for (const { name, status, inMaintenance, since, round } of targets) {
         const shown = inMaintenance ? 'maintenance' : status;

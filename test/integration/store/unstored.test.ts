@@ -73,7 +73,7 @@ function launch(): void {
       store,
       clock,
       log: logged.log,
-      events: { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {} },
+      events: { roundAwaited() {}, roundSkipped() {}, roundDone() {}, recorded() {}, unwatched() {} },
       wakeOutbox: () => outbox.wake(),
       onUnstored: (record: RoundRecord) => unstored.tell(record),
     },

@@ -124,6 +124,7 @@ test('a year: what is old goes, what is told is told once, clocks change twice, 
         roundSkipped() {},
         roundDone: ({ name }, { dueAt, inMaintenance }) => void rounds.push({ target: name, dueAt, inMaintenance }),
         recorded() {},
+        unwatched() {},
       },
     },
   );

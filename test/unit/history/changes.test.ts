@@ -8,7 +8,7 @@ function memory(known: readonly Change[] = []) {
   const all = [...known];
   const store: ChangeStore = {
     newestChanges: () => all,
-    changesOf: () => all,
+    changesOf: (target) => all.filter((change) => change.target === target).toReversed(),
     addChanges: (changes) => void all.push(...changes),
   };
   return { all, store };
@@ -55,6 +55,22 @@ test('a certificate is noted when it is another one, and what was known before t
     ['certificate', { fingerprint: 'AA' }],
     ['certificate', { fingerprint: 'BB' }],
   ]);
+});
+
+test('a target that was taken out and comes back goes on with what is stored of it', () => {
+  const { all, store } = memory();
+  let looked = 0;
+  const changesOf = (target: string) => {
+    looked += 1;
+    return store.changesOf(target);
+  };
+  const keeper = createChangeKeeper({ ...store, changesOf }, fail);
+  for (const seen of ['AA', 'BB', 'BB']) keeper.roundDone('shop', 'http', noon, [httpVote(seen)]);
+  expect(looked).toBe(1);
+  keeper.forget('shop');
+  for (const seen of ['BB', 'CC']) keeper.roundDone('shop', 'http', noon + 1, [httpVote(seen)]);
+  expect(looked).toBe(2);
+  expect(all.map(({ value }) => JSON.parse(value).fingerprint)).toEqual(['AA', 'BB', 'CC']);
 });
 
 test('a change that could not be stored is told, and noted by the next round', () => {

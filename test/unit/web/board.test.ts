@@ -40,3 +40,13 @@ test('an outage goes on over rounds that nobody could judge, and over what else 
   see('up', 5);
   expect(shown()).toEqual(['up', 5]);
 });
+
+test('of a target that comes back after it was taken out nothing is known at first', () => {
+  const clock = new FakeClock(new Date(start + 5 * minute).toISOString());
+  const board = createBoard({ clock, watched: () => [watched], openIncidents: () => [] });
+  board.roundDone('shop', { dueAt: start, votes: [], verdict: { status: 'up' }, inMaintenance: false });
+  expect(board.target('shop')).toMatchObject({ status: 'up', recent: [null] });
+  board.forget('shop');
+  expect(board.target('shop')).toMatchObject({ status: 'unknown', recent: [] });
+  expect(board.since(0).targets).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { closureOf, reversed } from '#monitor/doubt/dependencies.ts';
 import { createMaintenanceAt, createWindow, type MaintenanceTime, windowsAhead } from '#monitor/doubt/maintenance.ts';
-import { silenceAt } from '#monitor/doubt/silence.ts';
+import { createSilences, silenceAt } from '#monitor/doubt/silence.ts';
 import { carryOver } from '#monitor/judge/carry-over.ts';
 import { decide, nothingRemembered } from '#monitor/judge/decide.ts';
 import type { Held } from '#monitor/judge/incident.ts';
@@ -80,6 +80,15 @@ test('of several windows the one that ends last counts, for those whom it concer
     20,
     null,
   ]);
+});
+
+test('silences that ended a month ago are forgotten', () => {
+  const day = 86_400_000;
+  const silences = createSilences();
+  for (let now = 0; now < 365 * day; now += day)
+    silences.put({ id: String(now), targets: 'all', why: 'a deploy', from: now, until: now + 60_000 }, now);
+  expect(silences.after(0)).toHaveLength(31);
+  expect(silences.at('shop', 350 * day)).toMatchObject({ why: 'a deploy' });
 });
 
 test('of several silences the one that ends last counts', () => {

@@ -160,6 +160,7 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
         roundSkipped() {},
         roundDone() {},
         recorded: ({ target: name, dueAt }) => watching.stored(`${name}/${dueAt}`),
+        unwatched() {},
       },
       wakeOutbox: () => outbox.wake(),
       onUnstored: () => {},

@@ -8,6 +8,7 @@ import {
   startScenario,
   target,
 } from '../../../support/scenario.ts';
+import { incident } from '../../../support/store.ts';
 
 interface Case {
   readonly name: string;
@@ -292,6 +293,19 @@ test('a suspected node that is not there any more is told not to be monitored an
     'opened node us1',
     'closed node us1',
   ]);
+});
+
+test('a node is judged by the targets that there are, whatever ran of others when they were taken out', async () => {
+  const targets = ['a', 'b', 'c'].map((name) => target(name));
+  const others = Array.from({ length: 12 }, (_, index) => target(`other${index}`));
+  await using scenario = await startScenario({ targets: [...targets, ...others], downTakesMs: 50_000 });
+  for (const { name } of others) scenario.see(name, 'd');
+  await scenario.clock.advance(300_000);
+  await scenario.apply({ targets });
+  scenario.see('*', 'udu');
+  await scenario.clock.advance(600_000);
+  expect(scenario.monitor.openIncidents().map(({ target }) => target)).toEqual(['node us1']);
+  expect(scenario.monitor.seenNow(incident('other0', 0))).toBeNull();
 });
 
 // What is told, minute by minute, of a target that is down the whole night while a window of an hour opens at half past two.
