@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { systemCode } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
@@ -29,37 +29,43 @@ export interface NotConnected {
   readonly reset: (Timing & { readonly error: Error }) | null;
 }
 
+/** Takes what comes in as it comes, in place of the socket's stream, which makes a buffer of 64 KiB for whatever it reads. */
+export interface Incoming {
+  /** Called with bytes that are there until it returns. Nothing comes while the socket is paused. */
+  take: (chunk: Buffer) => void;
+}
+
 export interface ConnectOptions {
   readonly environment: Pick<NodeEnvironment, 'clock' | 'localAddress'>;
   readonly gate: Gate;
   readonly readHandshake: ReadHandshake;
   /** An expired `Deadline` is a failure of the target; any other abort rejects. */
   readonly signal: AbortSignal;
+  readonly incoming?: Incoming | undefined;
 }
 
 /** Connects to the pinned address and nothing else. The caller closes the socket with `closeSocket`. */
 export async function openConnection(
   pinned: Pinned,
   port: number,
-  { environment, gate, readHandshake, signal }: ConnectOptions,
+  { environment, gate, readHandshake, signal, incoming }: ConnectOptions,
 ): Promise<Connection | NotConnected> {
   const { clock, localAddress } = environment;
   const local = localAddress[pinned.family];
   const start = clock.elapsed();
-  const socket = connect({
-    host: pinned.address,
-    port,
-    autoSelectFamily: false,
-    noDelay: true,
-    ...(local === undefined ? {} : { localAddress: local }),
-  });
   const timing = (): Timing => {
     const clockSeconds = toSeconds(clock.elapsed() - start);
     const kernelSeconds = readHandshake(socket);
     const timedBy = kernelSeconds === null ? 'clock' : 'kernel';
     return { clockSeconds, seconds: kernelSeconds ?? clockSeconds, timedBy };
   };
-  const timingAtEnd = beforeItsEnd(socket, timing);
+  const socket = new ProbeSocket(timing, incoming ?? null);
+  socket.connect({
+    host: pinned.address,
+    port,
+    autoSelectFamily: false,
+    ...(local === undefined ? {} : { localAddress: local }),
+  });
   try {
     const made = await orAbort(handshake(socket, timing), signal);
     const refusal = gate.verify(pinned, socket);
@@ -74,15 +80,20 @@ export async function openConnection(
     }
     if (signal.aborted) throw error;
     const reason = connectFailure(error);
-    const made = timingAtEnd();
+    const made = socket.timingAtFailure;
     return { ok: false, failure: reason, reset: wasMade(error) && made !== null ? { ...made, error } : null };
   }
 }
 
-/** Closes a socket, whatever its state, and waits until its descriptor is gone. */
+/** Closes a socket, whatever its state, and waits until its descriptor is gone. Nobody hears of it any more. */
 export async function closeSocket(socket: Socket): Promise<void> {
-  if (socket.closed) return;
-  await new Promise<void>((resolve) => {
+  if (!socket.closed) await closed(socket);
+  // Node holds on to it until the next collection of everything old, and it would to all that its listeners know of its check.
+  socket.removeAllListeners();
+}
+
+async function closed(socket: Socket): Promise<void> {
+  return new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
     // An error that comes with the closing is of no account any more.
     socket.on('error', () => {});
@@ -95,16 +106,34 @@ function wasMade(error: unknown): error is Error {
   return error instanceof Error && systemCode(error) === 'ECONNRESET';
 }
 
-// A socket that fails is destroyed before anybody hears of it: what it knew has to be asked for on the way.
-function beforeItsEnd<T>(socket: Socket, read: () => T): () => T | null {
-  const destroy = socket._destroy.bind(socket);
-  let known: T | null = null;
-  socket._destroy = (error, done) => {
-    if (error !== null) known = read();
-    destroy(error, done);
-  };
-  return () => known;
+class ProbeSocket extends Socket {
+  /** A socket that fails is destroyed before anybody hears of it: what it knew has to be asked for on the way. */
+  timingAtFailure: Timing | null = null;
+  readonly #timing: () => Timing;
+  // Let go at the end, for the same reason as listeners.
+  #incoming: Incoming | null;
+
+  constructor(timing: () => Timing, incoming: Incoming | null) {
+    const onread = { buffer: inPlace, callback: (bytes: number) => this.#take(bytes) };
+    super(incoming === null ? { noDelay: true } : { noDelay: true, onread });
+    this.#timing = timing;
+    this.#incoming = incoming;
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (error !== null) this.timingAtFailure = this.#timing();
+    this.#incoming = null;
+    super._destroy(error, done);
+  }
+
+  #take(bytes: number): boolean {
+    this.#incoming?.take(inPlace.subarray(0, bytes));
+    return true;
+  }
 }
+
+// One for all: whoever takes from it has done so when the next socket is read.
+const inPlace = Buffer.alloc(65_536);
 
 async function handshake(socket: Socket, timing: () => Timing): Promise<Timing> {
   return new Promise<Timing>((resolve, reject) => {

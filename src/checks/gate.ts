@@ -67,8 +67,8 @@ export interface GatesOptions {
  * stricter: `private` is the operator's own.
  */
 export function createGates(options: GatesOptions): (policy: Policy, asked?: Policy) => Gate {
-  const rules = addressRules(options.allow, options.deny);
-  return (policy, asked = policy) => gateOf(policy, asked, rules, options);
+  const objections = rememberObjections(addressRules(options.allow, options.deny));
+  return (policy, asked = policy) => gateOf(policy, asked, objections, options);
 }
 
 /** One gate, for whoever needs no more. */
@@ -79,7 +79,7 @@ export function createGate({ policy, ...options }: GatesOptions & { readonly pol
 function gateOf(
   policy: Policy,
   asked: Policy,
-  rules: AddressRules,
+  objectionAbout: Objections,
   { resolver, clock, ownAddresses }: GatesOptions,
 ): Gate {
   return {
@@ -96,7 +96,7 @@ function gateOf(
       const { addresses } = resolved;
       const own = policy === 'public' ? ownAddresses() : [];
       for (const address of addresses) {
-        const objection = objectionTo(address, policy, rules, own);
+        const objection = objectionAbout(address, policy, own);
         if (objection === null) continue;
         const ownFault = objection === 'never' && asked === 'private' && !literal;
         return { ok: false, failure: ownFault ? nowhere(host, address) : forbidden(host, policy, objection), seconds };
@@ -117,6 +117,24 @@ function gateOf(
     },
   };
 }
+
+type Objections = (address: string, policy: Policy, own: readonly string[]) => Objection | null;
+
+// The same addresses are asked about again and again, and only own addresses ever change.
+function rememberObjections(rules: AddressRules): Objections {
+  const known = new Map<string, Objection | null>();
+  return (address, policy, own) => {
+    if (policy === 'public') return objectionTo(address, policy, rules, own);
+    const found = known.get(address);
+    if (found !== undefined) return found;
+    const objection = objectionTo(address, policy, rules, own);
+    if (known.size >= mostRemembered) known.clear();
+    known.set(address, objection);
+    return objection;
+  };
+}
+
+const mostRemembered = 20_000;
 
 function choose(addresses: readonly string[], families: readonly Family[]): Pick<Pinned, 'address' | 'family'> | null {
   for (const family of families) {

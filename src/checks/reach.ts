@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { deadline } from '#kernel/clock.ts';
 import type { Family } from './address.ts';
 import type { NodeEnvironment, ProbeContext } from './check.ts';
-import { closeSocket, type Connection, type NotConnected, openConnection } from './connection.ts';
+import { closeSocket, type Connection, type Incoming, type NotConnected, openConnection } from './connection.ts';
 import type { Gate, Pinned, Refused } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
@@ -29,6 +29,7 @@ export interface Network {
     pinned: Pinned,
     port: number,
     use: (connection: Connection | NotConnected) => Promise<T>,
+    incoming?: Incoming,
   ) => Promise<T>;
 }
 
@@ -100,8 +101,9 @@ async function networkOver(
   return {
     signal,
     pin,
-    async connect(pinned, port, use) {
-      const connection = await openConnection(pinned, port, { environment, gate, readHandshake, signal });
+    async connect(pinned, port, use, incoming) {
+      const options = { environment, gate, readHandshake, signal, incoming };
+      const connection = await openConnection(pinned, port, options);
       try {
         return await use(connection);
       } finally {

@@ -4,7 +4,7 @@ import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { NodeEnvironment } from '../check.ts';
-import { closeSocket, type Connection } from '../connection.ts';
+import { closeSocket, type Connection, type Incoming, type NotConnected } from '../connection.ts';
 import type { Pinned } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
@@ -61,8 +61,9 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   if (security !== null && 'code' in security) return { ...result, failure: security };
   const { proxy } = spec;
   const port = proxy === undefined ? request.target.port : placeOf(proxy).port;
+  const incoming: Incoming | undefined = security === null ? { take: () => {} } : undefined;
   watch.begin('connect', 'the connection');
-  return options.network.connect(pinned, port, async (connection) => {
+  const use = async (connection: Connection | NotConnected): Promise<HopResult> => {
     if (!connection.ok) {
       const { reset } = connection;
       watch.end(reset?.seconds);
@@ -77,23 +78,26 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
     watch.end(connection.seconds);
     result.timedBy = connection.timedBy;
     try {
-      if (security === null) await exchangePlainly(connection.socket, request, options, result);
+      if (security === null) await exchangePlainly(connection.socket, request, { ...options, incoming }, result);
       else await exchangeSecurely(connection.socket, request, security, options, result);
     } finally {
       watch.end();
     }
     return result;
-  });
+  };
+  return options.network.connect(pinned, port, use, incoming);
 }
 
 function resetFailure(error: Error, secured: boolean): Failure {
   return secured ? handshakeFailure(error) : exchangeFailure(error, 'the first byte');
 }
 
+type ExchangeOptions = HopOptions & { readonly incoming?: Incoming | undefined };
+
 async function exchangePlainly(
   socket: Socket,
   request: HopRequest,
-  options: HopOptions,
+  options: ExchangeOptions,
   result: HopResult,
 ): Promise<void> {
   const { proxy } = options.spec;
@@ -155,8 +159,13 @@ async function tunnel(socket: Socket, { target }: HopRequest, proxy: Proxy, { ne
   }
 }
 
-async function exchange(socket: Socket, request: HopRequest, options: HopOptions, result: HopResult): Promise<void> {
-  const { watch, network, wantsBody } = options;
+async function exchange(
+  socket: Socket,
+  request: HopRequest,
+  options: ExchangeOptions,
+  result: HopResult,
+): Promise<void> {
+  const { watch, network, wantsBody, incoming } = options;
   const { signal } = network;
   let first: Error | null = null;
   const onError = (error: Error) => {
@@ -167,7 +176,7 @@ async function exchange(socket: Socket, request: HopRequest, options: HopOptions
   watch.begin('first_byte', 'the first byte');
   const onFirstByte = () => watch.begin('transfer', 'the headers');
   try {
-    const head = await orAbort(send(socket, { request, onFirstByte, onError }), signal);
+    const head = await orAbort(send(socket, { request, incoming, onFirstByte, onError }), signal);
     result.head = head;
     watch.waitingFor = 'the body';
     if (head.stream === null) result.body = noBody;

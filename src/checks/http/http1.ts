@@ -10,7 +10,10 @@ import { authorityOf, type HopRequest } from './redirect.ts';
  * Sends one request over an open connection and resolves with the head of the final answer (RFC 9112). It does so without
  * `node:http`, which takes several times as much work for one request on a connection of its own.
  */
-export async function requestHttp1(socket: Socket, { request, onFirstByte, onError }: Sending): Promise<Head> {
+export async function requestHttp1(
+  socket: Socket,
+  { request, incoming, onFirstByte, onError }: Sending,
+): Promise<Head> {
   const makeParser = await loadResponseParser();
   if (socket.destroyed) throw socket.errored ?? new EndedEarly();
   return new Promise((resolve, reject) => {
@@ -42,8 +45,9 @@ export async function requestHttp1(socket: Socket, { request, onFirstByte, onErr
           return bodiless ? 'no body' : 'body';
         },
         onBody(bytes) {
-          if (body === null) pieces.push(bytes);
-          else if (!body.push(bytes)) socket.pause();
+          const kept = incoming === undefined ? bytes : Buffer.from(bytes);
+          if (body === null) pieces.push(kept);
+          else if (!body.push(kept)) socket.pause();
         },
         onComplete() {
           if (head === null) return false;
@@ -69,8 +73,14 @@ export async function requestHttp1(socket: Socket, { request, onFirstByte, onErr
         fail(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    socket.once('data', onFirstByte);
-    socket.on('data', (chunk: Buffer) => attempt(() => parser.read(chunk)));
+    let isFirst = true;
+    const take = (chunk: Buffer) => {
+      if (isFirst) onFirstByte();
+      isFirst = false;
+      attempt(() => parser.read(chunk));
+    };
+    if (incoming === undefined) socket.on('data', take);
+    else incoming.take = take;
     socket.once('end', () =>
       attempt(() => {
         parser.finish();
@@ -91,14 +101,22 @@ function isInterim(status: number): boolean {
   return status < 200 && status !== 101;
 }
 
-function send(socket: Socket, { method, target, headers, body }: HopRequest): void {
+function send(socket: Socket, request: HopRequest): void {
+  const head = heads.get(request) ?? headText(request);
+  heads.set(request, head);
+  if (request.body === null) socket.write(head, 'latin1');
+  else socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(request.body)]));
+}
+
+// The first request of a check is the same each time.
+const heads = new WeakMap<HopRequest, string>();
+
+function headText({ method, target, headers, body }: HopRequest): string {
   let head = `${method} ${target.path} HTTP/1.1\r\n`;
   if (headers['host'] === undefined) head += `Host: ${authorityOf(target)}\r\n`;
   for (const [name, value] of Object.entries(headers)) head += `${titleCase(name)}: ${value}\r\n`;
   if (body !== null) head += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  head += 'Connection: close\r\n\r\n';
-  if (body === null) socket.write(head, 'latin1');
-  else socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
+  return `${head}Connection: close\r\n\r\n`;
 }
 
 type Rest = Pick<Head, 'stream' | 'arrived' | 'isWhole'>;

@@ -14,11 +14,18 @@ interface Usage {
 interface Message {
   readonly id?: number;
   readonly method?: string;
-  readonly params?: { readonly sessionId?: string; readonly message?: string };
+  readonly params?: {
+    readonly sessionId?: string;
+    readonly message?: string;
+    readonly workerInfo?: { readonly title?: string };
+  };
   readonly result?: unknown;
 }
 
 const threadsMs = 1_000;
+const answerMs = 20_000;
+// It waits for something else than a message, so it answers none.
+const asleep = 'stop guard';
 
 /** Bytes of living JavaScript objects in the main thread and in all threads of a program, after a collection. */
 export async function liveHeap(running: Running): Promise<{ readonly hub: number; readonly threads: number }> {
@@ -32,7 +39,9 @@ export async function liveHeap(running: Running): Promise<{ readonly hub: number
 
   function hear({ id, method, params, result }: Message): void {
     if (id !== undefined) waiting.get(id)?.(result);
-    if (method === 'NodeWorker.attachedToWorker' && params?.sessionId !== undefined) sessions.push(params.sessionId);
+    const isAsleep = params?.workerInfo?.title?.includes(asleep) ?? false;
+    if (method === 'NodeWorker.attachedToWorker' && params?.sessionId !== undefined && !isAsleep)
+      sessions.push(params.sessionId);
     if (method === 'NodeWorker.receivedMessageFromWorker') hear(JSON.parse(params?.message ?? '{}') as Message);
   }
   socket.addEventListener('message', ({ data }) => hear(JSON.parse(String(data)) as Message));
@@ -40,9 +49,15 @@ export async function liveHeap(running: Running): Promise<{ readonly hub: number
   async function call(method: string, params: object, session: string | null): Promise<unknown> {
     const id = (lastId += 1);
     const message = JSON.stringify({ id, method, params });
-    const answer = new Promise((resolve) => waiting.set(id, resolve));
+    const answer = new Promise((resolve, reject) => {
+      const limit = setTimeout(() => reject(new Error(`no answer to ${method} within ${answerMs} ms`)), answerMs);
+      waiting.set(id, (result) => {
+        clearTimeout(limit);
+        resolve(result);
+      });
+    });
     if (session === null) socket.send(message);
-    else void call('NodeWorker.sendMessageToWorker', { sessionId: session, message }, null);
+    else await call('NodeWorker.sendMessageToWorker', { sessionId: session, message }, null);
     return answer;
   }
 

@@ -62,6 +62,26 @@ test("takes our own clock's time where the kernel has none", async () => {
   expect(connection.socket.closed).toBe(true);
 });
 
+test('a socket that is closed knows nothing of its check', async () => {
+  await using server = await tcpServer((socket) => void socket.end('hello'));
+  const heard: string[] = [];
+  const ready = Promise.withResolvers<void>();
+  const incoming = {
+    take(chunk: Buffer) {
+      heard.push(chunk.toString());
+      ready.resolve();
+    },
+  };
+  const connection = await openConnection(pinned, server.port, { ...options, gate: gate('private'), incoming });
+  if (!connection.ok) throw new Error(connection.failure.message);
+  const { socket } = connection;
+  socket.on('close', () => heard.push('closed'));
+  await ready.promise;
+  await closeSocket(socket);
+  expect(heard).toEqual(['hello', 'closed']);
+  expect(socket.eventNames()).toEqual([]);
+});
+
 test('closes a connection that the gate does not verify', async () => {
   const ended: Promise<void>[] = [];
   await using server = await tcpServer((socket) => {

@@ -43,6 +43,26 @@ test('pins the first IPv4 address and tells all addresses and the time', async (
   expect(await at.gate.pin('a.example', { family: 6, signal })).toMatchObject({ address: '2606:4700::1', family: 6 });
 });
 
+test('own addresses count as they are now, and each policy by itself', async () => {
+  const own = ['192.31.0.7'];
+  const gateFor = createGates({
+    allow: [],
+    deny: [],
+    resolver: { resolve: async () => ({ ok: true, addresses: [] }) },
+    clock: systemClock,
+    ownAddresses: () => own,
+  });
+  const pin = async (host: string, policy: Policy) => (await gateFor(policy).pin(host, { signal })).ok;
+  expect(await pin('10.0.0.1', 'private')).toBe(true);
+  expect(await pin('10.0.0.1', 'public')).toBe(false);
+  expect(await pin('10.0.0.1', 'private')).toBe(true);
+  expect(await pin('192.31.0.8', 'public')).toBe(true);
+  own.push('192.31.0.8');
+  expect(await pin('192.31.0.8', 'public')).toBe(false);
+  expect(await pin('224.0.0.1', 'private')).toBe(false);
+  expect(await pin('224.0.0.1', 'private')).toBe(false);
+});
+
 test('pins IPv6 where there is nothing else', async () => {
   await using at = await gateAt(zone({ 'a.example': ['2606:4700::1'] }), 'public');
   expect(await at.gate.pin('a.example', { signal })).toMatchObject({ ok: true, family: 6 });

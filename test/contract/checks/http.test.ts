@@ -6,7 +6,7 @@ import { http } from '#checks/http/index.ts';
 import { userAgent } from '#kernel/version.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { checkHttp, inShort } from '../../support/http-check.ts';
-import { serveHttp, serveRaw, serveText, type TestServer } from '../../support/http-servers.ts';
+import { arrived, serveHttp, serveRaw, serveText, type TestServer } from '../../support/http-servers.ts';
 
 const at = (server: TestServer, path = '') => `http://a.example:${server.port}${path}`;
 
@@ -92,6 +92,18 @@ test('interim answers are passed over, and switching protocols is an answer', as
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
   );
   expect(inShort(await checkHttp(at(switching)))).toBe('up 101');
+});
+
+test('what came first of a body is still there when the rest has come, also that of others', async () => {
+  const later = `${'b'.repeat(5_000)}.`;
+  await using server = await serveHttp((_, response) => {
+    response.writeHead(200, { 'content-length': 6 + later.length }).write('first:');
+    void arrived().then(() => response.end(later));
+  });
+  const check = async () => checkHttp(at(server), { expect: { body: { contains: `first:${later}` } } });
+  expect((await Promise.all(Array.from({ length: 8 }, check))).map(inShort)).toEqual(
+    Array.from({ length: 8 }, () => 'up 200'),
+  );
 });
 
 test('an HTTP/1.0 answer that ends with the connection is whole', async () => {
