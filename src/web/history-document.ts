@@ -1,5 +1,6 @@
 import { type ApiErrorCode, ErrorBody } from '#protocol/errors.ts';
 import { bodyOf, failures, inPath, json, query, refTo, schemaOf } from './document-parts.ts';
+import { linkPaths } from './link-document.ts';
 import { operatorPaths } from './operator-document.ts';
 import { operatorShapes } from './operator-shapes.ts';
 import * as historyShapes from './history-shapes.ts';
@@ -16,7 +17,7 @@ export function historyDocument() {
       title: 'Watchpost',
       version: '1',
       description:
-        'What is watched, how it was, and what operators do, for programs on the machine itself, without a proxy between.',
+        'What is watched, how it was, and what operators do, for programs on the machine itself, without a proxy between; and what jobs and links in messages call, from anywhere.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -63,6 +64,7 @@ export function historyDocument() {
         },
       },
       ...operatorPaths,
+      ...linkPaths,
     },
     components: { schemas: Object.fromEntries(Object.entries(shapes).map(([key, shape]) => [key, schemaOf(shape)])) },
   };

@@ -5,7 +5,10 @@ import Fastify, { type FastifyPluginAsync } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { sha256 } from '#kernel/hash.ts';
 import { type ControlRoutes, controlRoutes } from '#web/control.ts';
+import { acknowledgeRoutes } from '#web/acknowledge.ts';
+import { beatRoutes } from '#web/beats.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import { addHealth } from '#web/health.ts';
 import { historyDocument } from '#web/history-document.ts';
@@ -13,6 +16,7 @@ import { metricsRoute } from '#web/metrics.ts';
 import { noteRoutes } from '#web/notes.ts';
 import { startWebServer } from '#web/server.ts';
 import { stateRoutes } from '#web/states.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { silentLog, testMetrics } from '../../support/metrics.ts';
 import { delivery, incident, start } from '../../support/store.ts';
 
@@ -81,6 +85,24 @@ const adminPlugins: readonly FastifyPluginAsync[] = [
   deliveryRoutes({ store: { listDeliveries: () => [listed], retryDeliveries: () => 1 }, wakeOutbox: () => {} }),
 ];
 
+const job = { target: 'backup', hash: sha256('known') };
+// By it jobs may call again.
+const clock = new FakeClock();
+const links: readonly FastifyPluginAsync[] = [
+  beatRoutes({
+    ownersOf: () => [job],
+    hear: async () => isWell,
+    onAnswered: () => {},
+    clock,
+    log: silentLog,
+  }),
+  acknowledgeRoutes({
+    read: (token) => (token === 'nobody' ? null : { incident: open.id, recipient: 'ops@example.com' }),
+    openIncidents: () => (isWell ? [open] : []),
+    acknowledge: async () => open,
+  }),
+];
+
 const bodies: Readonly<Record<string, object>> = {
   addSilence: { targets: ['shop'], for: '2h', why: 'it moves' },
   acknowledge: { incident: open.id, why: 'I look' },
@@ -93,14 +115,14 @@ const missing: Readonly<Record<string, object>> = {
   postNote: { page: 'nobody', words: 'We know.' },
 };
 
-test('every route for operators stands in the document, and nothing else does', async () => {
+test('every route for operators, jobs and links stands in the document, and nothing else does', async () => {
   const app = Fastify();
   const served = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
     for (const one of [method].flat())
       if (one !== 'HEAD') served.add(`${one.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
   });
-  for (const plugin of adminPlugins) await app.register(plugin);
+  for (const plugin of [...adminPlugins, ...links]) await app.register(plugin);
   using metrics = testMetrics();
   await app.register(metricsRoute(metrics));
   addHealth(app, health, silentLog);
@@ -108,7 +130,7 @@ test('every route for operators stands in the document, and nothing else does', 
   expect(served).toEqual(new Set(operations.map(({ path, method }) => `${method} ${path}`)));
 });
 
-test('whatever an operator asks, the answer is one that the document describes', async () => {
+test('whatever an operator, a job or somebody with a link asks, the answer is one that the document describes', async () => {
   const metrics = testMetrics();
   const server = await startWebServer({
     listen: { host: '127.0.0.1', port: 0 },
@@ -117,6 +139,7 @@ test('whatever an operator asks, the answer is one that the document describes',
     metrics,
     metricsFor: 'this machine',
     health,
+    plugins: links,
     adminPlugins,
   });
   onTestFinished(async () => {
@@ -141,12 +164,20 @@ test('whatever an operator asks, the answer is one that the document describes',
             { name: 'with too much', query, raw: JSON.stringify({ why: 'x'.repeat(100_000) }) },
           ]
         : []),
+      ...(path.startsWith('/beat/')
+        ? [
+            { name: 'in a run of no name', query: '?rid=a%20b' },
+            { name: 'too often', query, id: 'nobody', times: 31 },
+          ]
+        : []),
     ];
     for (const state of ['well', 'ill'] as const) {
       isWell = isValid = state === 'well';
+      await clock.advance(60_000);
       for (const way of ways) {
-        const url = `http://127.0.0.1:${server.addr().port}${path.replace('{id}', way.id ?? 'known')}${way.query}`;
-        const answer = await ask(method, url, way);
+        const url = `http://127.0.0.1:${server.addr().port}${pathOf(path, way)}${way.query}`;
+        let answer = await ask(method, url, way);
+        for (let left = way.times ?? 1; left > 1; left -= 1) answer = await ask(method, url, way);
         const asked = `${operationId} ${way.name}: ${answer.status} ${answer.text.slice(0, 300)}`;
         const described = operation.responses[answer.status];
         expect(described, asked).toBeDefined();
@@ -175,10 +206,15 @@ interface Way {
   readonly name: string;
   readonly query: string;
   readonly id?: string;
+  /** How often it is asked in a row. Default: once. */
+  readonly times?: number;
   readonly body?: object | undefined;
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+const pathOf = (path: string, { id = 'known' }: Way) =>
+  path.replace(/\{(?:id|secret|token)\}/, id).replace('{what}', 'start');
 
 async function ask(method: string, url: string, { body, raw, headers = {} }: Way) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -1,0 +1,90 @@
+import { failures, inPath, query } from './document-parts.ts';
+
+// What is called by an address that is as good as a password: by jobs, and by people out of a message.
+
+const text = (type: 'text/plain' | 'text/html', description: string, headers: object = {}) => ({
+  description,
+  headers,
+  content: { [type]: { schema: { type: 'string' } } },
+});
+
+const later = { 'Retry-After': { description: 'Seconds.', required: true, schema: { type: 'integer' } } };
+const secret = inPath('secret', 'The secret of the job.');
+const run = query(
+  'rid',
+  { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,64}$' },
+  'Which run it is, where several of a job go on at a time.',
+);
+
+const call = (operationId: string, summary: string, parameters: readonly object[], more: object = {}) => ({
+  operationId,
+  summary,
+  parameters,
+  ...more,
+  responses: {
+    200: text('text/plain', 'It is stored.'),
+    ...failures(['not_found', 'too_large', 'internal']),
+    400: text('text/plain', 'The name of the run is none.'),
+    429: text('text/plain', 'Too many calls.', later),
+    503: text('text/plain', 'It could not be stored, and is to come again.', later),
+  },
+});
+
+const output = {
+  requestBody: {
+    description: 'What the job has to say, of any kind and length; its last lines are kept.',
+    content: { '*/*': {} },
+  },
+};
+
+const what = {
+  ...inPath('what', 'How it goes: it begins, it failed, or it ended with this exit code.'),
+  schema: { type: 'string', pattern: '^(?:start|fail|[0-9]{1,3})$' },
+};
+
+const token = inPath('token', 'What stands in the link.');
+const pages = (summary: string) => ({
+  200: text('text/html', `${summary}.`),
+  404: text('text/html', 'The link is none of this installation.'),
+  410: text('text/html', 'The incident is over, or somebody knows of it already.'),
+});
+
+/** Their paths. */
+export const linkPaths = {
+  '/beat/{secret}': {
+    get: call('hearSuccess', 'Takes the call of a job that ended well', [secret, run]),
+    post: call(
+      'hearSuccessWithOutput',
+      'Takes the call of a job that ended well, with its output',
+      [secret, run],
+      output,
+    ),
+  },
+  '/beat/{secret}/{what}': {
+    get: call('hearJob', 'Takes the call of a job that begins or ended', [secret, what, run]),
+    post: call(
+      'hearJobWithOutput',
+      'Takes the call of a job that begins or ended, with its output',
+      [secret, what, run],
+      output,
+    ),
+  },
+  '/acknowledge/{token}': {
+    get: {
+      operationId: 'showLink',
+      summary: 'What a link in a message is about, with a button',
+      parameters: [token],
+      responses: { ...pages('The page with its button'), ...failures(['too_large', 'internal']) },
+    },
+    post: {
+      operationId: 'acknowledgeByLink',
+      summary: 'The button behind a link in a message: says that somebody looks after the incident',
+      parameters: [token],
+      requestBody: { content: { 'application/x-www-form-urlencoded': {} } },
+      responses: {
+        ...pages('It is acknowledged'),
+        ...failures(['bad_request', 'unsupported_media_type', 'too_large', 'internal'], { hasBody: true }),
+      },
+    },
+  },
+};
