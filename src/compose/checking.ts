@@ -5,7 +5,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
-import type { Absence } from '#monitor/doubt/own-incident-kinds.ts';
+import type { Monitor } from '#monitor/monitor.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
@@ -43,6 +43,11 @@ export interface Checking {
 }
 
 type Nodes = Pick<Config, 'nodes' | 'nats'>;
+/** Who hears of what is not of a single target. */
+export type Told = Pick<Monitor, 'nodeAbsent' | 'unjudged'>;
+
+const nobody: Told = { nodeAbsent: () => {}, unjudged: () => {} };
+
 type LateStore = Pick<Store, 'recordLate' | 'history'> | null;
 
 /** Opens what the configuration names to run checks, and nothing else. Without a store late results stay with their nodes. */
@@ -50,11 +55,11 @@ export async function openChecking(
   config: Nodes & Pick<Config, 'foreignService'>,
   environment: Environment,
   store: LateStore,
-  onAbsence: (absence: Absence) => void = () => {},
+  told: Told = nobody,
 ): Promise<Checking> {
   const { foreignService } = config;
   return foreignService === null
-    ? checkHere(config, environment, store, onAbsence)
+    ? checkHere(config, environment, store, told)
     : checkThere(foreignService, environment);
 }
 
@@ -62,10 +67,11 @@ async function checkHere(
   { nodes, nats }: Nodes,
   environment: Environment,
   store: LateStore,
-  onAbsence: (absence: Absence) => void,
+  told: Told,
 ): Promise<Checking> {
   const { clock, log } = environment;
-  const remote = nats === null ? null : await startNats(nats, store, onAbsence, environment);
+  const remote =
+    nats === null ? null : await startNats(nats, store, (absence) => told.nodeAbsent(absence), environment);
   const threads = createThreadTransport({
     nodes: nodes.map(({ info, localAddress, inFlight }) => ({
       info,
@@ -102,6 +108,7 @@ async function checkHere(
       await store.recordLate({ target, dueAt, vote: { node, outcome }, at: clock.now() });
     },
     absence: remote === null || store === null ? null : absenceOf(remote, store),
+    onUnjudged: (unjudged) => told.unjudged(unjudged),
     clock,
     log,
   });

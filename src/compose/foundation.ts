@@ -54,9 +54,10 @@ export async function openFoundation(
   const onDone = (seconds: number) => metrics.upkeepDone(seconds);
   const onJudged = () => upcoming.watching?.monitor.countBudgets();
   started.use(startUpkeep(store, { onDone, onJudged, clock, log }));
-  const checking = await openReplaceableChecking(config, environment, store, (absence) =>
-    upcoming.watching?.monitor.nodeAbsent(absence),
-  );
+  const checking = await openReplaceableChecking(config, environment, store, {
+    nodeAbsent: (absence) => upcoming.watching?.monitor.nodeAbsent(absence),
+    unjudged: (unjudged) => upcoming.watching?.monitor.unjudged(unjudged),
+  });
   started.defer(async () => checking.close());
   const history = openReader(store.history, upcoming.inForce, clock);
   const identity = store.fact('identity', () => random.id(12));

@@ -1,9 +1,8 @@
-import { type Checking, type Environment, openChecking } from '#compose/checking.ts';
+import { type Checking, type Environment, openChecking, type Told } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/same.ts';
 import { endsWithin, orAbort, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
-import type { Absence } from '#monitor/doubt/own-incident-kinds.ts';
 import type { RoundListener, Runner, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
 import type { Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
@@ -40,9 +39,9 @@ export async function openReplaceableChecking(
   config: Named,
   environment: Environment,
   store: Pick<Store, 'recordLate' | 'history'> | null,
-  onAbsence: (absence: Absence) => void,
+  told: Told,
 ): Promise<ReplaceableChecking> {
-  const open = async (named: Named) => openChecking(named, environment, store, onAbsence);
+  const open = async (named: Named) => openChecking(named, environment, store, told);
   const parts = createParts(await open(config), open, environment);
   const { over } = parts;
   const current = () => parts.current;

@@ -4,7 +4,7 @@ import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Assessor, createAssessor } from './assessment.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
-import type { Absence, Trouble } from './doubt/own-incident-kinds.ts';
+import type { Absence, Trouble, Unjudged } from './doubt/own-incident-kinds.ts';
 import type { Silence } from './doubt/silence.ts';
 import type { Beat } from './hear/hear.ts';
 import { countBudgets } from './judge/budgets.ts';
@@ -14,6 +14,7 @@ import { type Incident, isAboutUs, type VoteLine, voteTable } from './judge/inci
 import { type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord, StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
+import type { Vote } from './judge/vote.ts';
 import { createListeners } from './listeners.ts';
 import { createOverdue } from './overdue.ts';
 import { createRecorder } from './recorder.ts';
@@ -57,6 +58,8 @@ export interface Monitor {
   hear(target: string, beat: Beat): Promise<boolean>;
   /** Tells that something of our own does not work, or works again. */
   troubled(trouble: Trouble): void;
+  /** Tells that what nodes saw while this program was away was too much to be judged. */
+  unjudged(unjudged: Unjudged): void;
   /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
   overdueMs(): number;
   /**
@@ -165,6 +168,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     nodeAbsent: (absence) => tellOfUs((own) => own.nodeAbsent(absence, clock.now())),
     hear: async (target, beat) => listeners.hear(target, beat),
     troubled: (trouble) => tellOfUs((own) => own.troubled(trouble, clock.now())),
+    unjudged: (unjudged) => tellOfUs((own) => own.unjudged(unjudged, clock.now())),
     overdueMs: () => overdue.ms(),
     apply,
     targets: () => watchSet.names(),
@@ -181,10 +185,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
       await recorder.keep(record);
       return record.incidents[0] ?? null;
     },
-    seenNow({ target }) {
-      const votes = rounds.lastVotes(target);
-      return votes === null ? null : voteTable(votes);
-    },
+    seenNow: ({ target }) => tableOf(rounds.lastVotes(target)),
     budgets: (target) => assessor.budgets.left(clock.now(), target),
     countBudgets: () => countBudgets(assessor.budgets, store, watched, clock.now()),
     openIncidents: () => [...assessor.own.open, ...openIn(memories)],
@@ -233,6 +234,8 @@ function refill(
 function ownOf(stored: readonly StoredTarget[]): readonly Incident[] {
   return stored.filter(({ target }) => isAboutUs(target)).flatMap(({ openIncidents }) => openIncidents);
 }
+
+const tableOf = (votes: readonly Vote[] | null) => (votes === null ? null : voteTable(votes));
 
 function openIn(memories: ReadonlyMap<string, Memory>): readonly Incident[] {
   return [...memories.values()].flatMap(({ openIncidents }) => [...openIncidents.values()]);

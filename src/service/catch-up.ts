@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
 import type { Lateness, TargetRounds } from './rounds.ts';
 
 /** What this process did not see, for it was away, and nodes may have. */
@@ -8,6 +9,14 @@ export interface Absence {
   lastRound(target: string): number | null;
   /** Whether all that nodes have kept is here, as far as can be told. */
   isOver(): boolean;
+}
+
+/** Rounds of the time of an absence that were stored as history, and not judged. Times are those when the first and the last was due. */
+export interface Unjudged {
+  readonly from: number;
+  readonly until: number;
+  readonly rounds: number;
+  readonly targets: number;
 }
 
 /** Gathers what nodes saw before this process began, and has it judged in order before anything else. */
@@ -20,6 +29,8 @@ export interface CatchUp {
   readonly isOpen: boolean;
   /** To be called every now and then: ends it once everything is here, or after a minute. */
   look(targets: () => readonly TargetRounds[]): void;
+  /** A vote came when its round was over. */
+  late(round: RoundKey): void;
 }
 
 export interface CatchUpOptions {
@@ -28,6 +39,8 @@ export interface CatchUpOptions {
   readonly log: Log;
   /** Called once it is over. */
   readonly onOver: () => void;
+  /** Called once where there was more than could be judged, when all of it is here or after some minutes. */
+  readonly onUnjudged: (unjudged: Unjudged) => void;
 }
 
 // Live news never waits longer for what is over; where nodes have not sent everything by then, what is here is judged.
@@ -36,29 +49,55 @@ const longestGatheringMs = 40_000;
 // Time to catch up with the end of what began, so that both are one message.
 const tellAfterMs = 10_000;
 const atOnce = 100;
+const tellUnjudgedAfterMs = 600_000;
+// What is shorter is in the log only, as every start may leave a round or two.
+const worthTellingMs = 60_000;
 
-export function createCatchUp({ absence, clock, log, onOver }: CatchUpOptions): CatchUp {
+export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
   const began = clock.elapsed();
   let state: 'gathering' | 'judging' | 'over' = absence === null ? 'over' : 'gathering';
+  const judged = new Set<string>();
+  const unjudged = new Map<string, RoundKey>();
+  let isTold = false;
 
   async function judge(targets: readonly TargetRounds[]): Promise<void> {
     const late: Lateness = { why: 'the monitor was away when it happened', tellFrom: clock.now() + tellAfterMs };
     const rounds = targets
-      .flatMap((target) => target.openUntil(beganAt).map((dueAt) => ({ target, dueAt })))
+      .flatMap((rounds) => rounds.openUntil(beganAt).map((dueAt) => ({ rounds, target: rounds.name, dueAt })))
       .toSorted((a, b) => a.dueAt - b.dueAt);
-    for (const [index, { target, dueAt }] of rounds.entries()) {
+    for (const [index, { rounds: own, ...round }] of rounds.entries()) {
       if (index % atOnce === atOnce - 1) await new Promise<void>((resolve) => clock.after(0, resolve));
       if (clock.elapsed() - began > longestMs) {
-        log.warn({ rounds: rounds.length - index, from: new Date(dueAt).toISOString() }, 'rounds are stored unjudged');
+        for (const { target, dueAt } of rounds.slice(index)) note({ target, dueAt });
         break;
       }
-      await target.endLate(dueAt, late);
+      judged.add(formatRunName(round));
+      await own.endLate(round.dueAt, late);
     }
     for (const target of targets) target.letGo(beganAt);
     if (rounds.length > 0) log.info({ rounds: rounds.length }, 'what nodes saw while the monitor was away was judged');
     state = 'over';
     onOver();
+  }
+
+  function note(round: RoundKey): void {
+    const name = formatRunName(round);
+    if (!isTold && !judged.has(name)) unjudged.set(name, round);
+  }
+
+  function tell(): void {
+    isTold = true;
+    judged.clear();
+    const dues = [...unjudged.values()].map(({ dueAt }) => dueAt);
+    if (dues.length === 0) return;
+    const from = dues.reduce((first, due) => Math.min(first, due));
+    const until = dues.reduce((last, due) => Math.max(last, due));
+    const targets = new Set([...unjudged.values()].map(({ target }) => target)).size;
+    unjudged.clear();
+    const [at, to] = [from, until].map((moment) => new Date(moment).toISOString());
+    log.warn({ rounds: dues.length, targets, from: at, until: to }, 'rounds are stored unjudged');
+    if (until - from >= worthTellingMs) onUnjudged({ from, until, rounds: dues.length, targets });
   }
 
   return {
@@ -67,7 +106,13 @@ export function createCatchUp({ absence, clock, log, onOver }: CatchUpOptions): 
     get isOpen() {
       return state !== 'over';
     },
+    late(round) {
+      const last = absence?.lastRound(round.target) ?? Number.POSITIVE_INFINITY;
+      if (round.dueAt > last && round.dueAt <= beganAt) note(round);
+    },
     look(targets) {
+      const isWaiting = absence?.isOver() === false && clock.elapsed() - began < tellUnjudgedAfterMs;
+      if (state === 'over' && !isTold && !isWaiting) tell();
       if (state !== 'gathering' || (absence?.isOver() === false && clock.elapsed() - began < longestGatheringMs))
         return;
       state = 'judging';

@@ -21,6 +21,8 @@ export interface Watched {
 export interface Place extends Recurring, Assignable {
   readonly target: WatchedTarget;
   readonly rounds: TargetRounds;
+  /** Since when it is watched in this way. */
+  readonly since: number;
   /** The nodes that are asked for each check. */
   asked: readonly NodeStatus['info'][];
   /** When it was told to stop: nothing that is due later begins. */

@@ -43,6 +43,8 @@ export type Taken = 'taken' | 'repeated' | 'late' | 'uncalled';
 
 /** The rounds of one target, from the first vote on each to its end. */
 export interface TargetRounds {
+  /** That of the target. */
+  readonly name: string;
   /** The nodes that have a vote from now on. */
   voters: readonly NodeInfo[];
   /** Every due time of this node after `since` is kept or passed over; null where none is. */
@@ -121,6 +123,7 @@ export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions
   }
 
   return {
+    name: target.name,
     get voters() {
       return voters;
     },

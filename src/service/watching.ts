@@ -1,11 +1,11 @@
 import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { formatRunName } from '#protocol/run-name.ts';
 import type { Sighting } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
+import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
-import { type Absence, type CatchUp, createCatchUp } from './catch-up.ts';
+import { type Absence, type CatchUp, createCatchUp, type Unjudged } from './catch-up.ts';
 import { fingerprintOf, type LateSighting, limitMsOf, type Place, type Watched } from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
@@ -22,6 +22,8 @@ export interface WatchingOptions {
   readonly onLate: (late: LateSighting) => Promise<void>;
   /** What nodes may have seen before this process began, or null where they saw nothing then. */
   readonly absence?: Absence | null;
+  /** Told where more had come together meanwhile than could be judged. */
+  readonly onUnjudged?: (unjudged: Unjudged) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -38,7 +40,7 @@ const clockJitterMs = 1_000;
  * 1. each node that keeps the time is assigned its targets, and anew when targets or nodes change; others are asked when a target
  *    is due;
  * 2. what nodes see is collected to rounds, which are over when all who were to vote have, or at their limit;
- * 3. what comes later than that, or of another revision, is no vote: the former is kept as late.
+ * 3. what comes later than that is no vote, and is kept as late; so is what was seen of another revision before this one was watched.
  */
 export class Watching implements Disposable {
   readonly #options: WatchingOptions;
@@ -62,11 +64,16 @@ export class Watching implements Disposable {
     this.#options = options;
     this.#assignments = new Assignments(transport);
     this.#storedRounds = createStoredRounds(clock);
-    this.#catchUp = createCatchUp({ ...options, absence: options.absence ?? null, onOver: () => this.#judgeAll() });
+    this.#catchUp = createCatchUp({
+      absence: null,
+      onUnjudged: () => {},
+      ...options,
+      onOver: () => this.#judgeAll(),
+    });
     this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
     this.#wheel = createWheel<Place>({
       clock,
-      start: (place, dueAt) => this.#ask(place, dueAt),
+      start: (place, dueAt) => askNodes(place, dueAt, { ...options, onVote: () => this.#judge(place) }),
       skipped: () => {},
     });
     transport.listen({
@@ -96,6 +103,7 @@ export class Watching implements Disposable {
       target,
       assigned,
       rounds,
+      since: clock.now(),
       assignedBy: new Map(),
       asked: [],
       stoppedAt: Number.POSITIVE_INFINITY,
@@ -237,9 +245,12 @@ export class Watching implements Disposable {
   #take(node: NodeStatus['info'], sighting: Sighting, confirm: (() => void) | null): void {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
     const place = this.#places.get(target);
-    if (place === undefined || place.assigned.revision !== revision) return confirm?.();
+    if (place === undefined) return confirm?.();
+    if (place.assigned.revision !== revision)
+      return dueAt <= place.since ? void this.#keepLate({ target, dueAt, node, outcome }, confirm) : confirm?.();
     const isCalled = place.rounds.voters.some(({ name }) => name === node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
+    if (taken === 'late') this.#catchUp.late(sighting);
     if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, confirm);
     if (taken === 'uncalled') confirm?.();
     else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
@@ -267,28 +278,5 @@ export class Watching implements Disposable {
     if (this.#catchUp.isOpen) return;
     rounds.judge(this.#options.clock.now(), Math.min(stoppedAt, until));
     if (rounds.awaited > stoppedAt) end();
-  }
-
-  // For nodes that do not keep the time.
-  #ask(place: Place, dueAt: number): void {
-    const { rounds, target, asked, work } = place;
-    if (place.isAsking) {
-      for (const { name } of asked) rounds.passOver(name, dueAt);
-      return;
-    }
-    const { runs, policy, clock, log } = this.#options;
-    const command = { spec: target.spec, policy, name: formatRunName({ target: target.name, dueAt }) };
-    place.isAsking = true;
-    runs
-      .runOn(asked, command, work.signal, ({ node, outcome, startedAt = clock.now() }) => {
-        rounds.take(node, dueAt, outcome, startedAt);
-        this.#judge(place);
-      })
-      .catch((error: unknown) => {
-        if (!work.signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'round could not be run');
-      })
-      .finally(() => {
-        place.isAsking = false;
-      });
   }
 }

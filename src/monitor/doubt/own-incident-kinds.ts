@@ -3,6 +3,7 @@ import { singleLine } from '#kernel/text.ts';
 import {
   type Incident,
   ownAbsentNode,
+  ownBacklog,
   ownConnectivity,
   ownDatabase,
   ownNats,
@@ -34,6 +35,14 @@ export interface Trouble {
   readonly isGone?: boolean;
 }
 
+/** Rounds of a time in which this program was away, which were due from then until then and are stored without being judged. */
+export interface Unjudged {
+  readonly from: number;
+  readonly until: number;
+  readonly rounds: number;
+  readonly targets: number;
+}
+
 const suspicion: Wording = {
   word: 'SUSPECT',
   noun: 'Suspected',
@@ -62,6 +71,16 @@ const unwritable: Wording = {
   again: 'written again',
   began: 'was not written any more',
   ended: 'was written again',
+};
+
+const unjudged: Wording = {
+  word: 'UNJUDGED',
+  noun: 'Not judged',
+  is: 'is not judged',
+  was: 'was not judged',
+  again: 'judged again',
+  began: 'was not judged any more',
+  ended: 'was judged again',
 };
 
 export function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
@@ -117,6 +136,24 @@ export function connectivityIncident(
     startedAt: since,
     cause: sawDown ? `every node sees everything down: ${namesOf(targets)}` : 'no node can check anything',
   });
+}
+
+export function backlogIncident({ from, rounds, targets }: Unjudged, now: number): Incident {
+  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
+  return {
+    ...common,
+    id: incidentIdOf(ownBacklog, 'unjudged', now),
+    target: ownBacklog,
+    rule: 'unjudged',
+    severity: 'warning',
+    wording: unjudged,
+    subject: 'what nodes saw while the monitor was away',
+    condition:
+      'it could not be judged within a minute of the start; it is in the history, and what began and ended then is not told',
+    startedAt: from,
+    openedAt: now,
+    cause: `${count(rounds, 'round')} of ${count(targets, 'target')} came too late to be judged`,
+  };
 }
 
 const troubles = {

@@ -1,13 +1,23 @@
 import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
-import { type Held, type Incident, ownAbsentNode, ownConnectivity, ownNode, ownService } from '../judge/incident.ts';
+import {
+  type Held,
+  type Incident,
+  ownAbsentNode,
+  ownBacklog,
+  ownConnectivity,
+  ownNode,
+  ownService,
+} from '../judge/incident.ts';
 import {
   type Absence,
   absenceIncident,
+  backlogIncident,
   connectivityIncident,
   nodeIncident,
   serviceIncident,
   type Trouble,
   troubleIncident,
+  type Unjudged,
 } from './own-incident-kinds.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Recipient } from '../judge/recipient.ts';
@@ -32,6 +42,8 @@ export interface OwnIncidents {
   ): void;
   connectivityChanged(change: ConnectivityChange, now: number): void;
   troubled(trouble: Trouble, now: number): void;
+  /** Rounds were stored that nobody judges any more: told as what is over. */
+  unjudged(unjudged: Unjudged, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
   acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
@@ -50,6 +62,8 @@ export interface OwnIncidentsOptions {
 
 // A node that cannot be believed for moments only is not worth a mail.
 const reportAfterMs = 60_000;
+// One round has no duration.
+const shortestGapMs = 1_000;
 
 export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOptions): OwnIncidents {
   const incidents = new Map(open.map((incident) => [incident.target, incident]));
@@ -103,6 +117,16 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       if (trouble.isGone === true) forget(trouble.name, now);
       else if (trouble.reason === null) end(trouble.name, now, now);
       else if (!incidents.has(trouble.name)) begin(troubleIncident(trouble, trouble.reason, now), now);
+    },
+    unjudged(unjudged, now) {
+      const begun = announce(
+        backlogIncident(unjudged, now),
+        recipients(),
+        now,
+        'the monitor was away when it happened',
+      );
+      note(begun, now);
+      end(ownBacklog, Math.max(unjudged.until, unjudged.from + shortestGapMs), now);
     },
     connectivityChanged(change, now) {
       if (change.kind === 'lost') begin(connectivityIncident(change, now), now);

@@ -11,6 +11,7 @@ export const ownAbsentNode = 'absent node ';
 export const ownService = 'own check service';
 export const ownDatabase = 'own database';
 export const ownNats = 'own NATS';
+export const ownBacklog = 'own backlog';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
@@ -18,6 +19,7 @@ export function isAboutUs(target: string): boolean {
     target === ownService ||
     target === ownDatabase ||
     target === ownNats ||
+    target === ownBacklog ||
     target === ownConnectivity ||
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)

@@ -195,12 +195,13 @@ test('a program that ends takes nothing from its nodes: they go on without it', 
 test('what nodes tell before anything is watched waits until it is', async () => {
   const { clock, watch, see, late, watching } = hub('de1');
   const settled: string[] = [];
-  see('de1', 'shop', clock.now() - 60_000, {}, () => void settled.push('early'));
+  const dueAt = clock.now() - 60_000;
+  see('de1', 'shop', dueAt, {}, () => void settled.push('early'));
   expect(settled).toEqual([]);
   watch('shop');
   await clock.advance(1_000);
   expect(settled).toEqual(['early']);
-  expect(late).toEqual([]);
+  expect(late).toMatchObject([{ target: 'shop', dueAt, node: { name: 'de1' } }]);
   watching[Symbol.dispose]();
 });
 

@@ -130,6 +130,7 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
         late.push({ ...round, node: node.name, status: outcome.status });
       },
       absence: { lastRound: (name) => lastRounds.get(name) ?? null, isOver: () => arrived },
+      onUnjudged: (unjudged) => hub?.monitor.unjudged(unjudged),
       clock,
       log,
     });
@@ -206,6 +207,12 @@ function play(targets: readonly Target[], names = ['de1', 'us1', 'jp1']) {
       await clock.advance(0);
       for (const node of nodes.values()) if (node.isLinked) node.resend(order);
       arrived = arrives;
+      await clock.advance(20_000);
+    },
+    /** What nodes still keep comes at last. */
+    async arrive() {
+      for (const node of nodes.values()) node.resend((all) => all);
+      arrived = true;
       await clock.advance(20_000);
     },
     async end() {
@@ -300,6 +307,89 @@ test('where nodes have more than they can send in time, what has come is judged'
   await whole.clock.advance(minute);
   expect(channel.subjects).toHaveLength(1);
   expect(channel.subjects[0]).toMatch(/shop/);
+});
+
+test('what comes too late to be judged is in the history, and one mail says of which time; none is told of what was judged', async () => {
+  const { whole, goneAt, channel, late, store, lines } = await awayForTenMinutes(async ({ clock, downs, nodes }) => {
+    for (const node of nodes.values()) node.isLinked = false;
+    await clock.advance(2 * minute);
+    downs.add(host('shop'));
+    await clock.advance(5 * minute);
+    downs.delete(host('shop'));
+  });
+  await whole.back(undefined, targets, false);
+  await whole.clock.advance(2 * minute);
+  expect(channel.subjects).toEqual([]);
+  for (const node of whole.nodes.values()) node.isLinked = true;
+  await whole.arrive();
+  expect(channel.subjects).toEqual(['[RESOLVED] own backlog: was not judged 2026-01-01 00:05 to 00:14 UTC']);
+  const { headline, remarks, facts } = channel.attempts[0]?.message.content ?? {};
+  expect({ headline, remarks, facts }).toMatchInlineSnapshot(`
+    {
+      "facts": [
+        [
+          "What",
+          "what nodes saw while the monitor was away",
+        ],
+        [
+          "Not judged",
+          "2026-01-01 00:05:00 UTC to 2026-01-01 00:14:52 UTC (9m 52s)",
+        ],
+        [
+          "Cause",
+          "40 rounds of 4 targets came too late to be judged",
+        ],
+        [
+          "Rule",
+          "unjudged: it could not be judged within a minute of the start; it is in the history, and what began and ended then is not told",
+        ],
+        [
+          "Severity",
+          "warning",
+        ],
+      ],
+      "headline": "own backlog was not judged 2026-01-01 00:05 to 00:14 UTC and is judged again",
+      "remarks": [
+        "This is told late, for the monitor was away when it happened.",
+        "It was over before this mail was sent.",
+      ],
+    }
+  `);
+  const [incident] = store.incidents.values();
+  expect(incident?.startedAt).toBeGreaterThan(goneAt);
+  expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + minute);
+  expect(incident?.endedAt).toBeLessThanOrEqual(goneAt + 10 * minute);
+  expect(incident?.cause).toBe('40 rounds of 4 targets came too late to be judged');
+  expect(late.filter(({ dueAt }) => dueAt > goneAt && dueAt <= goneAt + 10 * minute)).toHaveLength(120);
+  expect(lines.filter(({ msg }) => msg === 'rounds are stored unjudged')).toHaveLength(1);
+  await whole.clock.advance(20 * minute);
+  expect(channel.subjects).toHaveLength(1);
+});
+
+test('of rounds that were judged by some of their nodes nothing is said when the others come late', async () => {
+  const { whole, channel, late } = await awayForTenMinutes(async ({ nodes }) => {
+    const cut = nodes.get('jp1');
+    if (cut !== undefined) cut.isLinked = false;
+  });
+  await whole.back(undefined, targets, false);
+  await whole.clock.advance(2 * minute);
+  const back = whole.nodes.get('jp1');
+  if (back !== undefined) back.isLinked = true;
+  await whole.arrive();
+  expect(late.length).toBeGreaterThan(30);
+  await whole.clock.advance(20 * minute);
+  expect(channel.subjects).toEqual([]);
+});
+
+test('what nodes saw of a target before it was changed is in its history', async () => {
+  const { whole, goneAt, late, store } = await awayForTenMinutes(async () => {});
+  const changed = target('shop', { schedule: { kind: 'every', everyMs: 30_000 } });
+  await whole.back(undefined, [changed, ...targets.slice(1)]);
+  const ofShop = late.filter(({ target: name }) => name === 'shop');
+  expect(ofShop).toHaveLength(30);
+  expect(ofShop.every(({ dueAt, status }) => dueAt > goneAt && status === 'up')).toBe(true);
+  expect([...whole.nodes.values()].every(({ kept }) => kept.size === 0)).toBe(true);
+  expect(store.incidents.size).toBe(0);
 });
 
 test('an outage that is still open is told at once, dated back, and says why it is late; its end is told as ever', async () => {
