@@ -7,19 +7,14 @@ import { systemClock } from '#kernel/clock.ts';
 import { watchFiles } from '#store/file-watch.ts';
 import { examine } from '#store/reading.ts';
 import type { Store } from '#store/sqlite.ts';
-import { startWebServer } from '#web/server.ts';
+import { serveWeb } from '../support/web.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { silentLog } from '../support/metrics.ts';
 import { openAt, opening, start, tempFolder } from '../support/store.ts';
-import { noMetrics } from '../support/no-metrics.ts';
 
 async function serve(store: Store, clock: FakeClock) {
-  const web = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
+  const web = await serveWeb({
     health: healthOf({
       checking: { notReady: () => [] },
       store,

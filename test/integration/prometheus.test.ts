@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import type { Metrics } from '#metrics/metrics.ts';
-import { startWebServer, type WebOptions } from '#web/server.ts';
-import { round, silentLog, startOfTest, testMetrics, textOf, watched } from '../support/metrics.ts';
+import type { WebOptions } from '#web/server.ts';
+import { serveWeb } from '../support/web.ts';
+import { round, startOfTest, testMetrics, textOf, watched } from '../support/metrics.ts';
 import { needsProgram } from '../support/programs.ts';
 import { rules, startPrometheus } from '../support/prometheus.ts';
 import { notUp, up, votes } from '../support/votes.ts';
@@ -38,14 +38,7 @@ function promtool(words: readonly string[], input = ''): { status: number | null
   return { status, output: stdout + stderr };
 }
 
-const serve = async (metrics: WebOptions['metrics']) =>
-  startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics,
-    health: { pulses: [], notReady: () => [] },
-  });
+const serve = async (metrics: WebOptions['metrics']) => serveWeb({ metrics });
 
 test('promtool finds nothing to complain about in the metrics', async (context) => {
   needsProgram(context, 'promtool', 'prometheus');

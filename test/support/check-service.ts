@@ -14,11 +14,11 @@ import { createThreadTransport } from '#transport/thread.ts';
 import { type Assets, loadAssets } from '#web/assets/assets.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
 import { createSite } from '#web/pages/site.ts';
-import { startWebServer, type WebOptions } from '#web/server.ts';
+import type { WebOptions } from '#web/server.ts';
+import { serveWeb } from './web.ts';
 import { eventually } from './program.ts';
 import { openAt, quiet, tempFolder } from './store.ts';
 import { nodeInfo } from './votes.ts';
-import { noMetrics } from './no-metrics.ts';
 
 /** A check service on a port of its own. */
 export interface TestService extends AsyncDisposable {
@@ -87,12 +87,8 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
     log: quiet,
   });
   const web = started.use(
-    await startWebServer({
-      listen: { host: '127.0.0.1', port: 0 },
-      clock: systemClock,
+    await serveWeb({
       log: quiet,
-      metrics: noMetrics,
-      health: { pulses: [], notReady: () => [] },
       plugins: [
         plugin,
         pageRoutes({

@@ -1,20 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { systemClock } from '#kernel/clock.ts';
-import { startWebServer } from '#web/server.ts';
-import { silentLog } from './metrics.ts';
-import { noMetrics } from './no-metrics.ts';
+import { serveWeb } from './web.ts';
 
 // Run in a network namespace where 198.51.100.0/24 is this machine's own: a web server, and clients with an address each. Tells
 // as JSON who was answered while an attacker held as many connections as he could.
 
-const server = await startWebServer({
+const server = await serveWeb({
   listen: { host: '0.0.0.0', port: 0 },
-  clock: systemClock,
-  log: silentLog,
-  metrics: noMetrics,
-  health: { pulses: [], notReady: () => [] },
 });
 const { port } = server.addr();
 

@@ -1,13 +1,10 @@
 import { onTestFinished } from 'vitest';
 import { createReader } from '#history/create-reader.ts';
 import { historyRoutes } from '#web/history.ts';
-import { startWebServer } from '#web/server.ts';
 import { join } from 'node:path';
+import { serveWeb } from './web.ts';
 import { FakeClock } from './fake-clock.ts';
-import { silentLog } from './metrics.ts';
-import { systemClock } from '#kernel/clock.ts';
 import { down, openAt, opening, round, start, tempFolder, up, vote } from './store.ts';
-import { noMetrics } from './no-metrics.ts';
 
 export const minute = 60_000;
 
@@ -24,12 +21,7 @@ export async function serveHistory() {
     objective: null,
   }));
   const history = createReader({ source: store.history, targets: () => targets, clock });
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
-    health: { pulses: [], notReady: () => [] },
+  const server = await serveWeb({
     plugins: [historyRoutes({ history, clock })],
   });
   onTestFinished(async () => {

@@ -2,14 +2,11 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
-import { startWebServer } from '#web/server.ts';
+import { serveWeb } from '../../support/web.ts';
 import { commandHere } from '../../support/command.ts';
 import { delivery } from '../../support/incidents.ts';
-import { silentLog } from '../../support/metrics.ts';
 import { startSmtp } from '../../support/smtp.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
 
 let folder: string;
 
@@ -114,12 +111,7 @@ describe('deliveries', () => {
         return 1;
       },
     };
-    const server = await startWebServer({
-      listen: { host: '127.0.0.1', port: 0 },
-      clock: systemClock,
-      log: silentLog,
-      metrics: noMetrics,
-      health: { pulses: [], notReady: () => [] },
+    const server = await serveWeb({
       plugins: [deliveryRoutes({ store, wakeOutbox: () => {} })],
     });
     const config = `http: { listen: "0.0.0.0:${server.addr().port}" }`;

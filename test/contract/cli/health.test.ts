@@ -4,13 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import type { Health } from '#web/health.ts';
-import { startWebServer } from '#web/server.ts';
+import { serveWeb } from '../../support/web.ts';
 import { commandHere } from '../../support/command.ts';
-import { silentLog } from '../../support/metrics.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
 
 let folder: string;
 
@@ -26,11 +23,7 @@ async function health(config: string, ...args: readonly string[]) {
 }
 
 async function serve(state: Partial<Health> = {}) {
-  return startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
+  return serveWeb({
     health: { pulses: [], notReady: () => [], ...state },
   });
 }

@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import { createControls } from '#monitor/controls.ts';
 import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/acknowledge.ts';
-import { startWebServer } from '#web/server.ts';
-import { silentLog } from '../../support/metrics.ts';
+import { serveWeb } from '../../support/web.ts';
 import { startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
 
 const to = { channel: 'email', recipient: '<ops@example.com>' };
 const links = createAcknowledgements('a key');
@@ -36,12 +33,7 @@ test('a token says what it was made for, and nothing else is one', () => {
 async function serve() {
   const scenario = await startScenario({ targets: [target('shop')] });
   const controls = createControls({ monitor: () => scenario.monitor, clock: scenario.clock, random: seededRandom(1) });
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
-    health: { pulses: [], notReady: () => [] },
+  const server = await serveWeb({
     plugins: [acknowledgeRoutes({ ...controls, read: (token) => links.read(token) })],
   });
   const ask = async (method: string, token: string) => {

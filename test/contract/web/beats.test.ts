@@ -5,11 +5,9 @@ import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
 import { beatRoutes, type HeardBeat, prefixLength } from '#web/beats.ts';
 import { withoutSecret } from '#web/errors.ts';
-import { startWebServer } from '#web/server.ts';
+import { serveWeb } from '../../support/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { silentLog } from '../../support/metrics.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
-import { systemClock } from '#kernel/clock.ts';
 
 const secret = 'Zk3vTq9wPb7xLm2c';
 
@@ -20,12 +18,7 @@ async function serve(stores: () => Promise<boolean> = async () => true) {
   const owner = { target: 'backup', hash: sha256(secret) };
   // Somebody whose hash begins alike.
   const alike = { target: 'other', hash: `${owner.hash.slice(0, -1)}${owner.hash.endsWith('0') ? '1' : '0'}` };
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
-    health: { pulses: [], notReady: () => [] },
+  const server = await serveWeb({
     plugins: [
       beatRoutes({
         ownersOf: (prefix) => (owner.hash.slice(0, prefixLength) === prefix ? [alike, owner] : []),

@@ -2,14 +2,11 @@ import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import { json } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import { createControls } from '#monitor/controls.ts';
 import { type ControlRoutes, controlRoutes } from '#web/control.ts';
-import { startWebServer } from '#web/server.ts';
-import { silentLog } from '../../support/metrics.ts';
+import { serveWeb } from '../../support/web.ts';
 import { startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
 
 const applied = { ok: true, added: ['blog'], changed: [], removed: [], needsRestart: ['http'] } as const;
 
@@ -17,12 +14,7 @@ async function serve(reload: ControlRoutes['reload'] = async () => applied) {
   const scenario = await startScenario({ targets: [target('shop')] });
   const { clock } = scenario;
   const controls = createControls({ monitor: () => scenario.monitor, clock, random: seededRandom(1) });
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
-    health: { pulses: [], notReady: () => [] },
+  const server = await serveWeb({
     plugins: [
       controlRoutes({
         ...controls,

@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type DeliveryDesk, deliveryRoutes } from '#web/deliveries.ts';
-import { startWebServer, type WebServer } from '#web/server.ts';
+import { type WebServer } from '#web/server.ts';
+import { serveWeb } from '../../support/web.ts';
 import { delivery } from '../../support/incidents.ts';
-import { silentLog } from '../../support/metrics.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
 
 const dead: ListedDelivery = {
   ...delivery({ id: 7, attempts: 1, lastError: '550 no such user' }),
@@ -32,12 +30,7 @@ async function start() {
       return ids === null ? 3 : ids.filter((id) => id === 7).length;
     },
   };
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
-    health: { pulses: [], notReady: () => [] },
+  const server = await serveWeb({
     plugins: [deliveryRoutes({ store, wakeOutbox: () => void (woken += 1) })],
   });
   return { server, asked, woken: () => woken, [Symbol.asyncDispose]: async () => server.close() };

@@ -14,9 +14,7 @@ import { stateEvents } from '#web/live/events.ts';
 import { createStream } from '#web/live/streams.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { createSite } from '#web/pages/site.ts';
-import { startWebServer } from '#web/server.ts';
-import { silentLog } from '../../support/metrics.ts';
-import { noMetrics } from '../../support/no-metrics.ts';
+import { serveWeb } from '../../support/web.ts';
 import { down, incident, vote } from '../../support/store.ts';
 
 const document = historyDocument();
@@ -62,12 +60,7 @@ async function serve() {
   const assets = await loadAssets();
   const site = createSite({ assets, places: ['overview'] });
   const routes = new Set<string>();
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
-    metrics: noMetrics,
-    health: { pulses: [], notReady: () => [] },
+  const server = await serveWeb({
     problemPage: (problem) => site.problem(problem),
     plugins: [
       async (app) => {

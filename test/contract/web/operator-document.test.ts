@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import Fastify, { type FastifyPluginAsync } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { type ControlRoutes, controlRoutes } from '#web/control.ts';
@@ -14,9 +13,9 @@ import { addHealth } from '#web/health.ts';
 import { historyDocument } from '#web/history-document.ts';
 import { metricsRoute } from '#web/metrics.ts';
 import { noteRoutes } from '#web/notes.ts';
-import { startWebServer } from '#web/server.ts';
 import { stateRoutes } from '#web/states.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { serveWeb } from '../../support/web.ts';
 import { silentLog, testMetrics } from '../../support/metrics.ts';
 import { delivery, incident, start } from '../../support/store.ts';
 
@@ -132,10 +131,7 @@ test('every route for operators, jobs and links stands in the document, and noth
 
 test('whatever an operator, a job or somebody with a link asks, the answer is one that the document describes', async () => {
   const metrics = testMetrics();
-  const server = await startWebServer({
-    listen: { host: '127.0.0.1', port: 0 },
-    clock: systemClock,
-    log: silentLog,
+  const server = await serveWeb({
     metrics,
     metricsFor: 'this machine',
     health,

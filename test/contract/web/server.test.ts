@@ -4,22 +4,11 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
-import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
+import type { WebOptions, WebServer } from '#web/server.ts';
+import { serveWeb } from '../../support/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { silentLog } from '../../support/metrics.ts';
 import { metricsOf, noMetrics } from '../../support/no-metrics.ts';
-
-const options: WebOptions = {
-  listen: { host: '127.0.0.1', port: 0 },
-  clock: systemClock,
-  log: silentLog,
-  metrics: noMetrics,
-  health: { pulses: [], notReady: () => [] },
-};
-
-const start = async (more: Partial<WebOptions> = {}) => startWebServer({ ...options, ...more });
 
 interface Answer {
   readonly status: number | undefined;
@@ -49,14 +38,14 @@ async function raw(server: WebServer, bytes: string): Promise<string> {
 }
 
 test('serves the metrics with the content type of their format', async () => {
-  await using server = await start();
+  await using server = await serveWeb();
   const answer = await ask(server, '/metrics');
   expect(answer).toMatchObject({ status: 200, body: 'up 1\n' });
   expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
 });
 
 test('answers HEAD with the headers alone', async () => {
-  await using server = await start();
+  await using server = await serveWeb();
   const answer = await ask(server, '/metrics', 'HEAD');
   expect(answer).toMatchObject({ status: 200, body: '' });
   expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -65,7 +54,7 @@ test('answers HEAD with the headers alone', async () => {
 });
 
 test('every answer carries the security headers', async () => {
-  await using server = await start();
+  await using server = await serveWeb();
   for (const path of ['/', '/metrics', '/healthz', '/nothing']) {
     expect((await ask(server, path)).headers).toMatchObject({
       'x-content-type-options': 'nosniff',
@@ -83,7 +72,7 @@ const others = [async (app: FastifyInstance) => void app.get('/nodes', async () 
 const atAdmin = (server: WebServer) => ({ ...server, addr: () => server.adminAddr() });
 
 test('what is for operators can have a listener of its own', async () => {
-  await using server = await start({ admin, plugins: others, adminPlugins: operators });
+  await using server = await serveWeb({ admin, plugins: others, adminPlugins: operators });
   const statuses = async (at: WebServer) => {
     const found: (number | undefined)[] = [];
     for (const path of ['/metrics', '/healthz', '/readyz', '/-/thing', '/nodes'])
@@ -100,13 +89,13 @@ test('what is for operators can have a listener of its own', async () => {
 });
 
 test('without one everything is on the one there is', async () => {
-  await using server = await start({ plugins: others, adminPlugins: operators });
+  await using server = await serveWeb({ plugins: others, adminPlugins: operators });
   expect(server.adminAddr()).toEqual(server.addr());
   for (const path of ['/metrics', '/healthz', '/-/thing', '/nodes']) expect((await ask(server, path)).status).toBe(200);
 });
 
 test('metrics can be kept from strangers, who hear of the way out', async () => {
-  await using server = await start({ metricsFor: 'this machine' });
+  await using server = await serveWeb({ metricsFor: 'this machine' });
   expect((await ask(server, '/metrics')).status).toBe(200);
   for (const headers of [{ 'x-forwarded-for': '198.51.100.1' }, { host: 'status.example.com' }]) {
     const refused = await ask(server, '/metrics', 'GET', '', headers);
@@ -120,10 +109,10 @@ test('metrics can be kept from strangers, who hear of the way out', async () => 
 });
 
 test('where one of two listeners cannot listen, neither does', async () => {
-  await using taken = await start();
-  const failed = start({ admin: taken.addr() });
+  await using taken = await serveWeb();
+  const failed = serveWeb({ admin: taken.addr() });
   await expect(failed).rejects.toThrow(/choose another port in http\.admin/);
-  const main = start({ admin, listen: taken.addr() });
+  const main = serveWeb({ admin, listen: taken.addr() });
   await expect(main).rejects.toThrow(/choose another port in http\.listen/);
 });
 
@@ -135,7 +124,7 @@ test('answers in another way from one moment on, over connections that are open 
     app.get('/slow', async () => (hear(), { is: await goOn }));
   };
   const after = async (app: FastifyInstance) => void app.get('/thing', async () => ({ is: 'new' }));
-  await using server = await start({ plugins: [before] });
+  await using server = await serveWeb({ plugins: [before] });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const over = async (path: string) => {
     const request = httpRequest({ host: '127.0.0.1', port: server.addr().port, path, agent }).end();
@@ -156,7 +145,7 @@ test('answers in another way from one moment on, over connections that are open 
 });
 
 test('what cannot be made ready changes nothing', async () => {
-  await using server = await start({ plugins: others });
+  await using server = await serveWeb({ plugins: others });
   const broken = [async () => Promise.reject(new Error('no'))];
   await expect(server.prepare({ plugins: broken })).rejects.toThrow('no');
   expect((await ask(server, '/nodes')).status).toBe(200);
@@ -164,7 +153,7 @@ test('what cannot be made ready changes nothing', async () => {
 
 test('is healthy while every part makes progress', async () => {
   const pulses = [{ name: 'scheduler', ageMs: () => 1_500, limitMs: 30_000 }];
-  await using server = await start({ health: { ...options.health, pulses } });
+  await using server = await serveWeb({ health: { pulses, notReady: () => [] } });
   const answer = await ask(server, '/healthz');
   expect(answer.status).toBe(200);
   expect(JSON.parse(answer.body)).toEqual({
@@ -183,7 +172,7 @@ test('is not healthy while a part is stuck or cannot tell, and names it', async 
     { name: 'outbox', ageMs: () => 60_000, limitMs: 60_000 },
     { name: 'store', ageMs: broken, limitMs: 60_000 },
   ];
-  await using server = await start({ health: { ...options.health, pulses } });
+  await using server = await serveWeb({ health: { pulses, notReady: () => [] } });
   const answer = await ask(server, '/healthz');
   expect(answer.status).toBe(503);
   expect(JSON.parse(answer.body)).toMatchObject({
@@ -197,7 +186,7 @@ test('is not healthy while a part is stuck or cannot tell, and names it', async 
 
 test('is ready once nothing speaks against it', async () => {
   const reasons = ['the store is being migrated'];
-  await using server = await start({ health: { pulses: [], notReady: () => reasons } });
+  await using server = await serveWeb({ health: { pulses: [], notReady: () => reasons } });
   const before = await ask(server, '/readyz');
   expect(before.status).toBe(503);
   expect(JSON.parse(before.body)).toMatchObject({ ok: 0, error: 'not_ready', reasons });
@@ -206,7 +195,7 @@ test('is ready once nothing speaks against it', async () => {
 });
 
 test('answers an unknown path with a JSON body that does not repeat the query', async () => {
-  await using server = await start();
+  await using server = await serveWeb();
   const answer = await ask(server, '/nothing?token=secret');
   expect(answer.status).toBe(404);
   expect(JSON.parse(answer.body)).toEqual({ ok: 0, error: 'not_found', message: 'there is no GET /nothing here' });
@@ -240,14 +229,14 @@ test.each([
     error: 'method_not_allowed',
   },
 ])('answers $name with a JSON body', async ({ path, method, body, status, error }) => {
-  await using server = await start({ plugins: [async (app) => void app.post('/echo', async () => ({}))] });
+  await using server = await serveWeb({ plugins: [async (app) => void app.post('/echo', async () => ({}))] });
   const answer = await ask(server, path, method, body);
   expect(answer.status).toBe(status);
   expect(JSON.parse(answer.body)).toMatchObject({ ok: 0, error });
 });
 
 test('serves what further plugins add, and tells nothing of what they throw', async () => {
-  await using server = await start({
+  await using server = await serveWeb({
     plugins: [
       async (app) => {
         app.get('/nodes', async () => ({ nodes: {} }));
@@ -267,7 +256,7 @@ test('serves what further plugins add, and tells nothing of what they throw', as
 test('tells of every answer by the path that the program knows', async () => {
   const answered: unknown[] = [];
   const metrics: WebOptions['metrics'] = { ...noMetrics, requestAnswered: (one) => answered.push(one) };
-  await using server = await start({ metrics });
+  await using server = await serveWeb({ metrics });
   for (const [path, method] of [
     ['/healthz?full', 'GET'],
     ['/nothing/secret', 'GET'],
@@ -293,7 +282,7 @@ test('packs the metrics for those who take them packed, and the Accept header re
       return noMetrics.scrape(of);
     },
   };
-  await using server = await start({ metrics });
+  await using server = await serveWeb({ metrics });
   const headers = { 'accept-encoding': 'gzip', accept: 'text/plain', 'x-prometheus-scrape-timeout-seconds': '10' };
   const packed = await fetch(`http://127.0.0.1:${server.addr().port}/metrics`, {
     headers: { ...headers, 'user-agent': 'Prometheus/3' },
@@ -313,38 +302,38 @@ test('answers 500 where the metrics cannot be written, and goes on', async () =>
   const text = async () => {
     throw new Error('no');
   };
-  await using server = await start({ metrics: metricsOf(text) });
+  await using server = await serveWeb({ metrics: metricsOf(text) });
   expect((await ask(server, '/metrics')).status).toBe(500);
   expect((await ask(server, '/healthz')).status).toBe(200);
 });
 
 test('answers what is no HTTP with a JSON body', async () => {
-  await using server = await start();
+  await using server = await serveWeb();
   const [head, body] = (await raw(server, 'hello\r\n\r\n')).split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 400 /);
   expect(JSON.parse(body ?? '')).toMatchObject({ ok: 0, error: 'bad_request' });
 });
 
 test('refuses a head above the limit', async () => {
-  await using server = await start({ limits: { headBytes: 2_048 } });
+  await using server = await serveWeb({ limits: { headBytes: 2_048 } });
   const answer = await raw(server, `GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(4_096)}\r\n\r\n`);
   expect(answer).toMatch(/^HTTP\/1\.1 431 /);
 });
 
 test('cuts a client that never ends its head', async () => {
-  await using server = await start({ limits: { headersMs: 100, requestMs: 200 } });
+  await using server = await serveWeb({ limits: { headersMs: 100, requestMs: 200 } });
   expect(await raw(server, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 408 /);
 });
 
 test('cuts a client that sends nothing at all', async () => {
-  await using server = await start({ limits: { idleMs: 100 } });
+  await using server = await serveWeb({ limits: { idleMs: 100 } });
   expect(await raw(server, '')).toBe('');
 });
 
 test('cuts a client that does not read its answer', async () => {
   const clock = new FakeClock();
   const big = 'x'.repeat(50_000_000);
-  await using server = await start({ clock, metrics: metricsOf(async () => big) });
+  await using server = await serveWeb({ clock, metrics: metricsOf(async () => big) });
   const request = get({ host: '127.0.0.1', port: server.addr().port, path: '/metrics', agent: false });
   const [response] = await once(request, 'response');
   response.pause();
@@ -356,7 +345,7 @@ test('cuts a client that does not read its answer', async () => {
 
 test('one timer watches all requests, and none is left behind', async () => {
   const clock = new FakeClock();
-  const server = await start({ clock });
+  const server = await serveWeb({ clock });
   for (let count = 0; count < 3; count += 1) await ask(server, '/metrics');
   expect(clock.pending).toBe(1);
   await clock.advance(60_000);
@@ -374,7 +363,7 @@ test('each slow reader has its own time', async () => {
     answers.push(answer);
     return answer.promise;
   };
-  await using server = await start({ clock, metrics: metricsOf(text) });
+  await using server = await serveWeb({ clock, metrics: metricsOf(text) });
   const first = ask(server, '/metrics').catch((error: unknown) => error);
   await expect.poll(() => answers.length).toBe(1);
   await clock.advance(40_000);
@@ -393,7 +382,7 @@ test('lets a running request end before it closes', async () => {
     reached.resolve();
     return finish.promise;
   };
-  const server = await start({ metrics: metricsOf(slow) });
+  const server = await serveWeb({ metrics: metricsOf(slow) });
   const answer = ask(server, '/metrics');
   await reached.promise;
   const closed = server.close();
@@ -409,7 +398,7 @@ test('cuts a request that does not end when it closes', async () => {
     reached.resolve();
     return new Promise<string>(() => {});
   };
-  const server = await start({ clock, metrics: metricsOf(stuck) });
+  const server = await serveWeb({ clock, metrics: metricsOf(stuck) });
   const answer = ask(server, '/metrics').catch((error: unknown) => error);
   await reached.promise;
   const closed = server.close();
@@ -420,7 +409,7 @@ test('cuts a request that does not end when it closes', async () => {
 });
 
 test('closing twice is harmless, and idle connections do not hold it up', async () => {
-  const server = await start();
+  const server = await serveWeb();
   const socket = connect(server.addr().port, '127.0.0.1');
   await once(socket, 'connect');
   socket.resume();
@@ -434,7 +423,7 @@ test('says which address is taken and what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const failed = await start({ listen: { host: '127.0.0.1', port } }).catch((error: unknown) => error);
+  const failed = await serveWeb({ listen: { host: '127.0.0.1', port } }).catch((error: unknown) => error);
   other.close();
   expect(failed).toBeInstanceOf(WatchpostError);
   expect(failed).toMatchObject({ code: 'listen_failed', cause: { code: 'EADDRINUSE' } });
@@ -446,6 +435,6 @@ test('says which address is taken and what to do', async () => {
 });
 
 test('says that the machine has no such address', async () => {
-  const failed = start({ listen: { host: '192.0.2.1', port: 0 } });
+  const failed = serveWeb({ listen: { host: '192.0.2.1', port: 0 } });
   await expect(failed).rejects.toThrow(/cannot listen on 192\.0\.2\.1:0: .*this machine has no such address/);
 });

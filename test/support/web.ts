@@ -1,0 +1,16 @@
+import { systemClock } from '#kernel/clock.ts';
+import { startWebServer, type WebOptions, type WebServer } from '#web/server.ts';
+import { silentLog } from './metrics.ts';
+import { noMetrics } from './no-metrics.ts';
+
+/** A web server on a port of loopback, healthy and silent where nothing else is said. */
+export async function serveWeb(options: Partial<WebOptions> = {}): Promise<WebServer> {
+  return startWebServer({
+    listen: { host: '127.0.0.1', port: 0 },
+    clock: systemClock,
+    log: silentLog,
+    metrics: noMetrics,
+    health: { pulses: [], notReady: () => [] },
+    ...options,
+  });
+}
