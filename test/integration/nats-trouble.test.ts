@@ -2,11 +2,11 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { describe, expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { subjectsOf } from '#protocol/nodes.ts';
 import { keepConnected } from '#transport/nats/connection.ts';
+import { tcpCommand } from '../support/node-command.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { eventually } from '../support/program.ts';
@@ -15,19 +15,12 @@ import { startRelay } from '../support/relay.ts';
 
 const obstacle = natsObstacle();
 const never = new AbortController().signal;
-const command = (host: string, run?: string) => ({
-  spec: CheckSpec.parse({ type: 'tcp', host }),
-  policy: 'private' as const,
-  deadlineMs: 5_000,
-  run,
-});
-
 describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : ` (${obstacle})`}`, () => {
   test('NATS that is killed in mid-check costs no result where it is back in time', async () => {
     await using server = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(server);
     await using node = startNode(server, 'us1');
-    const running = hub.transport.run('us1', command('hangs:1'), never);
+    const running = hub.transport.run('us1', tcpCommand('hangs:1'), never);
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(1));
     await server.stop();
     await eventually(30_000, () => expect(hub.transport.nodes()[0]).toMatchObject({ online: false }));
@@ -35,7 +28,7 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     await server.start();
     expect(await running).toEqual(measured);
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
   });
 
   test('a revoked node is cut at once, others are not, and it knows after a while', async () => {
@@ -43,16 +36,16 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     await using hub = await startHub(server);
     await using us1 = startNode(server, 'us1', { refusedMs: 300 });
     await using _de1 = startNode(server, 'de1');
-    await hub.transport.run('us1', command('fine:1'), never);
+    await hub.transport.run('us1', tcpCommand('fine:1'), never);
     server.revoke('us1');
     hub.list('de1');
     await eventually(30_000, () => expect(us1.node.welcome).toBe(false));
     await eventually(30_000, () => expect(hub.transport.nodes().map(({ info }) => info.name)).toEqual(['de1']));
     expect(await us1.node.revoked).toBe('the NATS server refuses its key');
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({
       failure: { message: 'there is no node "us1"' },
     });
-    expect(await hub.transport.run('de1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('de1', tcpCommand('fine:1'), never)).toEqual(measured);
   });
 
   test('a node that was refused by mistake comes back by itself', async () => {
@@ -68,7 +61,7 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     );
     server.enrol(['us1', keys!]);
     await eventually(30_000, () => expect(node.node.welcome).toBe(true));
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
   });
 
   test('a node that the hub does not list is a stranger until it does', async () => {
@@ -89,12 +82,12 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     const account = { ...server.account('us1'), servers: [`nats://127.0.0.1:${relay.port}`] };
     await using node = startNode(server, 'us1', { account });
     const stop = new AbortController();
-    const running = hub.transport.run('us1', command('hangs:1', 'shop/5'), stop.signal);
+    const running = hub.transport.run('us1', tcpCommand('hangs:1', { run: 'shop/5' }), stop.signal);
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(1));
     relay.swallow();
     node.local.finish();
     await eventually(30_000, () => expect(node.node.welcome).toBe(false));
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({
       failure: { source: 'node', code: 'gone' },
     });
     expect(await running).toMatchObject({ failure: { source: 'node', code: 'gone' } });
@@ -102,7 +95,7 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     expect(node.spool.size).toBe(1);
     relay.mend();
     await eventually(30_000, () => expect(hub.late).toEqual([{ node: 'us1', run: 'shop/5', outcome: measured }]));
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
   });
 
   test('a dead link that takes no more bytes is given up all the same', async () => {

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { createNatsTransport } from '#transport/nats/hub.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { startNats } from '../../support/nats-server.ts';
 import { quiet } from '../../support/remote-nodes.ts';
 import { nodeInfo } from '../../support/votes.ts';
@@ -13,11 +13,7 @@ import { figure, printTable } from '../tools/table.ts';
 // checks themselves take no time, so that nothing but the way there and back is measured.
 
 const never = new AbortController().signal;
-const command = {
-  spec: CheckSpec.parse({ type: 'tcp', host: '192.0.2.1:443' }),
-  policy: 'public',
-  deadlineMs: 5_000,
-} as const;
+const command = tcpCommand('192.0.2.1:443', { policy: 'public' });
 const seconds = 5;
 const warmUpSeconds = 1;
 

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
 import { inboxOf, subjectsOf } from '#protocol/nodes.ts';
 import { dial } from '#transport/nats/connection.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { natsObstacle, startNats } from '../../support/nats-server.ts';
@@ -12,11 +12,7 @@ import { measured, quickTimes, startHub, startNode } from '../../support/remote-
 import { report, result, signInAs } from '../../support/rogue-node.ts';
 
 const never = new AbortController().signal;
-const command = {
-  spec: CheckSpec.parse({ type: 'tcp', host: 'fine:1' }),
-  policy: 'private',
-  deadlineMs: 5_000,
-} as const;
+const command = tcpCommand('fine:1');
 
 describe.skipIf(natsObstacle() !== null)('who is answered over NATS', () => {
   const opened: NatsConnection[] = [];

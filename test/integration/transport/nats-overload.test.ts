@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
 import { readJson } from '#kernel/json.ts';
 import { Command, type CommandReply, protocolRange, subjectsOf } from '#protocol/nodes.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
@@ -10,9 +10,6 @@ import { measured, quickTimes, startHub, startNode } from '../../support/remote-
 import { reportIn, result, signInAs } from '../../support/rogue-node.ts';
 
 const never = new AbortController().signal;
-const command = (host: string, origin: 'monitor' | 'api' = 'monitor') =>
-  ({ spec: CheckSpec.parse({ type: 'tcp', host }), policy: 'private', deadlineMs: 5_000, origin }) as const;
-
 const codes = (
   outcomes: readonly { readonly status: string; readonly failure?: { readonly code: string } | null }[],
 ) => {
@@ -56,7 +53,7 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     await using server = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 60_000 } });
     const { connection, heard } = await slowNode(server, { capacity: 300 });
-    const running = Array.from({ length: 400 }, async () => hub.transport.run('us1', command('fine:1'), never));
+    const running = Array.from({ length: 400 }, async () => hub.transport.run('us1', tcpCommand('fine:1'), never));
     expect(codes(await Promise.all(running.slice(300)))).toEqual({ busy: 100 });
     await eventually(30_000, () => expect(ids(heard)).toHaveLength(256));
     const first = ids(heard);
@@ -64,7 +61,7 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     await eventually(30_000, () => expect(ids(heard)).toHaveLength(300));
     for (const id of ids(heard)) connection.publish(subjectsOf('us1').result, result(id));
     expect(codes(await Promise.all(running))).toEqual({ up: 300, busy: 100 });
-    const next = hub.transport.run('us1', command('fine:1'), never);
+    const next = hub.transport.run('us1', tcpCommand('fine:1'), never);
     await eventually(30_000, () => expect(ids(heard)).toHaveLength(301));
     connection.publish(subjectsOf('us1').result, result(ids(heard).at(-1) ?? ''));
     expect(await next).toEqual(measured);
@@ -74,11 +71,13 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     await using server = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 60_000 } });
     const { connection, heard } = await slowNode(server, { capacity: 10 });
-    const api = Array.from({ length: 20 }, async () => hub.transport.run('us1', command('fine:1', 'api'), never));
+    const api = Array.from({ length: 20 }, async () =>
+      hub.transport.run('us1', tcpCommand('fine:1', { origin: 'api' }), never),
+    );
     await eventually(30_000, () => expect(ids(heard)).toHaveLength(5));
-    const own = Array.from({ length: 5 }, async () => hub.transport.run('us1', command('fine:1'), never));
+    const own = Array.from({ length: 5 }, async () => hub.transport.run('us1', tcpCommand('fine:1'), never));
     await eventually(30_000, () => expect(ids(heard)).toHaveLength(10));
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({ failure: { code: 'busy' } });
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({ failure: { code: 'busy' } });
     for (const id of ids(heard)) connection.publish(subjectsOf('us1').result, result(id));
     expect(codes(await Promise.all(api))).toEqual({ up: 5, busy: 15 });
     expect(codes(await Promise.all(own))).toEqual({ up: 5 });
@@ -89,7 +88,7 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     const { log, lines } = memoryLog('debug');
     await using hub = await startHub(server, { log, times: { ...quickTimes, answerMs: 1_500 } });
     const { connection, heard } = await slowNode(server, {}, 'report');
-    const running = hub.transport.run('us1', command('fine:1'), never);
+    const running = hub.transport.run('us1', tcpCommand('fine:1'), never);
     await eventually(30_000, () => expect(lines.map(({ msg }) => msg)).toContain('node is slow'));
     expect(heard.length).toBeGreaterThanOrEqual(2);
     expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
@@ -101,10 +100,10 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     await using server = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 1_000 } });
     const { connection, heard, report } = await slowNode(server, {}, 'reply');
-    const taken = hub.transport.run('us1', command('fine:1'), never);
+    const taken = hub.transport.run('us1', tcpCommand('fine:1'), never);
     await eventually(30_000, () => expect(heard).toHaveLength(1));
     await connection.flush();
-    const left = hub.transport.run('us1', command('fine:1'), never);
+    const left = hub.transport.run('us1', tcpCommand('fine:1'), never);
     expect(await left).toMatchObject({ failure: { source: 'node', code: 'gone' } });
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: 'it took no command within 2 s' });
     connection.publish(subjectsOf('us1').result, result(heard[0]?.id ?? ''));
@@ -117,15 +116,15 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     await using server = await startNats({ nodes: ['us1'] });
     await using hub = await startHub(server, { times: { ...quickTimes, answerMs: 1_500 } });
     await using node = startNode(server, 'us1');
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
     const outcomes = await Promise.all(
-      Array.from({ length: 5_000 }, async () => hub.transport.run('us1', command('fine:1'), never)),
+      Array.from({ length: 5_000 }, async () => hub.transport.run('us1', tcpCommand('fine:1'), never)),
     );
     const counts = codes(outcomes);
     expect(Object.keys(counts).toSorted()).toEqual(['busy', 'up']);
     expect(counts['up']).toBeGreaterThanOrEqual(1_000);
     expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
   });
 });

@@ -1,18 +1,14 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, scriptedNode, startHub, startNode } from '../../support/remote-nodes.ts';
 import { signInAs } from '../../support/rogue-node.ts';
 
 const never = new AbortController().signal;
-const command = {
-  spec: CheckSpec.parse({ type: 'tcp', host: 'fine:1' }),
-  policy: 'private',
-  deadlineMs: 5_000,
-} as const;
+const command = tcpCommand('fine:1');
 
 // Messages of version 1 as that version wrote them, letter by letter: nothing here comes from the present shapes.
 const first = {

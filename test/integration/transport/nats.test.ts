@@ -1,8 +1,8 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { inboxOf, protocolRange, subjectsOf } from '#protocol/nodes.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
@@ -12,13 +12,6 @@ import { measured, memorySpool, quickTimes, startHub, startNode } from '../../su
 
 const obstacle = natsObstacle();
 const never = new AbortController().signal;
-const command = (host: string, run?: string) => ({
-  spec: CheckSpec.parse({ type: 'tcp', host }),
-  policy: 'private' as const,
-  deadlineMs: 5_000,
-  run,
-});
-
 describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` (${obstacle})`}`, () => {
   let server: NatsServer;
   const opened: NatsConnection[] = [];
@@ -42,7 +35,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('a node that joins is used at once, and tells what it can do and how it is', async () => {
     await using hub = await startHub(server);
     await using node = startNode(server, 'us1');
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
     expect(node.local.commands).toHaveLength(1);
     expect(hub.transport.nodes().find(({ info }) => info.name === 'us1')).toMatchObject({
       online: true,
@@ -58,7 +51,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using hub = await startHub(server);
     const ahead = { ...systemClock, now: () => Date.now() + 90_000 };
     await using _node = startNode(server, 'us1', { clock: ahead });
-    await hub.transport.run('us1', command('fine:1'), never);
+    await hub.transport.run('us1', tcpCommand('fine:1'), never);
     const [status] = hub.transport.nodes();
     expect(status?.clockOffsetSeconds).toBeCloseTo(90, -1);
   });
@@ -66,16 +59,16 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('a run on a node that is not connected ends as a node fault at once, also right after it was killed', async () => {
     await using hub = await startHub(server);
     const { connection, next } = await serveByHand('us1');
-    const first = hub.transport.run('us1', command('fine:1'), never);
+    const first = hub.transport.run('us1', tcpCommand('fine:1'), never);
     const { ticket } = await next();
     await submit(connection, 'us1', result(ticket));
     expect(await first).toEqual(measured);
     await connection.close();
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({
       status: 'unknown',
       failure: { source: 'node', code: 'gone', message: 'the node was lost: it is not connected' },
     });
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: 'it is not connected' });
   });
 
@@ -85,7 +78,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     let heard = 0;
     connection.subscribe(subjectsOf('us1').command('rogue'), { callback: () => void (heard += 1) });
     await connection.request(subjectsOf('us1').report, JSON.stringify(report()), { timeout: 30_000 });
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
     expect(heard).toBe(2);
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: 'it took no command within 0.4 s' });
   });
@@ -96,7 +89,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await eventually(30_000, async () => {
       const { next } = await serveByHand('us1');
       const outcomes: unknown[] = [];
-      const running = hub.transport.run('us1', command('fine:1'), never).then((outcome) => outcomes.push(outcome));
+      const running = hub.transport.run('us1', tcpCommand('fine:1'), never).then((outcome) => outcomes.push(outcome));
       await Promise.race([next(), running]);
       await clock.advance(14_000);
       expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
@@ -143,11 +136,11 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('a result has its receipt once its run is stored, and not before', async () => {
     await using hub = await startHub(server);
     const { connection, next } = await serveByHand('us1');
-    const stored = hub.transport.run('us1', command('fine:1', 'shop/1'), never);
+    const stored = hub.transport.run('us1', tcpCommand('fine:1', { run: 'shop/1' }), never);
     let receipt: unknown = null;
     const receipted = submit(connection, 'us1', result((await next()).ticket), 30_000).then((one) => (receipt = one));
     expect(await stored).toEqual(measured);
-    const other = hub.transport.run('us1', command('fine:1'), never);
+    const other = hub.transport.run('us1', tcpCommand('fine:1'), never);
     // Whatever the hub has to say about the first result is said before this.
     await submit(connection, 'us1', result((await next()).ticket));
     expect(await other).toEqual(measured);
@@ -162,12 +155,12 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using node = startNode(server, 'us1', {});
     const { connection, next } = await serveByHand('de1');
     const stop = new AbortController();
-    const running = hub.transport.run('de1', command('fine:1', 'shop/1'), stop.signal);
+    const running = hub.transport.run('de1', tcpCommand('fine:1', { run: 'shop/1' }), stop.signal);
     const { ticket } = await next();
     stop.abort(new Error('deadline'));
     await expect(running).rejects.toThrow('deadline');
     const receipt = submit(connection, 'de1', result(ticket));
-    await hub.transport.run('us1', command('fine:1', 'shop/1'), never);
+    await hub.transport.run('us1', tcpCommand('fine:1', { run: 'shop/1' }), never);
     expect(hub.late).toEqual([]);
     hub.transport.stored('shop/1');
     expect(await receipt).toMatchObject({ state: 'stored' });
@@ -185,7 +178,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       },
     });
     const { connection, next } = await serveByHand('de1');
-    const running = hub.transport.run('de1', command('fine:1', 'shop/2'), never);
+    const running = hub.transport.run('de1', tcpCommand('fine:1', { run: 'shop/2' }), never);
     const { ticket } = await next();
     const first = submit(connection, 'de1', result(ticket));
     expect(await running).toEqual(measured);
@@ -230,7 +223,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   ])('a result that is $what is refused, and the check goes on', async ({ payload, reason }) => {
     await using hub = await startHub(server);
     const { connection, next } = await serveByHand('de1');
-    const running = hub.transport.run('de1', command('fine:1'), never);
+    const running = hub.transport.run('de1', tcpCommand('fine:1'), never);
     const { ticket } = await next();
     expect(await submit(connection, 'de1', payload(ticket))).toMatchObject({ state: 'refused', reason });
     await submit(connection, 'de1', result(ticket));
@@ -241,7 +234,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using hub = await startHub(server);
     const { connection, next } = await serveByHand('de1');
     const thief = await signInAs('jp1');
-    const running = hub.transport.run('de1', command('fine:1'), never);
+    const running = hub.transport.run('de1', tcpCommand('fine:1'), never);
     const { ticket } = await next();
     expect(await submit(thief, 'jp1', result(ticket))).toMatchObject({
       state: 'refused',
@@ -290,7 +283,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     });
     expect(answer.json()).toMatchObject({ state: 'outdated', reason: expect.stringContaining('it speaks protocol') });
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: expect.stringMatching(reason) });
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({ failure: { code: 'gone' } });
   });
 
   test('a node refuses a command of a protocol, or a check, that it does not know', async () => {
@@ -327,7 +320,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('a command that comes twice is done once, and its result sent again', async () => {
     await using hub = await startHub(server);
     await using node = startNode(server, 'us1');
-    const running = hub.transport.run('us1', command('hangs:1', 'shop/3'), never);
+    const running = hub.transport.run('us1', tcpCommand('hangs:1', { run: 'shop/3' }), never);
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(1));
     const second = await signInAs();
     const results: string[] = [];
@@ -356,9 +349,9 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('a node that has enough to do says so', async () => {
     await using hub = await startHub(server);
     await using node = startNode(server, 'us1', { limit: 1 });
-    const first = hub.transport.run('us1', command('hangs:1'), never);
+    const first = hub.transport.run('us1', tcpCommand('hangs:1'), never);
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(1));
-    expect(await hub.transport.run('us1', command('fine:1'), never)).toMatchObject({
+    expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toMatchObject({
       status: 'unknown',
       failure: { source: 'node', code: 'busy' },
     });
@@ -369,7 +362,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('an outcome that is too large for a message becomes a node fault', async () => {
     await using hub = await startHub(server);
     await using _node = startNode(server, 'us1');
-    expect(await hub.transport.run('us1', command('speaks-long:1'), never)).toMatchObject({
+    expect(await hub.transport.run('us1', tcpCommand('speaks-long:1'), never)).toMatchObject({
       failure: { source: 'node', code: 'internal', message: 'the outcome takes more than 65536 bytes' },
     });
   });
@@ -379,19 +372,19 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using first = startNode(server, 'us1');
     const second = startNode(server, 'us1');
     await eventually(30_000, () => expect([first.node.welcome, second.node.welcome]).toEqual([true, true]));
-    for (let count = 0; count < 40; count += 1) await hub.transport.run('us1', command('fine:1'), never);
+    for (let count = 0; count < 40; count += 1) await hub.transport.run('us1', tcpCommand('fine:1'), never);
     expect(first.local.commands.length + second.local.commands.length).toBe(40);
     expect(Math.min(first.local.commands.length, second.local.commands.length)).toBeGreaterThan(3);
     await second.node.stop(0);
     expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
     for (let count = 0; count < 5; count += 1)
-      expect(await hub.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+      expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
   });
 
   test('a node that stops lets running checks finish, says goodbye and is offline at once', async () => {
     await using hub = await startHub(server);
     const { node, local } = startNode(server, 'us1');
-    const running = hub.transport.run('us1', command('hangs:1'), never);
+    const running = hub.transport.run('us1', tcpCommand('hangs:1'), never);
     await eventually(30_000, () => expect(local.commands).toHaveLength(1));
     const stopping = node.stop(5_000);
     local.finish();
@@ -403,7 +396,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
   test('a hub that is killed in mid-check gets the result as a late one when it is back', async () => {
     const first = await startHub(server);
     await using node = startNode(server, 'us1');
-    const running = first.transport.run('us1', command('hangs:1', 'shop/4'), never);
+    const running = first.transport.run('us1', tcpCommand('hangs:1', { run: 'shop/4' }), never);
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(1));
     await first.transport.close();
     await running;
@@ -412,7 +405,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     await using second = await startHub(server);
     await eventually(30_000, () => expect(second.late).toEqual([{ node: 'us1', run: 'shop/4', outcome: measured }]));
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
-    expect(await second.transport.run('us1', command('fine:1'), never)).toEqual(measured);
+    expect(await second.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
   });
 
   test('a spool that overflows gives up the oldest results, and the newest come first at replay', async () => {
@@ -420,7 +413,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
     const first = await startHub(server);
     const node = startNode(server, 'us1', { spool });
     const running = ['a', 'b', 'c', 'd', 'e'].map((name) =>
-      first.transport.run('us1', command('hangs:1', `${name}/1`), never),
+      first.transport.run('us1', tcpCommand('hangs:1', { run: `${name}/1` }), never),
     );
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(5));
     await first.transport.close();

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { AgentOptions } from '#node/ports.ts';
 import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { eventually } from '../../support/program.ts';
 import { agentOptions, misbehavingModule, realModule } from '../../support/thread-nodes.ts';
@@ -12,9 +12,6 @@ import { nodeInfo } from '../../support/votes.ts';
 
 const log = pino({ level: 'silent' });
 const never = new AbortController().signal;
-
-const command = (host: string) =>
-  ({ spec: CheckSpec.parse({ type: 'tcp', host }), policy: 'private', deadlineMs: 5_000 }) as const;
 
 interface Bad {
   readonly transport: ThreadTransport;
@@ -39,16 +36,16 @@ test.each([
 ])('a thread that $host ends its checks as node faults and is started again', async ({ host, why }) => {
   const clock = new FakeClock();
   const { transport, counts } = misbehaving(clock);
-  expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
-  const silent = transport.run('de1', command('is-silent:1'), never);
-  const outcome = await transport.run('de1', command(host), never);
+  expect(await transport.run('de1', tcpCommand('fine:1'), never)).toMatchObject({ status: 'up' });
+  const silent = transport.run('de1', tcpCommand('is-silent:1'), never);
+  const outcome = await transport.run('de1', tcpCommand(host), never);
   expect(outcome).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'gone' } });
   expect(outcome).toHaveProperty('failure.message', expect.stringContaining(why));
   expect(await silent).toMatchObject({ status: 'unknown', failure: { code: 'gone' } });
   expect(transport.nodes()[0]).toMatchObject({ online: false });
   await clock.advance(1_000);
   await until(() => Atomics.load(counts, 0) === 2 && transport.nodes()[0]?.online === true);
-  expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
+  expect(await transport.run('de1', tcpCommand('fine:1'), never)).toMatchObject({ status: 'up' });
   await transport.close();
 });
 
@@ -56,7 +53,7 @@ test('a thread that says nothing any more is ended and started again', async () 
   const clock = new FakeClock();
   const { transport, counts } = misbehaving(clock);
   await until(() => transport.nodes()[0]?.online === true);
-  const silent = transport.run('de1', command('is-silent:1'), never);
+  const silent = transport.run('de1', tcpCommand('is-silent:1'), never);
   await clock.advance(15_000);
   expect(await silent).toMatchObject({ status: 'unknown', failure: { code: 'gone' } });
   await clock.advance(1_000);
@@ -71,21 +68,21 @@ test('a check that was under way at two losses is put aside and said to be the c
   const back = async (starts: number) =>
     until(() => Atomics.load(counts, 0) === starts && transport.nodes()[0]?.online === true);
   await back(1);
-  const innocent = transport.run('de1', command('is-silent:1'), never);
-  await transport.run('de1', command('dies:1'), never);
+  const innocent = transport.run('de1', tcpCommand('is-silent:1'), never);
+  await transport.run('de1', tcpCommand('dies:1'), never);
   expect(await innocent).toMatchObject({ failure: { code: 'gone' } });
   await clock.advance(1_000);
   await back(2);
   // What ends properly between the two losses is not suspected, though it was under way at both.
-  const often = transport.run('de1', command('answers-later:1'), never);
-  await transport.run('de1', command('fine:1'), never);
+  const often = transport.run('de1', tcpCommand('answers-later:1'), never);
+  await transport.run('de1', tcpCommand('fine:1'), never);
   await often;
-  const again = transport.run('de1', command('answers-later:1'), never);
-  expect(await transport.run('de1', command('dies:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+  const again = transport.run('de1', tcpCommand('answers-later:1'), never);
+  expect(await transport.run('de1', tcpCommand('dies:1'), never)).toMatchObject({ failure: { code: 'gone' } });
   await again;
   await clock.advance(2_000);
   await back(3);
-  expect(await transport.run('de1', command('dies:1'), never)).toMatchObject({
+  expect(await transport.run('de1', tcpCommand('dies:1'), never)).toMatchObject({
     status: 'unknown',
     failure: {
       source: 'node',
@@ -93,10 +90,10 @@ test('a check that was under way at two losses is put aside and said to be the c
       message: expect.stringMatching(/^this check is put aside for .*: the node was lost 2 times while it ran$/),
     },
   });
-  expect(await transport.run('de1', command('answers-later:1'), never)).toMatchObject({ status: 'up' });
+  expect(await transport.run('de1', tcpCommand('answers-later:1'), never)).toMatchObject({ status: 'up' });
   expect(Atomics.load(counts, 0)).toBe(3);
   await clock.advance(600_000);
-  expect(await transport.run('de1', command('dies:1'), never)).toMatchObject({ failure: { code: 'gone' } });
+  expect(await transport.run('de1', tcpCommand('dies:1'), never)).toMatchObject({ failure: { code: 'gone' } });
   await transport.close();
 });
 
@@ -106,14 +103,14 @@ test('a check that was given up before the thread was found out to be silent is 
   for (const starts of [1, 2]) {
     await until(() => Atomics.load(counts, 0) === starts && transport.nodes()[0]?.online === true);
     const controller = new AbortController();
-    const given = transport.run('de1', command('is-silent:1'), controller.signal);
+    const given = transport.run('de1', tcpCommand('is-silent:1'), controller.signal);
     controller.abort(new Error('nobody waits'));
     await expect(given).rejects.toThrow('nobody waits');
     await clock.advance(15_000);
     await clock.advance(2_000);
   }
   await until(() => Atomics.load(counts, 0) === 3 && transport.nodes()[0]?.online === true);
-  expect(await transport.run('de1', command('is-silent:1'), never)).toMatchObject({
+  expect(await transport.run('de1', tcpCommand('is-silent:1'), never)).toMatchObject({
     failure: { message: expect.stringContaining('put aside') },
   });
   await transport.close();
@@ -121,8 +118,8 @@ test('a check that was given up before the thread was found out to be silent is 
 
 test('an answer given twice counts once', async () => {
   const { transport } = misbehaving();
-  expect(await transport.run('de1', command('answers-twice:1'), never)).toMatchObject({ seconds: 0.001 });
-  expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ seconds: 0.001 });
+  expect(await transport.run('de1', tcpCommand('answers-twice:1'), never)).toMatchObject({ seconds: 0.001 });
+  expect(await transport.run('de1', tcpCommand('fine:1'), never)).toMatchObject({ seconds: 0.001 });
   await transport.close();
 });
 
@@ -142,7 +139,7 @@ test('a thread is not ended for being slow to start, and its checks wait for it'
   await until(() => Atomics.load(counts, 0) === 1);
   expect(transport.nodes()[0]).toMatchObject({ online: false, starting: true, reason: 'starting' });
   await clock.advance(120_000);
-  const outcome = transport.run('de1', command('fine:1'), never);
+  const outcome = transport.run('de1', tcpCommand('fine:1'), never);
   Atomics.store(counts, 3, 1);
   Atomics.notify(counts, 3);
   expect(await outcome).toMatchObject({ status: 'up' });
@@ -203,7 +200,7 @@ test('a thread is not silent because we ourselves were held up: what it said mea
     // Only now is there a turn of the loop in which to read.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
+  expect(await transport.run('de1', tcpCommand('fine:1'), never)).toMatchObject({ status: 'up' });
   expect(Atomics.load(counts, 0)).toBe(1);
   await transport.close();
 });
@@ -213,7 +210,7 @@ test('a check tells when it began in the thread', async () => {
   const transport = createThreadTransport({ nodes, module: realModule, clock: systemClock, log });
   const starts: number[] = [];
   const before = Date.now();
-  await transport.run('de1', command('127.0.0.1:9'), never, (at) => starts.push(at));
+  await transport.run('de1', tcpCommand('127.0.0.1:9'), never, (at) => starts.push(at));
   expect(starts).toHaveLength(1);
   expect(starts[0]).toBeGreaterThanOrEqual(before);
   expect(starts[0]).toBeLessThanOrEqual(Date.now());
@@ -234,7 +231,7 @@ const assigned = (name: string, host: string, everyMs = 1_000): AssignedTarget =
   name,
   revision: 'one',
   schedule: { kind: 'every', everyMs },
-  ...command(host),
+  ...tcpCommand(host),
 });
 
 test('a thread watches what it is assigned by itself, before it has started, and again after it was lost', async () => {

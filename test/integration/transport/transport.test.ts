@@ -7,6 +7,7 @@ import type { Transport } from '#service/ports.ts';
 import { joinTransports } from '#service/runs.ts';
 import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
+import { tcpCommand } from '../../support/node-command.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { quiet, startHub, startNode } from '../../support/remote-nodes.ts';
@@ -14,9 +15,6 @@ import { agentOptions, misbehavingModule, realModule } from '../../support/threa
 import { nodeInfo } from '../../support/votes.ts';
 
 const never = new AbortController().signal;
-const command = (host: string) =>
-  ({ spec: CheckSpec.parse({ type: 'tcp', host }), policy: 'private', deadlineMs: 5_000 }) as const;
-
 interface Opened extends AsyncDisposable {
   readonly transport: Transport;
 }
@@ -69,7 +67,7 @@ const threads: Implementation = {
       transport,
       heard: () => Atomics.load(new Int32Array(shared), 2),
       aborted: () => Atomics.load(new Int32Array(shared), 1),
-      end: () => void transport.run('de1', command('dies:1'), never),
+      end: () => void transport.run('de1', tcpCommand('dies:1'), never),
       [Symbol.asyncDispose]: () => transport.close(),
     };
   },
@@ -137,14 +135,14 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
     const listener = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const { port } = listener.address() as { port: number };
-    const outcome = await transport.run('de1', command(`127.0.0.1:${port}`), never);
+    const outcome = await transport.run('de1', tcpCommand(`127.0.0.1:${port}`), never);
     expect(outcome).toMatchObject({ status: 'up', address: '127.0.0.1' });
     expect(outcome.seconds).toBeGreaterThan(0);
     const status = transport.nodes().find(({ info }) => info.name === 'de1');
     expect(status).toMatchObject({ online: true, reason: null, capabilities: { tcp: { able: true } } });
     listener.close();
     await once(listener, 'close');
-    expect(await transport.run('de1', command(`127.0.0.1:${port}`), never)).toMatchObject({
+    expect(await transport.run('de1', tcpCommand(`127.0.0.1:${port}`), never)).toMatchObject({
       status: 'down',
       failure: { source: 'target', code: 'refused' },
     });
@@ -152,7 +150,7 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
 
   test.skipIf(obstacle !== null)('what a command may reach is narrowed by the node, never widened', async () => {
     await using opened = await real('public');
-    expect(await opened.transport.run('de1', command('127.0.0.1:9'), never)).toMatchObject({
+    expect(await opened.transport.run('de1', tcpCommand('127.0.0.1:9'), never)).toMatchObject({
       status: 'unknown',
       failure: { source: 'node', code: 'forbidden' },
     });
@@ -160,7 +158,7 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
 
   test.skipIf(obstacle !== null)('a node that is not there is a node fault', async () => {
     await using opened = await scripted();
-    expect(await opened.transport.run('fr9', command('fine:1'), never)).toMatchObject({
+    expect(await opened.transport.run('fr9', tcpCommand('fine:1'), never)).toMatchObject({
       status: 'unknown',
       failure: { source: 'node', code: 'gone', message: 'there is no node "fr9"' },
     });
@@ -169,8 +167,8 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
   test.skipIf(obstacle !== null)('a node that ends in mid-check ends its checks as node faults', async () => {
     await using opened = await scripted();
     const { transport, heard, end } = opened;
-    expect(await transport.run('de1', command('fine:1'), never)).toMatchObject({ status: 'up' });
-    const silent = transport.run('de1', command('is-silent:1'), never);
+    expect(await transport.run('de1', tcpCommand('fine:1'), never)).toMatchObject({ status: 'up' });
+    const silent = transport.run('de1', tcpCommand('is-silent:1'), never);
     await eventually(30_000, () => expect(heard()).toBe(2));
     end();
     expect(await silent).toMatchObject({ status: 'unknown', failure: { source: 'node', code: 'gone' } });
@@ -180,9 +178,9 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
   test.skipIf(obstacle !== null)('a caller that gives up gets the reason, and the node hears of it', async () => {
     await using opened = await scripted();
     const { transport, heard, aborted } = opened;
-    await transport.run('de1', command('fine:1'), never);
+    await transport.run('de1', tcpCommand('fine:1'), never);
     const stop = new AbortController();
-    const running = transport.run('de1', command('is-silent:1'), stop.signal);
+    const running = transport.run('de1', tcpCommand('is-silent:1'), stop.signal);
     const rejected = expect(running).rejects.toThrow('enough');
     await eventually(30_000, () => expect(heard()).toBe(2));
     stop.abort(new Error('enough'));
@@ -224,7 +222,7 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
   test.skipIf(obstacle !== null)('a caller that has given up before asks nothing', async () => {
     await using opened = await scripted();
     const given = AbortSignal.abort(new Error('enough'));
-    await expect(opened.transport.run('de1', command('fine:1'), given)).rejects.toThrow('enough');
+    await expect(opened.transport.run('de1', tcpCommand('fine:1'), given)).rejects.toThrow('enough');
   });
 });
 
