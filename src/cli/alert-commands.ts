@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { deliveryNumbers } from './option-values.ts';
 import type { CommandContext } from './command-context.ts';
 
 /** The commands about messages: trying out how people are told, and looking after what could not be delivered. */
@@ -23,7 +24,7 @@ export function addAlertCommands(
   deliveries
     .command('retry')
     .description('try dead messages again')
-    .argument('[number...]', 'numbers of messages, as the list shows them')
+    .argument('[number...]', 'numbers of messages, as the list shows them', deliveryNumbers, [])
     .addOption(configOption)
     .option('--all', 'every dead one')
     .option('--json', 'print JSON')

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { endsWithin, systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { systemRandom } from '#kernel/random.ts';
-import { formatDuration, parseDuration } from '#kernel/units.ts';
 import { isWebUrl } from '#kernel/url.ts';
 import { callUntilHeard } from './beat-call.ts';
 import { runCommand } from './beat-command.ts';
 import { jsonText } from './json.ts';
+import { durationOf } from './option-values.ts';
 import type { CommandContext } from './command-context.ts';
 
 const startMs = 2_000;
@@ -79,12 +79,6 @@ function newBeat({ name, address, secret_hash }: MadeBeat): string {
     `${name}: { check: heartbeat, every: 1d, grace: 1h, secret_hash: ${secret_hash} }`,
     '',
   ].join('\n');
-}
-
-function durationOf(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null) throw new InvalidArgumentError(`expected a duration, such as ${formatDuration(300_000)}.`);
-  return ms;
 }
 
 async function addressOf(job: string, folder: string): Promise<string> {

@@ -1,7 +1,8 @@
 import type { Command, Option } from 'commander';
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { ask, type DaemonOptions, momentOf } from './ask.ts';
+import { ask, type DaemonOptions } from './ask.ts';
+import { durationText, momentText } from './option-values.ts';
 import { paintOf } from './paint.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
@@ -47,10 +48,11 @@ export function addControlCommands(
     .command('add')
     .description('begin to hold back; checks go on, and what still fails at the end is told then')
     .argument('<target...>', 'names of targets, or all')
-    .requiredOption('--for <duration>', 'for how long, such as 2h')
+    .requiredOption('--for <duration>', 'for how long, such as 2h', durationText)
     .option(
       '--from <time>',
       'when it begins: 2026-12-24T22:00, with Z or an offset for another zone than this machine; default: now',
+      momentText,
     )
     .requiredOption('--why <words>', 'why, for those who look later')
     .addOption(configOption)
@@ -101,7 +103,7 @@ async function addSilence(
   }: DaemonOptions & Readonly<Record<'for' | 'why', string>> & { readonly from?: string },
   context: CommandContext,
 ): Promise<number> {
-  const begin = from === undefined ? {} : { from: momentOf('--from', from) };
+  const begin = from === undefined ? {} : { from };
   const body = { targets: targets.includes('all') ? 'all' : targets, for: duration, why, ...begin };
   const { silence } = await ask(options, context, Silenced, '/-/silences', body);
   if (options.json !== true)
@@ -132,8 +134,7 @@ async function listIncidents(path: DaemonOptions, context: CommandContext): Prom
   if (path.json === true) return 0;
   const paint = paintOf(context);
   const rows = incidents.map(({ id, severity, cause, held, acknowledged, deliveries }) => {
-    const told = deliveries.length === 0 ? 'nobody to tell' : 'told';
-    const state = acknowledged === null ? (held ?? told) : `acknowledged: ${acknowledged}`;
+    const state = acknowledged === null ? (held ?? toldOf(deliveries)) : `acknowledged: ${acknowledged}`;
     return [paint(severity, id), singleLine(state, 60), singleLine(cause, 80)];
   });
   context.print(
@@ -152,6 +153,14 @@ async function listIncidents(path: DaemonOptions, context: CommandContext): Prom
   const head = ['incident', 'news', 'to', 'state', 'at', 'last error'];
   if (news.length > 0) context.print(`\n${lines(alignRows([head, ...news]))}`);
   return 0;
+}
+
+/** Whether somebody was told of an incident. */
+export function toldOf(deliveries: readonly Pick<z.output<typeof Told>, 'state'>[]): string {
+  const isAny = (...states: readonly string[]) => deliveries.some(({ state }) => states.includes(state));
+  if (deliveries.length === 0) return 'nobody to tell';
+  if (isAny('sent', 'merged')) return 'told';
+  return isAny('pending') ? 'to be told' : 'could not be told';
 }
 
 async function acknowledge(

@@ -51,17 +51,15 @@ export async function listDeliveries(
 
 /** Has the running daemon try deliveries again: those with these numbers, or all dead ones. */
 export async function retryDeliveries(
-  ids: readonly string[],
+  ids: readonly number[],
   { config: path, all, json }: { readonly config: string; readonly all?: boolean; readonly json?: boolean },
   context: CommandContext,
 ): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
-  const wrong = ids.find((id) => !/^[1-9]\d{0,14}$/.test(id));
-  if (wrong !== undefined) throw new WatchpostError('usage', `"${wrong}" is not the number of a delivery`);
   if (ids.length > 0 === (all === true)) {
     throw new WatchpostError('usage', 'name deliveries by their numbers, or say --all for every dead one');
   }
-  const body = all === true ? { all: true } : { ids: ids.map(Number) };
+  const body = all === true ? { all: true } : { ids };
   const { retried } = Retried.parse(await askDaemon(config, '/-/deliveries/retry', body));
   if (json === true) context.print(jsonText({ retried }));
   else context.print(`${retried} ${retried === 1 ? 'delivery is' : 'deliveries are'} tried again now\n`);

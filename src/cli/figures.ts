@@ -9,6 +9,11 @@ export function percent(ratio: number | null): string {
   return `${(Math.floor(ratio * 100 * scale + 1e-9) / scale).toFixed(digits)}%`;
 }
 
+/** How many targets are up, as the beginning of a sentence. */
+export function upOf(up: number, all: number): string {
+  return `${up} of ${all} ${all === 1 ? 'target' : 'targets'} ${up === 1 || all === 1 ? 'is' : 'are'} up`;
+}
+
 export function seconds(value: number | undefined): string {
   return value === undefined ? '-' : formatSeconds(value);
 }

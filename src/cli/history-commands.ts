@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { momentText, monthText, pastMoment } from './option-values.ts';
 import type { CommandContext } from './command-context.ts';
 
 /** The commands that read the history in the database, and look after its file. The daemon may run meanwhile, and need not. */
@@ -23,8 +24,12 @@ export function addHistoryCommands(
     .description('show how a target was')
     .argument('<target>', 'its name')
     .addOption(configOption)
-    .option('--since <when>', 'from when: a duration such as 30d, or a date such as 2026-10-01', '24h')
-    .option('--until <when>', 'until when: a duration ago, or a date; default: now')
+    .option(
+      '--since <when>',
+      'from when: a duration such as 30d, or a date such as 2026-10-01; default: 24h',
+      pastMoment,
+    )
+    .option('--until <when>', 'until when: a duration ago, or a date; default: now', pastMoment)
     .addOption(new Option('--by <step>', 'a line for each of these').choices(['hour', 'day', 'week', 'node']))
     .option('--node <name>', 'as this node saw it')
     .addOption(new Option('--json', 'print JSON').conflicts('csv'))
@@ -37,7 +42,7 @@ export function addHistoryCommands(
     .command('report')
     .description('report how all targets were in a month')
     .addOption(configOption)
-    .option('--month <month>', 'the month (UTC), such as 2026-10; default: the last one that is over')
+    .option('--month <month>', 'the month (UTC), such as 2026-10; default: the last one that is over', monthText)
     .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
     .addOption(new Option('--json', 'print JSON, as --format json').conflicts('format'))
     .action(async ({ json, ...options }) => {
@@ -82,6 +87,7 @@ function addNoteCommands(
     .option(
       '--until <time>',
       'when it is taken down by itself: 2026-12-24T22:00, with Z or an offset for another zone than this machine',
+      momentText,
     )
     .addOption(configOption)
     .option('--json', 'print JSON')

@@ -5,7 +5,7 @@ import type { Budget, Figures, HistoryReader, NodeFigures } from '#history/reade
 import { dayMs, hourMs, type Span } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { describeDuration, parseDuration } from '#kernel/units.ts';
+import { describeDuration } from '#kernel/units.ts';
 import { formatSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds, sparkline } from './figures.ts';
 import { jsonText } from './json.ts';
@@ -15,8 +15,10 @@ import type { CommandContext } from './command-context.ts';
 
 export interface HistoryOptions {
   readonly config: string;
-  readonly since: string;
-  readonly until?: string;
+  /** Milliseconds since the epoch; default: a day ago. */
+  readonly since?: number;
+  /** Default: now. */
+  readonly until?: number;
   readonly by?: 'hour' | 'day' | 'week' | 'node';
   readonly node?: string;
   readonly json?: boolean;
@@ -33,8 +35,8 @@ export async function printHistory(target: string, options: HistoryOptions, cont
   using past = openPast(config, systemClock);
   const now = systemClock.now();
   const span = {
-    from: momentOf(options.since, now),
-    to: options.until === undefined ? now : momentOf(options.until, now),
+    from: options.since ?? now - dayMs,
+    to: options.until ?? now,
   };
   if (span.from >= span.to)
     throw new WatchpostError('usage', 'the time ends before it begins: look at --since and --until');
@@ -134,12 +136,4 @@ function csvOf(parts: readonly Part[]): string {
     ]),
   );
   return csvLine([...columns, ...more]) + lines.join('');
-}
-
-function momentOf(text: string, now: number): number {
-  const ago = parseDuration(text);
-  if (ago !== null) return now - ago;
-  const at = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(at)) return at;
-  throw new WatchpostError('usage', `"${text}": expected a duration such as 30d, or a date such as 2026-10-01`);
 }

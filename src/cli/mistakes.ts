@@ -36,8 +36,13 @@ class PatientCommand extends Command {
   override error(message: string, options?: Parameters<Command['error']>[1]): never {
     const isLast = options?.code === 'commander.unknownCommand' || this.#mistakes.length > 50;
     // What follows an unknown option may be its value.
-    const isGuess = options?.code === 'commander.excessArguments' && this.#unknown.length > 0;
-    if (!isGuess) this.#mistakes.push(message.replace(/^error: /, ''));
+    const isOfWords = options?.code === 'commander.excessArguments' || message.includes('command-argument value');
+    const isGuess = isOfWords && this.#unknown.length > 0;
+    // An option that lacks its value was told already.
+    const isTold = this.#mistakes.includes(
+      message.replace(/^error: required (.*) not specified$/, '$1 argument missing'),
+    );
+    if (!isGuess && !isTold) this.#mistakes.push(message.replace(/^error: /, ''));
     if (isLast) throw new WatchpostError('usage', this.#mistakes.join('\n'));
     // Commander goes on where this returns, which its types do not foresee.
     return undefined as never; // oxlint-disable-line typescript/no-unsafe-type-assertion

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
-import { ask, type DaemonOptions, momentOf } from './ask.ts';
+import { ask, type DaemonOptions } from './ask.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -18,7 +18,7 @@ export async function postNote(
   { page, until, ...options }: DaemonOptions & { readonly page: string; readonly until?: string },
   context: CommandContext,
 ): Promise<number> {
-  const end = until === undefined ? {} : { until: momentOf('--until', until) };
+  const end = until === undefined ? {} : { until };
   const { note } = await ask(options, context, z.object({ note: Note }), '/-/notes', { page, words, ...end });
   const length = note.until === null ? 'until it is taken down' : `until ${note.until}`;
   if (options.json !== true) context.print(`${note.id}  stands on the page ${note.page} ${length}\n`);

@@ -5,7 +5,6 @@ import { describeLeft } from '#history/budget.ts';
 import type { TargetFigures } from '#history/reader.ts';
 import type { Span } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
-import { WatchpostError } from '#kernel/errors.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from './figures.ts';
 import { jsonText } from './json.ts';
@@ -14,6 +13,7 @@ import type { CommandContext } from './command-context.ts';
 
 export interface ReportOptions {
   readonly config: string;
+  /** As `2026-10`; default: the last one that is over. */
   readonly month?: string;
   readonly format: 'text' | 'csv' | 'html' | 'json';
 }
@@ -157,9 +157,6 @@ function monthOf(asked: string | undefined, now: number): readonly [string, Span
   const today = new Date(now);
   const last = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - 1)).toISOString().slice(0, 7);
   const name = asked ?? last;
-  const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(name) ?? [];
-  if (month === undefined) throw new WatchpostError('usage', `"${name}": expected a month such as 2026-10`);
-  const from = Date.UTC(Number(year), Number(month) - 1);
-  if (from > now) throw new WatchpostError('usage', `${name} has not begun yet`);
-  return [name, { from, to: Date.UTC(Number(year), Number(month)) }];
+  const from = new Date(name);
+  return [name, { from: from.getTime(), to: Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1) }];
 }

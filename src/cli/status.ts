@@ -5,7 +5,7 @@ import type { HistoryReader, TargetNow } from '#history/reader.ts';
 import { dayMs, hourMs } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
-import { budgetJsonOf, jsonOf, percent, seconds, sparkline } from './figures.ts';
+import { budgetJsonOf, jsonOf, percent, seconds, sparkline, upOf } from './figures.ts';
 import { jsonText } from './json.ts';
 import { type Paint, paintOf } from './paint.ts';
 import { alignRows } from './table.ts';
@@ -69,7 +69,7 @@ function tableOf(
 ): string {
   const up = targets.filter(({ status }) => status === 'up').length;
   const bad = targets.filter(({ status }) => status === 'down' || status === 'partial');
-  const head = `${up} of ${targets.length} ${targets.length === 1 ? 'target is' : 'targets are'} up`;
+  const head = upOf(up, targets.length);
   const names = bad.map(({ name, status }) => `${name} is ${paint(status)}`).join(', ');
   const columns = ['target', 'state', 'for', 'up 24h', 'up 30d', 'budget', 'p95 24h', 'by the hour'];
   const lines = alignRows([columns, ...rows.map(({ cells }) => cells)]);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
+import { upOf } from './figures.ts';
 import type { Paint } from './paint.ts';
 import { alignRows } from './table.ts';
 
@@ -148,7 +149,7 @@ function sentenceOf(states: readonly State[]): string {
     const count = states.filter((one) => one.status === status).length;
     return count === 0 ? [] : [`${count} ${status === 'maintenance' ? 'in maintenance' : status}`];
   });
-  return [`${up} of ${states.length} ${states.length === 1 ? 'target is' : 'targets are'} up`, ...others].join(', ');
+  return [upOf(up, states.length), ...others].join(', ');
 }
 
 function footOf({ sort, filter, text, isTyping }: View): string {

@@ -55,6 +55,19 @@ describe('mistakes of a command line', () => {
     expect(code).toBe(2);
     for (const missing of ['--for <duration>', '--why <words>', "'target'"]) expect(err).toContain(missing);
   });
+
+  test.each([
+    { args: ['silence', 'add', 'shop', '--for', '5', '--from', 'tomorrow', '--why'], count: 3 },
+    { args: ['history', 'shop', '--since', 'yesterday', '--until', 'never', '--by', 'minute'], count: 3 },
+    { args: ['report', '--month', '2026-13', '--format', 'pdf'], count: 2 },
+    { args: ['deliveries', 'retry', 'x', '1', 'y'], count: 2 },
+    { args: ['deliveries', 'retry', '--stat', 'dead'], count: 1 },
+    { args: ['status', 'post', 'x', '--until', 'tomorrow', '--pge', 'status'], count: 2 },
+  ])('are those of values, too: $args', async ({ args, count }) => {
+    const { code, err } = await commandHere(args);
+    const mistakes = err.split('\n').filter((line) => line !== '' && !line.startsWith('('));
+    expect({ code, mistakes: mistakes.length }, err).toEqual({ code: 2, mistakes: count });
+  });
 });
 
 describe('without --config', () => {

@@ -41,7 +41,7 @@ test('status shows every target as it is now, and its exit code says that one is
   const { run } = await past();
   const { code, out, err } = await run('status');
   expect([code, err]).toEqual([1, '']);
-  expect(out).toMatch(/^1 of 2 targets are up; shop is down\n/);
+  expect(out).toMatch(/^1 of 2 targets is up; shop is down\n/);
   expect(out).toMatch(/^mail +up +\d+m.* 100\.00% +100\.00% +- +20 ms +·+█*/m);
   expect(out).toMatch(/^shop +down +\d.* \d+% +/m);
   const [, shop] = JSON.parse((await run('status', '--json')).out);
@@ -109,9 +109,9 @@ test('a report of this month has every target, the worst first, in four forms', 
 
 test.each([
   { args: ['history', 'nobody'], says: 'there is no target nobody' },
-  { args: ['history', 'shop', '--since', 'yesterday'], says: 'expected a duration such as 30d' },
+  { args: ['history', 'shop', '--since', 'yesterday'], says: 'Expected a duration such as 30d' },
   { args: ['history', 'shop', '--since', '1h', '--until', '2h'], says: 'ends before it begins' },
-  { args: ['report', '--month', '2026-13'], says: 'expected a month such as 2026-10' },
+  { args: ['report', '--month', '2026-13'], says: 'Expected a month such as 2026-10' },
   { args: ['report', '--month', '9999-01'], says: 'has not begun yet' },
 ])('$args is refused: $says', async ({ args, says }) => {
   const { run } = await past();

@@ -27,7 +27,9 @@ pages: { status: { targets: { shop: Shop } } }
     err: expect.stringContaining('there is no status page other; there are status'),
   });
   expect(await run('post', 'x', '--until', 'tomorrow')).toMatchObject({
-    err: expect.stringContaining('--until: "tomorrow" is not a time'),
+    err: expect.stringContaining(
+      "'--until <time>' argument 'tomorrow' is invalid. Expected a time such as 2026-12-24T22:00",
+    ),
   });
   expect(await read('/status')).toContain('We &lt;b&gt;move&lt;/b&gt;.');
   expect(await read('/status.atom')).toContain('<content>We &lt;b&gt;move&lt;/b&gt;.</content>');

@@ -24,7 +24,7 @@ const order = (view: Partial<View>) =>
 
 test('what is bad stands first, with what the nodes said, and nothing of it moves the cursor', () => {
   const lines = screenOf(look, plain);
-  expect(lines[0]).toBe('1 of 3 targets are up, 1 down, 1 unknown');
+  expect(lines[0]).toBe('1 of 3 targets is up, 1 down, 1 unknown');
   expect(lines[3]).toMatch(/^shop +down +1m +100 ms +0\/1 +connection refused/);
   expect(lines.join('')).not.toContain('\u{1b}');
   expect(tableOf(states, now, plain).slice(0, 4)).toEqual(lines.slice(0, 4));
