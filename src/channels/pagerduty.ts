@@ -30,7 +30,7 @@ export const pagerduty: ChannelType<'pagerduty', typeof Entry> = {
   problemsOf: ({ files }) =>
     files['routing_key_file'] === undefined || /^[\da-zA-Z]{32}$/.test(files['routing_key_file'].reveal())
       ? []
-      : [{ path: ['routing_key_file'], message: 'holds no integration key, which has 32 letters and digits' }],
+      : [{ path: ['routing_key_file'], message: 'holds no integration key (32 letters and digits)' }],
   policyOf: eachOnItsOwn,
   open: (environment, contacts) => createHttpChannel({ name: 'pagerduty', environment, contacts, send }),
 };

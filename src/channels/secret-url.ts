@@ -22,7 +22,7 @@ export function urlKeys(hint: string) {
 /** Refuses an entry without an address, and one with two. */
 export function needsOneUrl({ url, url_file: file }: UrlKeys, context: z.RefinementCtx): void {
   if (url !== undefined && file !== undefined) {
-    context.addIssue({ code: 'custom', path: ['url_file'], message: 'is one too many: url is set' });
+    context.addIssue({ code: 'custom', path: ['url_file'], message: 'cannot be set together with url' });
   }
   if (url === undefined && file === undefined) {
     context.addIssue({ code: 'custom', path: ['url'], message: 'is missing: set url or url_file' });

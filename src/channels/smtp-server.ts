@@ -68,7 +68,8 @@ export const Smtp = z
   .superRefine(({ username, password, password_file }, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     const has = password !== undefined || password_file !== undefined;
-    if (password !== undefined && password_file !== undefined) say('password_file', 'is one too many: password is set');
+    if (password !== undefined && password_file !== undefined)
+      say('password_file', 'cannot be set together with password');
     if (username === undefined && has) say('username', 'is missing: a password needs one');
     if (username !== undefined && !has) say('password', 'is missing: set password or password_file, or drop username');
   }, always);

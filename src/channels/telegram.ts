@@ -41,7 +41,7 @@ export const telegram: ChannelType<'telegram', typeof Entry> = {
   problemsOf: ({ files }) =>
     files['token_file'] === undefined || form.test(files['token_file'].reveal())
       ? []
-      : [{ path: ['token_file'], message: 'holds no token of a bot, such as 123456:ABC-DEF...' }],
+      : [{ path: ['token_file'], message: 'holds no bot token, such as 123456:ABC-DEF...' }],
   open: (environment, contacts) => createHttpChannel({ name: 'telegram', environment, contacts, send }),
 };
 

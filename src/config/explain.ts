@@ -99,7 +99,7 @@ function shown(issue: Issue, { value, expanded, spot }: Located, path: Path): st
 }
 
 const kinds: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'text',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -125,7 +125,7 @@ function word(issue: RawIssue): string {
     case 'too_big':
       return wordBound(issue.origin, 'at most', Number(issue.maximum));
     case 'invalid_format':
-      return `expected ${formats[issue.format] ?? `a text of the form ${issue.pattern ?? issue.format}`}`;
+      return `expected ${formats[issue.format] ?? `text of the form ${issue.pattern ?? issue.format}`}`;
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     default:

@@ -23,7 +23,7 @@ export const ForeignService = z
   })
   .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
     path: ['token_file'],
-    error: 'is one too many: token is set',
+    error: 'cannot be set together with token',
     ...always,
   });
 export type ForeignService = z.output<typeof ForeignService>;
@@ -56,9 +56,9 @@ export function foreignServiceProblems(root: Located): readonly Problem[] {
   const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
   return [
     ...(has('nodes')
-      ? [problemAt(root, ['nodes'], 'has no use beside service.url: the nodes are those of that service')]
+      ? [problemAt(root, ['nodes'], 'is not used with service.url: the nodes are those of that service')]
       : []),
-    ...(has('targets') ? [] : [problemAt(root, ['targets'], 'is missing: service.url is of use to targets only')]),
+    ...(has('targets') ? [] : [problemAt(root, ['targets'], 'is missing: service.url is of use only with targets')]),
   ];
 }
 
@@ -75,8 +75,8 @@ export function inexpressibleProblems(
   return inexpressibleOptions(target.spec).map((option) => problemAt(root, ['targets', target.name, option], message));
 }
 
-const notThere = 'cannot be asked of the check service at service.url';
-const orOwnNodes = 'leave out service, since nodes of your own can do it';
+const notThere = 'is more than the check service at service.url can do';
+const orOwnNodes = 'take out service, since nodes of your own can do it';
 
 /** The options of a spec that the interface has no word for: all that differ from their defaults. */
 export function inexpressibleOptions(spec: CheckSpec): readonly string[] {

@@ -34,11 +34,11 @@ function complainOfTimes(entry: Times, context: z.RefinementCtx): void {
   const has = (key: keyof typeof entry) => entry[key] !== undefined;
   if (!has('cron') && !has('from') && !has('to')) return say('cron', 'is missing: cron and duration, or from and to');
   for (const key of ['from', 'to'] as const) {
-    if (has('cron') && has(key)) say(key, 'is one too many: cron is set');
+    if (has('cron') && has(key)) say(key, 'cannot be set together with cron');
     else if (!has('cron') && !has(key)) say(key, 'is missing: a time that comes once has from and to');
   }
   for (const key of ['timezone', 'duration'] as const) {
-    if (!has('cron') && has(key)) say(key, 'is of use with cron only, and there is none');
+    if (!has('cron') && has(key)) say(key, 'needs cron, and there is none');
   }
   if (has('cron') && !has('duration')) say('duration', 'is missing: how long does it take each time?');
   if (entry.from !== undefined && entry.to !== undefined && entry.to <= entry.from) say('to', 'must be after from');

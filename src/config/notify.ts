@@ -55,7 +55,7 @@ const policy = {
 /** Somebody who is told: at least one channel, and how they want to be told. */
 export const Notify = z.strictObject({ ...ways, ...policy }).superRefine((entry, context) => {
   if (names.some((name) => Object.hasOwn(entry, name))) return;
-  context.addIssue({ code: 'custom', message: `names no way to reach them: add ${oneOf(names)}` });
+  context.addIssue({ code: 'custom', message: `has no way to reach anybody: add ${oneOf(names)}` });
 }, always);
 export type Notify = z.output<typeof Notify>;
 

@@ -24,7 +24,7 @@ const Token = z
   .superRefine(({ hash, hash_file }, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     if (hash === undefined && hash_file === undefined) say('hash', `is missing: ${hashHint}`);
-    if (hash !== undefined && hash_file !== undefined) say('hash_file', 'is one too many: hash is set');
+    if (hash !== undefined && hash_file !== undefined) say('hash_file', 'cannot be set together with hash');
   }, always);
 
 const perMinute = (count: number) => ({ count, perMs: 60_000 });
@@ -68,7 +68,7 @@ export const OwnService = z.strictObject({
     .array(Token)
     .max(1_000)
     .refine((tokens) => new Set(tokens.map(({ name }) => name)).size === tokens.length, {
-      error: 'two tokens bear the same name',
+      error: 'two tokens have the same name',
     })
     .default([])
     .describe('Who may start checks: each sends its token as "Authorization: Bearer <token>".'),

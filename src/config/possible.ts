@@ -36,9 +36,9 @@ function countOf(choice: ConfigFile['defaults']['nodes'], nodes: number | null):
 
 function tooMany(name: string, rule: Rule, target: string, nodes: number | null, root: Located): readonly Problem[] {
   if (nodes === null) return [];
-  const are = nodes === 1 ? 'is one' : `are ${nodes}`;
+  const has = nodes === 1 ? 'one' : String(nodes);
   const say = (key: string, count: number) => {
-    const message = `can never come true: it asks for ${count} nodes, but for ${target} there ${are}`;
+    const message = `can never come true: it needs ${count} nodes, but ${target} has ${has}`;
     return problemAt(root, ['rules', name, key], message);
   };
   const { threshold, quorum } = rule;

@@ -58,7 +58,7 @@ function dependencyProblems(root: Located, targets: ReadonlySet<string>): readon
     const circle = inCircle.has(name) ? null : circleFrom(name, edges);
     if (circle === null) continue;
     for (const one of circle) inCircle.add(one);
-    const message = `goes round in a circle: ${[...circle, name].join(' -> ')}`;
+    const message = `depends on itself: ${[...circle, name].join(' -> ')}`;
     problems.push({ place: placeOf(here.spot), path, message });
   }
   return problems;

@@ -49,7 +49,7 @@ function cronFault(pattern: string): CronFault | null {
     const alone = named.map((_, other) => (other === index ? part : '*')).join(' ');
     const field = named[index];
     if (field === undefined || (!part.includes('?') && compile(alone) !== null)) continue;
-    const message = `"${part}" is no ${field.name}: it takes ${field.range}, "*", lists "1,2", ranges "1-5" and steps "*/5"`;
+    const message = `"${part}" is not a valid ${field.name}: it takes ${field.range}, "*", lists "1,2", ranges "1-5" and steps "*/5"`;
     return { message, part };
   }
   const cron = compile(pattern);

@@ -48,7 +48,8 @@ const User = z
   .superRefine(({ password_hash: hash, password_hash_file: file }, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     if (hash === undefined && file === undefined) say('password_hash', 'is missing: "watchpost users hash" makes one');
-    if (hash !== undefined && file !== undefined) say('password_hash_file', 'is one too many: password_hash is set');
+    if (hash !== undefined && file !== undefined)
+      say('password_hash_file', 'cannot be set together with password_hash');
     const fault = hash === undefined ? null : faultOfPasswordHash(hash);
     if (fault !== null) say('password_hash', fault);
   });

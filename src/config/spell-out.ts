@@ -52,7 +52,7 @@ function oneForEachHost(
   const path = ['targets', name, 'hosts'];
   if (hosts === undefined) return new Map([[name, target]]);
   const say = (message: string) => (problems.push(problemAt(root, path, message)), new Map<string, Located>());
-  if (target.children.has('host')) return say('is one too many: host is set');
+  if (target.children.has('host')) return say('cannot be set together with host');
   if (hosts.children.size === 0) return say('expected a list of hosts, or a map of names to hosts');
   const made = new Map<string, Located>();
   for (const [key, host] of hosts.children) {

@@ -146,8 +146,8 @@ function formOf(check: AnyCheck) {
     })
     .superRefine(({ every, cron, timezone }, context) => {
       const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      if (every !== undefined && cron !== undefined) say('cron', 'is one too many: every is set');
-      if (timezone !== undefined && cron === undefined) say('timezone', 'is of use with cron only, and there is none');
+      if (every !== undefined && cron !== undefined) say('cron', 'cannot be set together with every');
+      if (timezone !== undefined && cron === undefined) say('timezone', 'needs cron, and there is none');
     }, always)
     .describe(summary);
 }

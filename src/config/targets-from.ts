@@ -32,7 +32,7 @@ export const TargetSource = z
   .superRefine(({ files, url }, context) => {
     const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     if (files === undefined && url === undefined) say('files', 'is missing: set files or url');
-    if (files !== undefined && url !== undefined) say('url', 'is one too many: files is set');
+    if (files !== undefined && url !== undefined) say('url', 'cannot be set together with files');
   }, always);
 export type TargetSource = z.output<typeof TargetSource>;
 

@@ -112,12 +112,7 @@ class Walk {
       }
       const name = key.source ?? String(key.value);
       if (name === '__proto__') {
-        this.#fault(
-          spot,
-          spot,
-          [...path, name],
-          'is a word of the language that Watchpost is written in: take another',
-        );
+        this.#fault(spot, spot, [...path, name], 'is a reserved word: take another');
         continue;
       }
       if (name === '<<' && key.type === 'PLAIN') {
@@ -192,7 +187,7 @@ function syntaxProblems(errors: readonly YAMLError[], text: Text): readonly Prob
   return [...byLine.values()];
 }
 
-const noColon = 'not valid YAML: expected "key: value" here; is a ":" missing, or the blank after it?';
+const noColon = 'not valid YAML: expected "key: value" here; is a ":" missing, or the space after it?';
 
 function explainSyntax(error: YAMLError, { text, lines }: Text): string {
   const start = lines.lineStarts[lines.linePos(error.pos[0]).line - 1] ?? 0;
@@ -214,9 +209,9 @@ function explainSyntax(error: YAMLError, { text, lines }: Text): string {
     case 'BLOCK_AS_IMPLICIT_KEY':
       return 'not valid YAML: a second ": " on this line, or a next line indented too far; text with ": " needs quotes';
     case 'BAD_SCALAR_START':
-      return `a text that begins with ${text.slice(error.pos[0], error.pos[0] + 1)} needs quotes`;
+      return `text that begins with ${text.slice(error.pos[0], error.pos[0] + 1)} needs quotes`;
     case 'UNEXPECTED_TOKEN':
-      return `not valid YAML: ${singleLine(error.message)}; a text that begins with * & ! | > or % needs quotes`;
+      return `not valid YAML: ${singleLine(error.message)}; text that begins with * & ! | > or % needs quotes`;
     default:
       return `not valid YAML: ${singleLine(error.message)}`;
   }

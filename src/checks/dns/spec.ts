@@ -74,7 +74,7 @@ export type Protocol = z.infer<typeof Protocol>;
 // A scheme is taken for what it says nowhere else: better none than one that is passed over.
 function serverOf({ scheme, name, port, path }: Endpoint): string | { readonly message: string } {
   if (scheme === 'https' || scheme === 'tls' || path !== null)
-    return { message: 'is to be a name or an address with or without a port: "protocol" and "path" say the rest' };
+    return { message: 'must be a name or an address, with or without a port: "protocol" and "path" say the rest' };
   return port === null ? name : formatHostPort(name, port);
 }
 
@@ -111,8 +111,8 @@ export const Spec = z
     const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     const isEncrypted = spec.protocol === 'tls' || spec.protocol === 'https';
     if (isEncrypted && spec.resolver === undefined) say('resolver', `is missing: "${spec.protocol}" needs one`);
-    if (spec.path !== undefined && spec.protocol !== 'https') say('path', 'is of use with "protocol: https" only');
-    if (spec.tls !== undefined && !isEncrypted) say('tls', 'is of use with "protocol: tls" or "https" only');
+    if (spec.path !== undefined && spec.protocol !== 'https') say('path', 'needs "protocol: https"');
+    if (spec.tls !== undefined && !isEncrypted) say('tls', 'needs "protocol: tls" or "https"');
     const asked = askedTypes(spec);
     for (const type of RecordType.options) {
       if (asked.includes(type) || type === 'CNAME') continue;

@@ -30,7 +30,7 @@ export const Spec = z
   })
   .refine(({ secret_hash, secret_file }) => secret_hash === undefined || secret_file === undefined, {
     path: ['secret_file'],
-    error: 'is one too many: secret_hash is set',
+    error: 'cannot be set together with secret_hash',
     ...always,
   });
 export type Spec = z.output<typeof Spec>;

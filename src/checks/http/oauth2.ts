@@ -50,6 +50,6 @@ export const OAuth2 = z
     if (client_secret === undefined && client_secret_file === undefined)
       say('client_secret', 'is missing: give it, or client_secret_file');
     if (client_secret !== undefined && client_secret_file !== undefined)
-      say('client_secret_file', 'is one too many: client_secret is set');
+      say('client_secret_file', 'cannot be set together with client_secret');
   });
 export type OAuth2 = z.output<typeof OAuth2>;

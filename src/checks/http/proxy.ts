@@ -20,7 +20,8 @@ export const Proxy = z
   })
   .superRefine(({ username, password, password_file }, context) => {
     const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (password !== undefined && password_file !== undefined) say('password_file', 'is one too many: password is set');
+    if (password !== undefined && password_file !== undefined)
+      say('password_file', 'cannot be set together with password');
     const hasPassword = password !== undefined || password_file !== undefined;
     if (hasPassword && username === undefined) say('username', 'is missing: there is a password');
     if (!hasPassword && username !== undefined) say('password', 'is missing: there is a username');

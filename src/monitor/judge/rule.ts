@@ -80,7 +80,7 @@ const Written = z
   .superRefine((written, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     const [first, ...more] = Object.keys(written).filter((key) => keys.includes(key));
-    for (const key of more) say(key, `is one too many: ${first} is set; a rule has one condition`);
+    for (const key of more) say(key, `cannot be set together with ${first}: a rule has one condition`);
     const kind = kindOf(kindNameOf(written));
     if (kind.isThreshold && written.nodes !== undefined)
       say('nodes', `is not for ${kind.key}, which says itself on how many nodes`);

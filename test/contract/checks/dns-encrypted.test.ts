@@ -176,8 +176,8 @@ test.each(['tls', 'https'])(
 
 test.each([
   [{ protocol: 'tls' }, 'is missing: "tls" needs one'],
-  [{ protocol: 'udp', resolver: 'a.example', path: '/q' }, 'is of use with "protocol: https" only'],
-  [{ protocol: 'tcp', resolver: 'a.example', tls: {} }, 'is of use with "protocol: tls" or "https" only'],
+  [{ protocol: 'udp', resolver: 'a.example', path: '/q' }, 'needs "protocol: https"'],
+  [{ protocol: 'tcp', resolver: 'a.example', tls: {} }, 'needs "protocol: tls" or "https"'],
   [{ resolver: 'https://a.example/dns-query' }, '"protocol" and "path" say the rest'],
 ])('%j is refused', (options, message) => {
   const parsed = Spec.safeParse({ type: 'dns', host: 'www.example.com', ...options });

@@ -256,7 +256,7 @@ test('config check says what came of each address', async () => {
 test.each([
   ['{ check: tcp }', 'targets_from.ssh.files: is missing: set files or url'],
   ['{ url: "ftp://x/", check: tcp }', 'expected an address that lists targets'],
-  ['{ url: "http://x/", files: a.json, check: tcp }', 'targets_from.ssh.url: is one too many: files is set'],
+  ['{ url: "http://x/", files: a.json, check: tcp }', 'targets_from.ssh.url: cannot be set together with files'],
   ['{ url: "http://x/", ask: { every: 1 }, check: tcp }', 'targets_from.ssh.ask.every: expected a duration'],
   ['{ url: "http://x/", ask: { token_file: none }, check: tcp }', 'targets_from.ssh.ask.token_file: cannot read'],
 ])('a mistake is told: %s', async (written, message) => {

@@ -31,11 +31,11 @@ test.each([
   ['mode: fsat', '1:7: mode: expected "fast" or "thorough" (found "fsat"; did you mean "fast"?)'],
   ['name: ""', '1:7: name: must not be empty (found "")'],
   ['name: long', '1:7: name: must have at most 3 characters (found "long")'],
-  ['code: xyz', '1:7: code: expected a text of the form /^[a-f]+$/ (found "xyz")'],
+  ['code: xyz', '1:7: code: expected text of the form /^[a-f]+$/ (found "xyz")'],
   ['deep: { url: here }', '1:14: deep.url: expected an URL, such as "https://example.com" (found "here")'],
   ['flag: yes', '1:7: flag: expected true or false (found "yes")'],
   ['list: [a, b]', '1:7: list: must have at most 1 entry'],
-  ['headers: { Authorization: 5 }', '1:27: headers.Authorization: expected a text: put it in quotes'],
+  ['headers: { Authorization: 5 }', '1:27: headers.Authorization: expected text: put it in quotes'],
 ])('%s is explained', (text, line) => {
   const { root } = readYaml({ file: 'x', text }, 0, {});
   const lines = validate(Options, root.value)
