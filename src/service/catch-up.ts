@@ -11,11 +11,11 @@ export interface Absence {
   isOver(): boolean;
 }
 
-/** Rounds of the time of an absence that were stored as history, and not judged. Times are those when the first and the last was due. */
+/** What was seen during an absence and stored as history, but not judged. Times are those when the first and the last of it was due. */
 export interface Unjudged {
   readonly from: number;
   readonly until: number;
-  readonly rounds: number;
+  /** Of how many targets. */
   readonly targets: number;
 }
 
@@ -58,7 +58,10 @@ export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: Catch
   const began = clock.elapsed();
   let state: 'gathering' | 'judging' | 'over' = absence === null ? 'over' : 'gathering';
   const judged = new Set<string>();
-  const unjudged = new Map<string, RoundKey>();
+  // Of days without a hub millions of votes may come: none is remembered by itself.
+  const targetsUnjudged = new Set<string>();
+  let from = Number.POSITIVE_INFINITY;
+  let until = Number.NEGATIVE_INFINITY;
   let isTold = false;
 
   async function judge(targets: readonly TargetRounds[]): Promise<void> {
@@ -82,22 +85,21 @@ export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: Catch
   }
 
   function note(round: RoundKey): void {
-    const name = formatRunName(round);
-    if (!isTold && !judged.has(name)) unjudged.set(name, round);
+    if (isTold || judged.has(formatRunName(round))) return;
+    targetsUnjudged.add(round.target);
+    from = Math.min(from, round.dueAt);
+    until = Math.max(until, round.dueAt);
   }
 
   function tell(): void {
     isTold = true;
     judged.clear();
-    const dues = [...unjudged.values()].map(({ dueAt }) => dueAt);
-    if (dues.length === 0) return;
-    const from = dues.reduce((first, due) => Math.min(first, due));
-    const until = dues.reduce((last, due) => Math.max(last, due));
-    const targets = new Set([...unjudged.values()].map(({ target }) => target)).size;
-    unjudged.clear();
+    const targets = targetsUnjudged.size;
+    targetsUnjudged.clear();
+    if (targets === 0) return;
     const [at, to] = [from, until].map((moment) => new Date(moment).toISOString());
-    log.warn({ rounds: dues.length, targets, from: at, until: to }, 'rounds are stored unjudged');
-    if (until - from >= worthTellingMs) onUnjudged({ from, until, rounds: dues.length, targets });
+    log.warn({ targets, from: at, until: to }, 'what nodes saw is stored unjudged');
+    if (until - from >= worthTellingMs) onUnjudged({ from, until, targets });
   }
 
   return {

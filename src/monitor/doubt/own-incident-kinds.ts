@@ -39,7 +39,6 @@ export interface Trouble {
 export interface Unjudged {
   readonly from: number;
   readonly until: number;
-  readonly rounds: number;
   readonly targets: number;
 }
 
@@ -138,7 +137,7 @@ export function connectivityIncident(
   });
 }
 
-export function backlogIncident({ from, rounds, targets }: Unjudged, now: number): Incident {
+export function backlogIncident({ from, targets }: Unjudged, now: number): Incident {
   const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
   return {
     ...common,
@@ -152,7 +151,7 @@ export function backlogIncident({ from, rounds, targets }: Unjudged, now: number
       'it could not be judged within a minute of the start; it is in the history, and what began and ended then is not told',
     startedAt: from,
     openedAt: now,
-    cause: `${count(rounds, 'round')} of ${count(targets, 'target')} came too late to be judged`,
+    cause: `what was seen of ${count(targets, 'target')} came too late to be judged`,
   };
 }
 

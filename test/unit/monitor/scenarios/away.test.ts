@@ -337,7 +337,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
         ],
         [
           "Cause",
-          "40 rounds of 4 targets came too late to be judged",
+          "what was seen of 4 targets came too late to be judged",
         ],
         [
           "Rule",
@@ -359,9 +359,9 @@ test('what comes too late to be judged is in the history, and one mail says of w
   expect(incident?.startedAt).toBeGreaterThan(goneAt);
   expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + minute);
   expect(incident?.endedAt).toBeLessThanOrEqual(goneAt + 10 * minute);
-  expect(incident?.cause).toBe('40 rounds of 4 targets came too late to be judged');
+  expect(incident?.cause).toBe('what was seen of 4 targets came too late to be judged');
   expect(late.filter(({ dueAt }) => dueAt > goneAt && dueAt <= goneAt + 10 * minute)).toHaveLength(120);
-  expect(lines.filter(({ msg }) => msg === 'rounds are stored unjudged')).toHaveLength(1);
+  expect(lines.filter(({ msg }) => msg === 'what nodes saw is stored unjudged')).toHaveLength(1);
   await whole.clock.advance(20 * minute);
   expect(channel.subjects).toHaveLength(1);
 });
