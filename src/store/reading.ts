@@ -22,8 +22,8 @@ export function openForReading(path: string): OpenForReading {
   try {
     requireSchema(database, path);
     database.exec('BEGIN');
-    const newest = readNewestSpells(database);
     const parts = readHistoryParts(database);
+    const newest = readNewestSpells(database, parts.marks.get('hours_until'));
     const source = createHistorySource({ ...parts, database, newest: () => newest });
     return { source, [Symbol.dispose]: () => void database.close() };
   } catch (error) {

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { follow, type RoundVerdict, type Spell, type TargetStatus } from '#history/spells.ts';
-import { hourMs } from '#history/span.ts';
 
 export interface SpellRow {
   readonly targetId: number;
@@ -50,8 +49,8 @@ export interface SpellLog {
   newest(): ReadonlyMap<number, Spell>;
 }
 
-export function createSpellLog(database: Database.Database): SpellLog {
-  const kept = new Map(readNewestSpells(database));
+export function createSpellLog(database: Database.Database, sealedUntil: number): SpellLog {
+  const kept = new Map(readNewestSpells(database, sealedUntil));
   const pending = new Map<number, Spell>();
   const unwritten = new Set<number>();
   // What `flushSome` has still to write before it is through once.
@@ -100,10 +99,10 @@ export function createSpellLog(database: Database.Database): SpellLog {
 }
 
 /**
- * The newest spell of each target. What the file says of its last round is written now and then only; the results that came since
- * then tell the rest, as no round that was stored after it ended another way.
+ * The newest spell of each target. What the file says of its last round is written when its hour is sealed only; the results that are
+ * not sealed tell the rest, as no round that was stored after it ended another way.
  */
-export function readNewestSpells(database: Database.Database): ReadonlyMap<number, Spell> {
+export function readNewestSpells(database: Database.Database, sealedUntil: number): ReadonlyMap<number, Spell> {
   const rows = database
     .prepare<[], SpellRow>(
       `SELECT ${spellColumns} FROM targets JOIN spells ON target_id = targets.id
@@ -111,12 +110,11 @@ export function readNewestSpells(database: Database.Database): ReadonlyMap<numbe
     )
     .all();
   if (rows.length === 0) return new Map();
-  const newestDue = database.prepare<[], number>('SELECT max(due_at) FROM results').pluck().get() ?? 0;
-  const since = Math.max(newestDue - 2 * hourMs, Math.min(...rows.map(({ lastAt }) => lastAt)));
+  const since = Math.max(sealedUntil, Math.min(...rows.map(({ lastAt }) => lastAt)));
   const lastDue = new Map(
     database
       .prepare<[number], { targetId: number; lastAt: number }>(
-        'SELECT target_id AS targetId, max(due_at) AS lastAt FROM results WHERE due_at > ? AND late_at IS NULL GROUP BY target_id',
+        'SELECT target_id AS targetId, max(due_at) AS lastAt FROM results WHERE due_at >= ? AND late_at IS NULL GROUP BY target_id',
       )
       .all(since)
       .map(({ targetId, lastAt }) => [targetId, lastAt]),

@@ -6,7 +6,7 @@ import type { HistoryReader, KnownTarget } from '#history/reader.ts';
 import type { ShownVerdict } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { closing, down, openAt, opening, round, start, tempFolder, up, vote } from '../support/store.ts';
+import { closing, down, leaveBehind, openAt, opening, round, start, tempFolder, up, vote } from '../support/store.ts';
 
 const minute = 60_000;
 
@@ -180,4 +180,24 @@ test('verdicts survive a restart, and a kill: the newest spell goes on where the
     await using again = openAt(file, clock);
     expect(await read(again)).toEqual(before);
   }
+});
+
+test('a kill while sealing is behind leaves the verdicts of a target as they were that had no round for hours', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 'watchpost.db');
+  const later = start + 5 * 60 * minute;
+  const clock = new FakeClock(new Date(later + minute).toISOString());
+  const span = { from: start, to: later, of: { target: 'shop' } };
+  const read = async (store: Store) =>
+    (await createReader({ source: store.history, targets: () => [], clock }).figures(span)).time;
+  await using store = openAt(path, clock);
+  await play(store, clock);
+  const stored = store.record(round('mail', later, { verdict: says('up') }));
+  await clock.advance(2_000);
+  await stored;
+  const before = await read(store);
+  expect(before).toMatchObject({ up: 8 * minute, down: 2 * minute });
+  leaveBehind(path, `${path}+`);
+  await using again = openAt(`${path}+`, clock);
+  expect(await read(again)).toEqual(before);
 });

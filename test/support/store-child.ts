@@ -1,4 +1,4 @@
-import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#kernel/clock.ts';
@@ -56,10 +56,20 @@ async function fillDisk(folder: string): Promise<void> {
   report({ full, stillFull, recorded, after: store.health(), due: store.dueDeliveries(start, 100).length });
 }
 
+/** Seals, converts and forgets all there is, a piece after the other, and says when it begins and when it is through. */
+async function seal(folder: string): Promise<void> {
+  const { end } = JSON.parse(readFileSync(join(folder, 'scene.json'), 'utf8')) as { readonly end: number };
+  const clock = { ...systemClock, now: () => end };
+  await using store = openAt(join(folder, 'watchpost.db'), clock);
+  process.stdout.write('working\n');
+  while (store.upkeep()) await sleep(0);
+  process.stdout.write('through\n');
+}
+
 function report(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-const scenes: Record<string, (folder: string) => Promise<void>> = { work, open, fillDisk };
+const scenes: Record<string, (folder: string) => Promise<void>> = { work, open, fillDisk, seal };
 const [, , scene = '', folder = ''] = process.argv;
 await scenes[scene]?.(folder);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { failed, failure, type Outcome } from '#checks/index.ts';
@@ -25,6 +25,11 @@ export function tempFolder(): TempFolder {
 
 export function openAt(path: string, clock: Clock, more: Partial<StoreOptions> = {}): Store {
   return openStore({ path, clock, log: quiet, pid: process.pid, ...more });
+}
+
+/** Copies what a process leaves of its database that is killed at this moment: nothing of what it has in memory. */
+export function leaveBehind(path: string, copy: string): void {
+  for (const end of ['', '-wal']) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
 }
 
 export const start = Date.parse('2026-01-01T00:00:00Z');

@@ -30,8 +30,8 @@ export function readHistoryParts(
 }
 
 export function openHistoryParts(database: Database.Database, retention: Retention): HistoryParts {
-  const spells = createSpellLog(database);
   const { marks, rows, late, recent } = readHistoryParts(database);
+  const spells = createSpellLog(database, marks.get('hours_until'));
   const prepareSealed = () => spells.flushSome();
   const onSealed = (until: number) => {
     spells.flush(until);

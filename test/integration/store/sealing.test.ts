@@ -9,7 +9,7 @@ import type { TargetStatus } from '#history/spells.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { down, openAt, round, start, tempFolder, unanswered, up, vote } from '../../support/store.ts';
+import { down, leaveBehind, openAt, round, start, tempFolder, unanswered, up, vote } from '../../support/store.ts';
 
 const minute = 60_000;
 const names = ['mail', 'shop'];
@@ -66,7 +66,7 @@ const steps = fc
     fc.array(
       fc.oneof(
         fc.record({ kind: fc.constant('seal' as const), pieces: fc.oneof(fc.nat(12), fc.nat(150)) }),
-        fc.record({ kind: fc.constant('restart' as const) }),
+        fc.record({ kind: fc.constant('restart' as const), isKilled: fc.boolean() }),
         late,
       ),
       { maxLength: 25 },
@@ -116,7 +116,7 @@ test('sealed history equals unsealed history for every query, wherever sealing i
     fc.asyncProperty(rounds, steps, spans, async (played, actions, asked) => {
       using folder = tempFolder();
       const clock = new FakeClock(new Date(start + 60 * hourMs).toISOString());
-      const path = join(folder.path, 'sealed.db');
+      let path = join(folder.path, 'sealed.db');
       await using plain = openAt(join(folder.path, 'plain.db'), clock);
       let sealed = openAt(path, clock);
       const reading = (store: Store) => createReader({ source: store.history, targets: () => known, clock });
@@ -130,7 +130,9 @@ test('sealed history equals unsealed history for every query, wherever sealing i
           if (action.kind === 'seal') {
             for (let piece = 0; piece < action.pieces; piece += 1) sealed.upkeep();
           } else if (action.kind === 'restart') {
+            if (action.isKilled) leaveBehind(path, `${path}+`);
             await sealed.close();
+            if (action.isKilled) path += '+';
             sealed = openAt(path, clock);
           } else {
             const of = played[action.of % played.length];
@@ -154,6 +156,7 @@ test('sealed history equals unsealed history for every query, wherever sealing i
         await sealed.close();
       }
     }),
-    { numRuns: 12 },
+    // A counterexample that takes long to shrink is told nevertheless.
+    { numRuns: 12, interruptAfterTimeLimit: 90_000 },
   );
 });
