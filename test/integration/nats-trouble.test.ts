@@ -23,7 +23,11 @@ describe.skipIf(obstacle !== null)(`trouble with NATS${obstacle === null ? '' : 
     const running = hub.transport.run('us1', tcpCommand('hangs:1'), never);
     await eventually(30_000, () => expect(node.local.commands).toHaveLength(1));
     await server.stop();
-    await eventually(30_000, () => expect(hub.transport.nodes()[0]).toMatchObject({ online: false }));
+    const reason = 'the hub has no connection to NATS';
+    await eventually(30_000, () => expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason }));
+    // Operators hear of more.
+    await eventually(30_000, () => expect(hub.transport.trouble()).toMatch(/^NATS cannot be reached: .*ECONNREFUSED/));
+    expect(hub.transport.nodes()[0]).toMatchObject({ reason });
     node.local.finish();
     await server.start();
     expect(await running).toEqual(measured);

@@ -26,6 +26,9 @@ export interface NatsTransportOptions extends Pick<RosterOptions, 'enrolled' | '
   readonly log: Log;
 }
 
+// The whole reason names hosts of ours: it is for the log and for operators, and this is for whoever may look at nodes and results.
+const unlinked = 'the hub has no connection to NATS';
+
 /** Nodes on other machines, reached through NATS. */
 export interface NatsTransport extends Transport {
   /** To be called once the results of a run are committed: from then on the nodes may forget them. */
@@ -97,9 +100,9 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     random,
     log,
     onUp: (up) => void roster.listed.then(() => up.isClosed() || openOn(up)),
-    onDown(reason) {
+    onDown() {
       for (const { info } of roster.statuses) watching.lost(info.name, null);
-      roster.disconnected(reason);
+      roster.disconnected(unlinked);
     },
     onRefused: () => {},
   });
@@ -126,7 +129,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
       await roster.arrival(name, signal);
       const obstacle = roster.find(name)?.obstacle ?? null;
       if (obstacle !== null) return gone(`the node is offline: ${obstacle}`);
-      if (connection.current === null) return gone(`the node cannot be reached: ${connection.reason}`);
+      if (connection.current === null) return gone(`the node cannot be reached: ${unlinked}`);
       return dispatch.run(connection.current, name, command, signal, onStarted);
     },
     assign: (name, assignment) => watching.assign(name, assignment),
