@@ -27,7 +27,7 @@ type Entry = z.output<typeof Entry>;
 const Said = z.object({
   ok: z.boolean(),
   description: z.string().optional(),
-  parameters: z.object({ retry_after: z.number().optional() }).optional(),
+  parameters: z.object({ retry_after: z.number().optional(), migrate_to_chat_id: z.int().optional() }).optional(),
   result: z.object({ message_id: z.int() }).optional(),
 });
 
@@ -50,8 +50,7 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
   const { chat, thread, api_url: api } = contact.entry;
   const url = `${api.replace(/\/+$/, '')}/bot${fileOf(contact, 'token_file').reveal()}/sendMessage`;
   const [firstChat, first] = beginningOf(message)?.split(' ') ?? [];
-  const json = {
-    chat_id: chat,
+  const content = {
     text: htmlOf(message),
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
@@ -61,7 +60,15 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
       ? { reply_parameters: { message_id: Number(first), allow_sending_without_reply: true } }
       : {}),
   };
-  return sending.send({ url, json }, (response) => receiptOf(response, chat, clock.now()));
+  let movedTo: number | null = null;
+  const post = async (to: string) =>
+    sending.send({ url, json: { chat_id: to, ...content } }, (response) => {
+      movedTo = parsed(Said, response)?.parameters?.migrate_to_chat_id ?? null;
+      return receiptOf(response, chat, clock.now());
+    });
+  const receipt = await post(chat);
+  // A group that became a supergroup has another id from then on.
+  return movedTo === null ? receipt : post(String(movedTo));
 }
 
 // Most of what is wrong with 400 is the chat or the rights in it, which people repair.
