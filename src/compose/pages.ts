@@ -1,4 +1,4 @@
-import { type CheckSpec, probedTypeNames } from '#checks/index.ts';
+import { checkOf, type CheckSpec, probedTypeNames } from '#checks/index.ts';
 import type { Checking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import type { ChangeStore } from '#history/changes.ts';
@@ -168,7 +168,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
       hasObjective: objective !== null,
       rules: rules.map(({ name: rule, rule: one }) => ({
         name: rule,
-        words: describeRule(one),
+        words: describeRule(one, checkOf(spec.type)),
         severity: one.severity,
       })),
     };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { CheckSpec, checkTypeNames } from '#checks/index.ts';
+import { checkOf, CheckSpec, checkTypeNames } from '#checks/index.ts';
 import { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { describeRule, Severity } from '#monitor/judge/rule.ts';
@@ -94,7 +94,7 @@ function outlineOfTarget(target: Target, secrets: string[]): OutlinedTarget {
         ...when,
         nodes: nodes.kind === 'named' ? nodes.names : nodes.kind === 'count' ? nodes.count : 'all',
         rules: Object.fromEntries(
-          rules.map(({ name: rule, rule: one }) => [rule, `${describeRule(one)} (${one.severity})`]),
+          rules.map(({ name: rule, rule: one }) => [rule, `${describeRule(one, checkOf(type))} (${one.severity})`]),
         ),
         notify: [...new Set(recipients.map((one) => one.notify))],
         objective:

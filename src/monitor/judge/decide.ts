@@ -197,7 +197,7 @@ function openIncident(
     wording: kindOf(rule.kind).wording,
     subject: `${target.spec.type} ${target.spec.host}`,
     labels: target.labels,
-    condition: describeRule(rule),
+    condition: describeRule(rule, checkOf(target.spec.type)),
     startedAt,
     openedAt: dueAt,
     endedAt: null,

@@ -177,12 +177,16 @@ export function needsObjective({ kind }: Pick<Rule, 'kind'>): boolean {
 /** The rule that is there without being written down. */
 export const defaultRules = { down: {} } as const satisfies Record<string, z.input<typeof Rule>>;
 
-/** The rule in words, for mails: `more than half of the nodes failing in 2 rounds in a row`. */
-export function describeRule(rule: Rule): string {
+/** The rule in words, for mails: `more than half of the nodes failing in 2 rounds in a row`; no node looks at a job. */
+export function describeRule(rule: Rule, { heard }: Pick<AnyCheck, 'heard'>): string {
   const { bad, of } = rule.rounds;
-  const rounds = bad === of ? `${bad} ${bad === 1 ? 'round' : 'rounds in a row'}` : `${bad} of ${of} rounds`;
   const kind = kindOf(rule.kind);
   const condition = kind.describe(rule.options);
+  if (heard !== null) {
+    const calls = bad === of ? (bad === 1 ? '' : `, ${bad} times in a row`) : `, ${bad} of ${of} times`;
+    return `${kind.isThreshold ? 'late, failed or running for too long' : condition}${calls}`;
+  }
+  const rounds = bad === of ? `${bad} ${bad === 1 ? 'round' : 'rounds in a row'}` : `${bad} of ${of} rounds`;
   if (kind.isAboutTarget === true) return `${condition}, in ${rounds}`;
   const nodes = describeThreshold(rule.threshold);
   return kind.isThreshold ? `${nodes} ${condition} in ${rounds}` : `${condition} at ${nodes}, in ${rounds}`;

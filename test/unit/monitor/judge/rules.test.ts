@@ -207,7 +207,16 @@ test.each([
   [{ ...expiring, rounds: 1 }, 'certificate ends within 14d at any node, in 1 round'],
   [changed, 'other answers than before at more than half of the nodes, in 2 rounds in a row'],
 ])('the rule %j in words', (written, words) => {
-  expect(describeRule(Rule.parse(written))).toBe(words);
+  expect(describeRule(Rule.parse(written), checkOf('tcp'))).toBe(words);
+});
+
+test.each([
+  [{ rounds: 1 }, 'late, failed or running for too long'],
+  [{ rounds: 2 }, 'late, failed or running for too long, 2 times in a row'],
+  [{ rounds: '2 of 3' }, 'late, failed or running for too long, 2 of 3 times'],
+  [{ latency: { above: '5m', statistic: 'last' }, rounds: 1 }, 'the time above 300.0 s'],
+])('the rule %j of a job in words, without nodes', (written, words) => {
+  expect(describeRule(Rule.parse(written), checkOf('heartbeat'))).toBe(words);
 });
 
 const writtenRules = [
