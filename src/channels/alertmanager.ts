@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createInTurn, type InTurn } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { type Incident, type LaterCause, latestCause } from '#monitor/judge/incident.ts';
 import type { Channel, Receipt } from '#monitor/tell/channel.ts';
 import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
@@ -65,7 +65,7 @@ async function post(incidents: readonly Incident[], link: string | null, sending
   const { urls, labels, token_file: tokenFile } = contact.entry;
   if (incidents.length === 0) return { kind: 'rejected', reason: 'Alertmanager takes incidents only' };
   const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
-  const json = incidents.map((incident) => alertOf(incident, labels, link, clock.now()));
+  const json = incidents.flatMap((incident) => alertsOf(incident, labels, link, clock.now()));
   const receipts = await Promise.all(
     urls.map(async (url) => sending.send({ url: `${url.replace(/\/+$/, '')}/api/v2/alerts`, headers, json })),
   );
@@ -75,9 +75,39 @@ async function post(incidents: readonly Incident[], link: string | null, sending
 
 const noAddress: Receipt = { kind: 'rejected', reason: 'there is no address of an Alertmanager' };
 
-function alertOf(incident: Incident, own: Entry['labels'], link: string | null, now: number): object {
-  const { id, target, rule, severity, subject, condition, startedAt, wording } = incident;
+/**
+ * The alert of an incident; and where its reason is another one since, one more for that. Alertmanager goes by labels and tells
+ * nobody of other annotations: a label of its own makes people hear of it, and the first alert keeps its name.
+ */
+function alertsOf(incident: Incident, own: Entry['labels'], link: string | null, now: number): readonly object[] {
+  const { startedAt, laterCauses } = incident;
   const endsAt = incident.endedAt ?? now + validMs;
+  const first = alertOf(incident, { own, link, summary: latestCause(incident), startsAt: startedAt, endsAt });
+  const later = laterCauses.map(({ number, at, cause }: LaterCause, index) =>
+    alertOf(incident, {
+      own,
+      link,
+      summary: cause,
+      startsAt: at,
+      endsAt: laterCauses[index + 1]?.at ?? endsAt,
+      update: number,
+    }),
+  );
+  return [first, ...later];
+}
+
+interface AlertOptions {
+  readonly own: Entry['labels'];
+  readonly link: string | null;
+  readonly summary: string;
+  readonly startsAt: number;
+  readonly endsAt: number;
+  /** Which of the later reasons it is about; absent for the alert of the incident itself. */
+  readonly update?: number;
+}
+
+function alertOf(incident: Incident, { own, link, summary, startsAt, endsAt, update }: AlertOptions): object {
+  const { id, target, rule, severity, subject, condition, wording } = incident;
   return {
     labels: {
       ...labelsOf(incident.labels),
@@ -86,14 +116,15 @@ function alertOf(incident: Incident, own: Entry['labels'], link: string | null, 
       target,
       rule,
       severity,
+      ...(update === undefined ? {} : { update: String(update) }),
     },
     annotations: {
-      summary: `${target} ${wording.is}: ${latestCause(incident)}`,
+      summary: `${target} ${wording.is}: ${summary}`,
       description: `${subject}: ${condition}`,
       incident: id,
     },
     // An alert that ends before it starts is refused: where the clock was set back, it starts later than it ends.
-    startsAt: new Date(Math.min(startedAt, endsAt)).toISOString(),
+    startsAt: new Date(Math.min(startsAt, endsAt)).toISOString(),
     endsAt: new Date(endsAt).toISOString(),
     ...(link === null ? {} : { generatorURL: link }),
   };

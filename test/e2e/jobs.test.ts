@@ -33,6 +33,10 @@ async function startSlack() {
   };
 }
 
+interface Paged {
+  readonly alerts: readonly { readonly labels: Readonly<Record<string, string>> }[];
+}
+
 test('a job that is late, killed and well again: three messages in Slack and in Alertmanager, over a restart', async (context) => {
   needsProgram(context, 'prometheus-alertmanager', 'prometheus-alertmanager');
   await using slack = await startSlack();
@@ -77,8 +81,15 @@ notify:
   expect(await killed.ended).toEqual([137, null]);
   await eventually(60_000, async () => {
     expect(titles().slice(1)).toEqual(['[DOWN] backup: now ended with exit code 137: ended by SIGKILL']);
-    expect(await held()).toEqual(['backup is down: ended with exit code 137: ended by SIGKILL']);
+    const killedSummary = 'backup is down: ended with exit code 137: ended by SIGKILL';
+    expect(await held()).toEqual([killedSummary, killedSummary]);
+    expect(paged()).toEqual(['firing', 'firing']);
   });
+  const told = (JSON.parse(pager.received.at(-1)?.body ?? '{}') as Paged).alerts;
+  expect(told.map(({ labels }) => `${labels['target']} ${labels['update'] ?? 'first'}`).toSorted()).toEqual([
+    'backup 1',
+    'backup first',
+  ]);
 
   const read = async (path: string) => (await fetch(`${url}${path}`)).text();
   const [{ id }] = JSON.parse(await read('/api/v1/incidents?open=true')).incidents;
@@ -90,7 +101,7 @@ notify:
   await eventually(60_000, async () => {
     expect(titles().slice(2)).toEqual([expect.stringMatching(/^\[RESOLVED\] backup: up again after /)]);
     expect(await held()).toEqual([]);
-    expect(paged()).toEqual(['firing', 'resolved']);
+    expect(paged()).toEqual(['firing', 'firing', 'resolved']);
   });
   expect(slack.posted().map(({ thread_ts: thread }) => thread)).toEqual([undefined, '1.0001', '1.0001']);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });

@@ -167,6 +167,20 @@ describe('telegram', () => {
     expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK', reference: '@ops_alerts 42' }]);
   });
 
+  test('a group that became a supergroup is posted to under its new id', async () => {
+    const { bodies, receipts } = await through(open, [opened], (call) =>
+      call === 1
+        ? says(400, {
+            ok: false,
+            description: 'Bad Request: group chat was upgraded to a supergroup chat',
+            parameters: { migrate_to_chat_id: -1001234567890 },
+          })
+        : says(200, { ok: true, result: { message_id: 7 } }),
+    );
+    expect(bodies).toMatchObject([{ chat_id: '@ops_alerts' }, { chat_id: '-1001234567890' }]);
+    expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK', reference: '@ops_alerts 7' }]);
+  });
+
   test.each([
     {
       status: 429,
@@ -312,6 +326,43 @@ describe('alertmanager', () => {
       [{ labels, startsAt: '2026-01-01T12:01:00.000Z', endsAt: '2026-01-01T12:09:12.000Z' }],
     ]);
     expect(received[0]?.path).toBe('/am/api/v2/alerts');
+  });
+
+  test('gets one more alert for another reason, of which Alertmanager tells people, and the end of both', async () => {
+    await using sink = await startSink();
+    const channel = open(sink.origin);
+    const signal = AbortSignal.timeout(20_000);
+    const later = (number: number, at: string, cause: string) =>
+      ({ number, at: Date.parse(at), code: 'exit', cause }) as const;
+    const one = later(1, '2026-01-01T12:02:00Z', 'ended with exit code 1');
+    const two = later(2, '2026-01-01T12:03:00Z', 'ended with exit code 2');
+    const send = async (incident: typeof shopDown) => channel.send({ ...opened, incidents: [incident] }, 'ops', signal);
+    await send({ ...shopDown, laterCauses: [one] });
+    await send({ ...shopDown, laterCauses: [one, two] });
+    await send({ ...shopBack, laterCauses: [one, two] });
+    const alerts = sink.received.map(({ body }) =>
+      (JSON.parse(body) as { labels: Record<string, string>; endsAt: string }[]).map(({ labels, endsAt }) => [
+        labels['update'] ?? labels['target'],
+        endsAt.slice(11, 19),
+      ]),
+    );
+    expect(alerts).toEqual([
+      [
+        ['shop', '12:06:30'],
+        ['1', '12:06:30'],
+      ],
+      [
+        ['shop', '12:06:30'],
+        ['1', '12:03:00'],
+        ['2', '12:06:30'],
+      ],
+      [
+        ['shop', '12:09:12'],
+        ['1', '12:03:00'],
+        ['2', '12:09:12'],
+      ],
+    ]);
+    await channel.close();
   });
 
   test('is told in every member of a cluster, and one that is away does not matter', async () => {
