@@ -74,6 +74,6 @@ test('a check service of others cannot be asked for it', async () => {
   const judged = run('src/watchpost.js', 'config', 'check', '--config', 'there.yaml');
   await expect(judged).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('there.yaml:2:31: targets.greeting.check: cannot be asked of the check service'),
+    stderr: expect.stringContaining('there.yaml:2:31: targets.greeting.check: is more than the check service'),
   });
 });

@@ -189,7 +189,7 @@ test.each([
   [{ oauth2: { token_url: 'https://x', client_id: 'a' } }, 'is missing: give it, or client_secret_file'],
   [
     { oauth2: { token_url: 'https://x', client_id: 'a', client_secret: 'b', client_secret_file: 'c' } },
-    'is one too many',
+    'cannot be set together with',
   ],
   [{ oauth2: { token_url: 'https://x', client_id: 'a', client_secret: 'b' }, bearer: 'c' }, 'one of oauth2, bearer'],
   [{ proxy: { url: 'https://proxy.example' } }, 'expected the address of a proxy'],
