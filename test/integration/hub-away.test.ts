@@ -15,6 +15,12 @@ const root = new URL('../../', import.meta.url).pathname;
 const names = ['us1', 'de1', 'jp1'];
 const obstacle = natsObstacle();
 
+/** How often a node keeps for the hub that the target was down. */
+function downIn(spool: string): number {
+  const kept = query(spool, 'SELECT payload FROM spool').map(({ payload }) => String(payload));
+  return kept.join('\n').split('"status":"down"').length - 1;
+}
+
 test.skipIf(obstacle !== null)(
   `what nodes saw while the hub was stopped has every round, and an outage in it is one late mail${obstacle === null ? '' : ` (${obstacle})`}`,
   async () => {
@@ -79,7 +85,9 @@ notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
     await eventually(30_000, () => expect(target.requests).toBeGreaterThan(before + 9));
     const downAt = Date.now();
     await target.stop();
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    await eventually(60_000, () => {
+      for (const name of names) expect(downIn(join(program.folder, `${name}.db`))).toBeGreaterThan(2);
+    });
     await target.start();
     const upAt = Date.now();
     const meanwhile = target.requests;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import { FakeClock } from './fake-clock.ts';
 import { openAt, opening, round, start, vote } from './store.ts';
 
 // A process of its own for tests that kill it or give it a disk of its own: `node store-child.ts <scene> <folder>`.
@@ -36,9 +37,10 @@ async function open(folder: string): Promise<void> {
   }
 }
 
-/** Fills its disk, records an incident on it, makes room, and prints what became of it. */
+/** Fills its disk, records an incident on it, makes room once it was tried again, and prints what became of it. */
 async function fillDisk(folder: string): Promise<void> {
-  await using store = openAt(join(folder, 'watchpost.db'), systemClock);
+  const clock = new FakeClock();
+  await using store = openAt(join(folder, 'watchpost.db'), clock);
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(join(folder, 'filler'), Buffer.alloc((bavail - 1) * bsize));
   const incident = store.record(
@@ -49,9 +51,10 @@ async function fillDisk(folder: string): Promise<void> {
     ),
   );
   const full = store.health();
-  await sleep(300);
+  await clock.advance(1_000);
   const stillFull = store.health();
   rmSync(join(folder, 'filler'));
+  await clock.advance(10_000);
   const recorded = await incident;
   report({ full, stillFull, recorded, after: store.health(), due: store.dueDeliveries(start, 100).length });
 }
