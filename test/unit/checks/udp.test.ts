@@ -8,6 +8,7 @@ import { Detail } from '#checks/udp/detail.ts';
 import { fromRow, toRow } from '#checks/udp/row.ts';
 import { payloadBytes, PresetName, Spec } from '#checks/udp/spec.ts';
 import { presetAt, presets } from '#checks/udp/presets.ts';
+import { anyText } from '../../support/any-text.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const Outcome = outcomeOf(Detail);
@@ -37,7 +38,7 @@ test('all ways of writing give the same bytes', () => {
 
 test('any text either is a payload or is refused', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(anyText(), (text) => {
       for (const send of [text, { text }, { hex: text }, { base64: text }]) {
         const read = Spec.safeParse({ type: 'udp', host: 'example.com', send });
         if (read.success && read.data.send !== undefined)
