@@ -21,7 +21,7 @@ export const usualData = 'data/watchpost.db';
 export const ConfigFile = z
   .strictObject({
     data: FilePath.default(usualData).describe(
-      'The database file. Its folder also keeps the mails that could not be handed to a server.',
+      'The database file. Without smtp, mails are written to the folder mail beside it.',
     ),
     http: Http.prefault({}).describe('The web server.'),
     service: z
