@@ -1,4 +1,5 @@
 import { createClient } from '#client/client.ts';
+import { obstaclesOf } from '#compose/health.ts';
 import { startNats } from '#compose/nats.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -129,7 +130,7 @@ async function checkHere(
         version: version === undefined ? environment.version : version,
       })),
     statuses: () => runs.nodes(),
-    notReady: () => notReady(runs.nodes()),
+    notReady: () => obstaclesOf(runs.nodes()),
     async close() {
       watching[Symbol.dispose]();
       await transport.close();
@@ -140,12 +141,6 @@ async function checkHere(
 function absenceOf(remote: Pick<NatsTransport, 'hasAllSent'>, { history }: Pick<Store, 'history'>): WatchingAbsence {
   const newest = history.newestSpells();
   return { lastRound: (target) => newest.get(target)?.last ?? null, isOver: () => remote.hasAllSent };
-}
-
-function notReady(nodes: readonly NodeStatus[]): readonly string[] {
-  const starting = nodes.filter(({ starting }) => starting === true);
-  if (starting.length > 0) return starting.map(({ info }) => `node ${info.name} is starting`);
-  return nodes.some(({ online }) => online) ? [] : ['no node is online'];
 }
 
 function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {

@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
+import type { NodeStatus } from '#service/ports.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Health } from '#web/health.ts';
 
@@ -25,6 +26,13 @@ export function healthOf({ checking, store, outbox, clock, monitor }: HealthDepe
       return [...checking.notReady(), ...(lastError === null ? [] : [`nothing can be stored: ${lastError}`])];
     },
   };
+}
+
+/** Why checks cannot be run as they should be by these nodes, in words. */
+export function obstaclesOf(nodes: readonly Pick<NodeStatus, 'info' | 'online' | 'starting'>[]): readonly string[] {
+  const starting = nodes.filter((node) => node.starting === true);
+  if (starting.length > 0) return starting.map(({ info }) => `node ${info.name} is starting`);
+  return nodes.some(({ online }) => online) ? [] : ['no node is online'];
 }
 
 function sinceMs(moment: number | null, clock: Clock): number {
