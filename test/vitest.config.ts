@@ -32,7 +32,7 @@ export default defineConfig({
       // Nothing here mocks a module or leaves a global behind, so files share a worker and what it has imported.
       project('unit', 60_000, { isolate: false, pool: 'threads' }),
       project('contract', 60_000, { isolate: false, retry }),
-      project('integration', 120_000, { retry }),
+      project('integration', 240_000, { retry }),
       project('e2e', 240_000, { fileParallelism: false, retry }),
       project('browser', 240_000, { fileParallelism: false, retry }),
     ],
