@@ -66,11 +66,11 @@ export function createListeners(options: ListenersOptions): Listeners {
     },
     async hear(target, beat) {
       const taken = listeners.get(target)?.take(beat) ?? Promise.resolve(false);
-      const settled = taken.then(() => {});
-      if (await endsWithin(settled, clock, longestStoringMs)) return taken;
+      const ended = taken.then(() => {});
+      if (await endsWithin(ended, clock, longestStoringMs)) return taken;
       // Whoever calls meanwhile is not heard either.
       hearing.kept(false);
-      void settled.then(() => hearing.kept(true));
+      void ended.then(() => hearing.kept(true));
       return false;
     },
     [Symbol.dispose]: () => hearing[Symbol.dispose](),

@@ -68,7 +68,7 @@ const VoteLines = z.array(
 
 type IncidentColumn = 'id' | 'target' | 'rule' | 'startedAt' | 'openedAt' | 'endedAt';
 
-// What a story did not say before there was a word for it.
+// What an incident did not say before there was a word for it.
 const down = {
   word: 'DOWN',
   noun: 'Down',

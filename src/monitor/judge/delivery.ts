@@ -23,7 +23,7 @@ export interface Delivery {
 }
 
 /**
- * How an attempt at a delivery ended. `merged` says that another message told its story, or that there was nothing left to tell.
+ * How an attempt at a delivery ended. `merged` says that another message told what it had to tell, or that there was nothing left to tell.
  * `message` is the id of the message that told it, or may have: null where none did.
  */
 export type DeliverySettlement =

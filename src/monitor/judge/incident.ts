@@ -76,7 +76,7 @@ export interface Held {
   readonly cleared?: { readonly since: number; readonly rounds: number } | undefined;
 }
 
-/** A rule that holds for a target, from its first failing round to its recovery. It tells its whole story by itself. */
+/** A rule that holds for a target, from its first failing round to its recovery. It holds all that is told of it. */
 export interface Incident {
   readonly id: string;
   readonly target: string;

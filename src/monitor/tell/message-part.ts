@@ -7,7 +7,7 @@ export interface MessagePart {
   readonly incident: Incident;
   /** The delivery that it is. */
   readonly sent: Delivery;
-  /** Those whose story it tells as well. */
+  /** Those that need no message of their own any more: this one tells what they had to tell. */
   readonly merged: readonly Delivery[];
   readonly rows: readonly PendingDelivery[];
   /** The message that told of the beginning, or null. */
@@ -23,8 +23,8 @@ export interface MessagePart {
 type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
 
 /**
- * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells the
- * whole story. Null where nothing is left to tell: of what is over, or of what
+ * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells
+ * of both. Null where nothing is left to tell: of what is over, or of what
  * somebody knows of, nobody is reminded, and no other reason is told.
  */
 export function messagePartOf(rows: Rows): MessagePart | null {

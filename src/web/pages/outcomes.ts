@@ -5,14 +5,14 @@ import { texts } from './texts.ts';
 import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
 
 /** A node and what it found; null while it works on it. */
-export interface Answer {
+export interface NodeResult {
   readonly node: NodeInfo;
   readonly outcome: Outcome | null;
 }
 
 export interface OutcomesValue {
   readonly check: CheckTypeName;
-  readonly answers: readonly Answer[];
+  readonly results: readonly NodeResult[];
   /** The table in words. */
   readonly label: string;
   /** Whether rows are drawn anew one by one. */
@@ -20,15 +20,15 @@ export interface OutcomesValue {
 }
 
 /** What the nodes found, a row for each with the reason and the details below it. A column without anything in it is left out. */
-export function outcomes({ check, answers, label, byRow }: OutcomesValue): Markup {
-  const columns = columnsOf(check, answers).filter(({ cells }) => cells.some((cell) => cell !== nothing));
+export function outcomes({ check, results, label, byRow }: OutcomesValue): Markup {
+  const columns = columnsOf(check, results).filter(({ cells }) => cells.some((cell) => cell !== nothing));
   const part = (name: string) => (byRow ? html` data-part="${name}"` : nothing);
   const heads = columns.map(({ name, kind }) => html`<th scope="col" class="${kind}">${name}</th>`);
-  const rows = answers.map(
+  const rows = results.map(
     ({ node, outcome }, row) =>
       html`<tbody${part(`node-${node.name}`)}><tr><th scope="row">${node.name}</th>${columns.map(({ kind, cells }) => html`<td class="${kind}">${cells[row] ?? nothing}</td>`)}</tr>${outcome === null ? nothing : below(check, outcome, columns.length + 1)}</tbody>`,
   );
-  return html`<div${part('legend')}>${waterfallLegend(answers.map(({ outcome }) => outcome?.phases ?? {}))}</div>
+  return html`<div${part('legend')}>${waterfallLegend(results.map(({ outcome }) => outcome?.phases ?? {}))}</div>
 <div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead${part('heads')}><tr><th scope="col">${texts.report.node}</th>${heads}</tr></thead>${rows}</table></div>`;
 }
 
@@ -39,18 +39,18 @@ interface Column {
   readonly cells: readonly Markup[];
 }
 
-function columnsOf(check: CheckTypeName, answers: readonly Answer[]): readonly Column[] {
+function columnsOf(check: CheckTypeName, results: readonly NodeResult[]): readonly Column[] {
   const { table } = checkOf(check);
   const { place, result, time, address, phases } = texts.report;
-  const longest = Math.max(0, ...answers.map(({ outcome }) => lengthOf(outcome?.phases ?? {})));
+  const longest = Math.max(0, ...results.map(({ outcome }) => lengthOf(outcome?.phases ?? {})));
   const column = (name: string, kind: Column['kind'], cell: (outcome: Outcome) => Markup): Column => ({
     name,
     kind,
-    cells: answers.map(({ outcome }) => (outcome === null ? nothing : cell(outcome))),
+    cells: results.map(({ outcome }) => (outcome === null ? nothing : cell(outcome))),
   });
   return [
-    { name: place, kind: 'wide', cells: placesOf(answers) },
-    { name: result, kind: '', cells: answers.map(({ outcome }) => stateOf(outcome)) },
+    { name: place, kind: 'wide', cells: placesOf(results) },
+    { name: result, kind: '', cells: results.map(({ outcome }) => stateOf(outcome)) },
     column(time, 'num', ({ seconds }) => (seconds === null ? nothing : html`${formatSeconds(seconds)}`)),
     ...table.columns.map((name, index) => column(name, 'wrap', (outcome) => cellOf(table.cells(outcome)[index] ?? ''))),
     column(address, 'mono', ({ address: one }) => (one === null ? nothing : html`${one}`)),
@@ -59,8 +59,8 @@ function columnsOf(check: CheckTypeName, answers: readonly Answer[]): readonly C
 }
 
 // Where no place is known at all there is nothing to say about it.
-function placesOf(answers: readonly Answer[]): readonly Markup[] {
-  const places = answers.map(({ node }) => [node.city, node.country].filter((part) => part !== '').join(', '));
+function placesOf(results: readonly NodeResult[]): readonly Markup[] {
+  const places = results.map(({ node }) => [node.city, node.country].filter((part) => part !== '').join(', '));
   const unknown = places.every((one) => one === '')
     ? nothing
     : html`<span class="soft">${texts.report.unknownPlace}</span>`;

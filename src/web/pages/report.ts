@@ -3,7 +3,7 @@ import type { Assets } from '../assets/assets.ts';
 import { targetHref } from './links.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, state, type StateName } from './markup.ts';
-import { type Answer, outcomes } from './outcomes.ts';
+import { type NodeResult, outcomes } from './outcomes.ts';
 import { texts } from './texts.ts';
 
 /** A check that somebody started, with what each node has said so far. */
@@ -11,7 +11,7 @@ export interface ReportValue {
   readonly id: string;
   readonly createdAt: number;
   readonly spec: CheckSpec;
-  readonly results: readonly Answer[];
+  readonly results: readonly NodeResult[];
 }
 
 export const isDone = ({ results }: ReportValue): boolean => results.every(({ outcome }) => outcome !== null);
@@ -44,7 +44,7 @@ export function reportContent(value: ReportValue, target: string | null, assets:
       <a class="button quiet" href="/api/v1/checks/${id}">${texts.report.json}</a>
       <button class="quiet" type="button" data-copy="${texts.report.shared}" hidden>${texts.report.share}</button>
     </div>
-    ${outcomes({ check: spec.type, answers: value.results, label: texts.report.result, byRow: true })}
+    ${outcomes({ check: spec.type, results: value.results, label: texts.report.result, byRow: true })}
     <div data-part="map">
       ${worldMap(
         value.results.map(({ node, outcome }) => ({ node, state: stateOf(outcome) })),

@@ -90,10 +90,10 @@ function lastRound({ target }: TargetValue): Markup {
   const words = texts.target;
   const { votes, dueAt } = target;
   if (votes.length === 0 || dueAt === null) return html`<p class="soft">${words.noRounds}</p>`;
-  return html`<p class="soft">${words.due} ${moment(dueAt)}</p>${outcomes({ check: target.check, answers: votes, label: words.last, byRow: false })}`;
+  return html`<p class="soft">${words.due} ${moment(dueAt)}</p>${outcomes({ check: target.check, results: votes, label: words.last, byRow: false })}`;
 }
 
-/** Incidents as a list, each a link to its story. */
+/** Incidents as a list, each a link to its page. */
 export function incidentList(incidents: readonly PastIncident[], now: number): Markup {
   const words = texts.target;
   if (incidents.length === 0) return html`<p class="soft">${words.noIncidents}</p>`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failed, failure, type Outcome } from '#checks/index.ts';
-import { type Answer, outcomes, type OutcomesValue } from '#web/pages/outcomes.ts';
+import { type NodeResult, outcomes, type OutcomesValue } from '#web/pages/outcomes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
 const answered: Outcome = {
@@ -18,8 +18,8 @@ const answered: Outcome = {
 
 const named = { ...answered, phases: { resolve: 0.004 } };
 
-const headsOf = (answers: readonly Answer[], check: OutcomesValue['check'] = 'ping') =>
-  [...String(outcomes({ check, answers, label: 'x', byRow: true })).matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(
+const headsOf = (results: readonly NodeResult[], check: OutcomesValue['check'] = 'ping') =>
+  [...String(outcomes({ check, results, label: 'x', byRow: true })).matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(
     ([, name]) => name,
   );
 
@@ -48,14 +48,14 @@ test.for([
 
 test('a column stays for all where one node has something to say in it, and a place that is not known is said beside others', () => {
   const other = nodeInfo('zz1', { city: '', country: '' });
-  const answers = [
+  const results = [
     { node: de1, outcome: null },
     { node: other, outcome: answered },
   ];
-  expect(headsOf(answers)).toContain('Received');
-  const page = String(outcomes({ check: 'ping', answers, label: 'x', byRow: true }));
+  expect(headsOf(results)).toContain('Received');
+  const page = String(outcomes({ check: 'ping', results, label: 'x', byRow: true }));
   expect(page).toContain('unknown place');
   const cells = [...page.matchAll(/<tbody[^>]*><tr>(.*?)<\/tr>/g)].map(([, row = '']) => row.split('<td').length);
-  expect(new Set(cells)).toEqual(new Set([headsOf(answers).length]));
+  expect(new Set(cells)).toEqual(new Set([headsOf(results).length]));
   expect(headsOf([{ node: other, outcome: answered }])).not.toContain('Place');
 });
