@@ -119,6 +119,58 @@ test('docs/storage.md', async (context) => {
   expect(await runAll(runnable('docs/storage.md'), run)).toEqual([]);
 });
 
+test('docs/alerting.md', async (context) => {
+  needsProgram(context, 'openssl', 'openssl');
+  await using world = await openWorld();
+  const commands = runnable('docs/alerting.md');
+  expect(commands).toHaveLength(2);
+  expect(await runAll(commands, world.run)).toEqual([]);
+});
+
+test('docs/pages.md', async () => {
+  await using world = await openWorld();
+  await world.program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:${world.port} }
+targets: { shop: { check: tcp, host: "127.0.0.1:${world.port}" } }
+pages: { status: { targets: { shop: Shop } } }
+`);
+  let note = '';
+  const run = async (line: string) => {
+    const here = line.replace('2026-12-24', '2999-12-24').replace('/run/secrets/ops', 'ops').replace(/ID$/, note);
+    const ended = await world.run(line.includes('users hash') ? `printf 'correct horse' | ${here}` : here);
+    if (line.includes('status post')) [note = ''] = ended.text.split(' ');
+    return ended;
+  };
+  const commands = runnable('docs/pages.md');
+  expect(commands).toHaveLength(4);
+  expect(await runAll(commands, run)).toEqual([]);
+  expect(readFileSync(join(world.program.folder, 'ops'), 'utf8')).toMatch(/^\$scrypt\$/);
+  expect((await world.run('watchpost status notes')).text).toBe('no notes\n');
+});
+
+test('docs/api.md', async (context) => {
+  needsProgram(context, 'curl', 'curl');
+  await using world = await openWorld();
+  const { url } = await world.program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:${world.port} }
+service: {}
+`);
+  await eventually(60_000, async () => expect(await (await fetch(`${url}/nodes/hosts`)).text()).toContain('zz1'));
+  const [shown = ''] = /(?<=check-report\/)\w{20}/.exec(readFileSync(join(root, 'docs/api.md'), 'utf8')) ?? [];
+  let id = '';
+  const run = async (line: string) => {
+    const ended = await world.run(line.replaceAll('127.0.0.1:8080', `127.0.0.1:${world.port}`).replaceAll(shown, id));
+    id = /"(?:request_)?id":"(\w{20})"/.exec(ended.text)?.[1] ?? id;
+    const isMeant = /node=fr1/.test(line) === /"error":/.test(ended.text);
+    return { ...ended, code: isMeant ? ended.code : -1 };
+  };
+  const commands = runnable('docs/api.md');
+  expect(commands.length).toBeGreaterThan(5);
+  expect(await runAll(commands, run)).toEqual([]);
+});
+
 test('docs/heartbeats.md', async (context) => {
   needsProgram(context, 'curl', 'curl');
   await using world = await openWorld();

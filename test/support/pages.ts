@@ -7,8 +7,11 @@ const root = new URL('../../', import.meta.url).pathname;
 /** The commands that a page of the documentation shows, in their order: the lines of its blocks of `sh`, and what stands after `$` in others. */
 export function commandsOf(page: string): readonly string[] {
   const text = readFileSync(join(root, page), 'utf8');
-  return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].flatMap(([, language, block = '']) => {
-    const lines = block.trimEnd().split('\n');
+  return [...text.matchAll(/^ *```(\w*)\n([^]*?)^ *```$/gm)].flatMap(([, language, block = '']) => {
+    const lines = block
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trimStart());
     if (language === 'sh') return lines;
     return lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2));
   });
