@@ -62,10 +62,13 @@ export interface Range {
 
 /** Goes through results in order of time, some at a time, and sorts them by pair. */
 export interface Gathering {
-  /** Takes up to `limit` results more; false where that was the end. */
+  /** Takes up to `limit` results more, and looks at no more than some thousand; false where that was the end. */
   more(limit: number): boolean;
   readonly pairs: ReadonlyMap<string, Gathered>;
 }
+
+// Those of few targets lie far apart: whoever looked for as many as it may take would go through the whole hour in one piece.
+const lookedAtOnce = 4_000;
 
 export function createGatherer(database: Database.Database): (range: Range) => Gathering {
   const next = database
@@ -76,6 +79,9 @@ export function createGatherer(database: Database.Database): (range: Range) => G
        ORDER BY due_at, target_id, node_id LIMIT :limit`,
     )
     .raw();
+  const dueAfter = database.prepare<[object], { at: number }>(
+    'SELECT due_at AS at FROM results WHERE due_at >= :dueAt AND due_at < :to ORDER BY due_at LIMIT 1 OFFSET :looked',
+  );
   return ({ from, to, first, end }) => {
     const pairs = new Map<string, Gathered>();
     const texts = new Map<string, string>();
@@ -88,7 +94,9 @@ export function createGatherer(database: Database.Database): (range: Range) => G
     return {
       pairs,
       more(limit) {
-        const rows = next.all({ ...place, to, first, end, limit });
+        const at = dueAfter.get({ dueAt: place.dueAt, to, looked: lookedAtOnce })?.at ?? to;
+        const until = Math.max(at, place.dueAt + 1);
+        const rows = next.all({ ...place, to: until, first, end, limit });
         for (const [dueAt, targetId, nodeId, status, durationUs, failure, lateAt] of rows) {
           const key = `${targetId} ${nodeId}`;
           let gathered = pairs.get(key);
@@ -96,7 +104,9 @@ export function createGatherer(database: Database.Database): (range: Range) => G
           gathered.add(dueAt, status, durationUs, failure === null ? null : once(failure), lateAt);
           place = { dueAt, targetId, nodeId };
         }
-        return rows.length === limit;
+        if (rows.length === limit) return true;
+        place = { dueAt: until, targetId: -1, nodeId: -1 };
+        return until < to;
       },
     };
   };
