@@ -20,7 +20,8 @@ import type { Runner } from '#monitor/watch/runner.ts';
 import type { MonitorEvents } from '#monitor/watch/watch.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { longestInterval } from '#schedule/schedule.ts';
-import { acknowledgePath, acknowledgeRoutes } from '#web/acknowledge.ts';
+import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
+import type { Site } from '#web/pages/site.ts';
 import { controlRoutes } from '#web/control.ts';
 import type { Board } from '#web/live/board.ts';
 
@@ -140,8 +141,8 @@ export function acknowledgingOf(
   let known: ReturnType<typeof createAcknowledgements> | null = null;
   const links = () => (known ??= createAcknowledgements(store.fact('acknowledgement key', () => random.id(43))));
   return {
-    routesOf: ({ http }: Pick<Config, 'http'>) =>
-      http.publicUrl === null ? [] : [acknowledgeRoutes({ ...controls, read: (token) => links().read(token) })],
+    routesOf: ({ http }: Pick<Config, 'http'>, site: Site) =>
+      http.publicUrl === null ? [] : [acknowledgeRoutes({ ...controls, site, read: (token) => links().read(token) })],
     acknowledgeAt: (incident: Incident, to: Addressee) => {
       const { publicUrl } = inForce().http;
       return publicUrl === null ? null : `${publicUrl}${acknowledgePath}${links().tokenFor(incident, to)}`;

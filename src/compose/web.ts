@@ -64,7 +64,7 @@ export async function openWeb(
     return {
       // A page that strangers are let in to does not show them what is watched.
       metricsFor: of.ownService?.open === true ? 'this machine' : 'everybody',
-      plugins: [...shown, ...service.routesOf(of, site), ...acknowledging.routesOf(of), ...beats],
+      plugins: [...shown, ...service.routesOf(of, site), ...acknowledging.routesOf(of, site), ...beats],
       problemPage: (problem) => site.problem(problem),
       trustProxy: of.http.trustProxy,
     };

@@ -2,7 +2,8 @@ import type { BrowserContextOptions } from 'playwright-core';
 import type { Outcome } from '#checks/index.ts';
 import { failed, failure } from '#checks/index.ts';
 import { expect, test } from 'vitest';
-import { devices, expectGood, focused, openBrowser, openTab } from '../support/browser.ts';
+import { expectGood, focused, openBrowser, openTab } from '../support/browser.ts';
+import { devices } from '../support/chromium.ts';
 import { fakeNodes, places, startService, threadNodes } from '../support/check-service.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 

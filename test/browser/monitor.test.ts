@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { devices, expectGood, openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { expectGood, expectGoodInBoth, openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { devices } from '../support/chromium.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram } from '../support/program.ts';
 
@@ -65,13 +66,11 @@ test('a target that goes down and comes back is seen without a reload, and its i
 
 async function look(browser: Browser, url: string, paths: readonly string[], headings: readonly RegExp[]) {
   for (const device of [devices.desktop, devices.phone, devices.wall]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await using tab = await openTab(browser, url, { ...device, colorScheme });
-      for (const [index, path] of paths.entries()) {
-        await tab.page.goto(path);
-        await heading(tab, headings[index] ?? /./);
-        await expectGood(tab);
-      }
+    await using tab = await openTab(browser, url, device);
+    for (const [index, path] of paths.entries()) {
+      await tab.page.goto(path);
+      await heading(tab, headings[index] ?? /./);
+      await expectGoodInBoth(tab);
     }
   }
 }

@@ -1,20 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, expect, type TestContext } from 'vitest';
+import { devices, executablePath, launchChromium } from './chromium.ts';
 import { needsProgram } from './programs.ts';
-
-const executablePath = '/usr/bin/chromium';
-const switches = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 let running: Promise<Browser> | null = null;
 afterAll(async () => (await running)?.close());
@@ -23,14 +12,8 @@ afterAll(async () => (await running)?.close());
 export async function openBrowser(context: TestContext): Promise<Browser> {
   needsProgram(context, executablePath, 'chromium');
   if (running !== null && !(await running).isConnected()) running = null;
-  return (running ??= chromium.launch({ executablePath, args: switches }));
+  return (running ??= launchChromium());
 }
-
-export const devices = {
-  desktop: { viewport: { width: 1280, height: 800 } },
-  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 },
-  wall: { viewport: { width: 2560, height: 1440 } },
-} as const satisfies Record<string, BrowserContextOptions>;
 
 /** A tab, and what went wrong in it. */
 export interface Tab extends AsyncDisposable {
@@ -68,11 +51,12 @@ export async function focused(page: Page, selector: string): Promise<void> {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core finds fault with in the page as it is. */
-async function violationsOf(page: Page): Promise<readonly string[]> {
+/** What axe-core finds fault with in the page as it is, by these rules; by all where none is named. */
+async function violationsOf(page: Page, rules: readonly string[] | null): Promise<readonly string[]> {
   // The page's own policy forbids scripts that are not its files: the debugger may run some all the same.
   const session = await page.context().newCDPSession(page);
-  const run = `${axe}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  const options = { resultTypes: ['violations'], ...(rules === null ? {} : { runOnly: rules }) };
+  const run = `${axe}; axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, help, nodes }) => id + ': ' + help + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 200) + ' ' + failureSummary).join(' | ')))`;
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
     expression: run,
@@ -84,11 +68,30 @@ async function violationsOf(page: Page): Promise<readonly string[]> {
   return result.value as readonly string[];
 }
 
-/** A page is good: axe-core finds nothing, nothing sticks out to the side, the browser has no complaint. */
-export async function expectGood({ page, complaints }: Tab): Promise<void> {
+/** A page looks good: axe-core finds nothing, nothing sticks out to the side. */
+async function expectToLookGood(page: Page, rules: readonly string[] | null): Promise<void> {
   const name = `${page.url()} ${JSON.stringify(page.viewportSize())}`;
-  expect([name, await violationsOf(page)]).toEqual([name, []]);
+  expect([name, await violationsOf(page, rules)]).toEqual([name, []]);
   const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   expect([name, 'sideways', Math.max(0, Number(overflow))]).toEqual([name, 'sideways', 0]);
-  expect([name, complaints]).toEqual([name, []]);
+}
+
+/** A page is good: it looks good, and the browser has no complaint. */
+export async function expectGood({ page, complaints }: Tab): Promise<void> {
+  await expectToLookGood(page, null);
+  expect([page.url(), complaints]).toEqual([page.url(), []]);
+}
+
+/** It looks good in light and in dark: all but the colours is the same in both. */
+export async function expectToLookGoodInBoth(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expectToLookGood(page, null);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectToLookGood(page, ['color-contrast', 'link-in-text-block']);
+}
+
+/** A page is good in light and in dark. */
+export async function expectGoodInBoth({ page, complaints }: Tab): Promise<void> {
+  await expectToLookGoodInBoth(page);
+  expect([page.url(), complaints]).toEqual([page.url(), []]);
 }

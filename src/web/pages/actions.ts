@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
 import type { Access } from '../access/access.ts';
-import { isOwnForm } from '../access/caller.ts';
+import { isOwnForm, readForms } from '../access/caller.ts';
 import { incidentHref } from './links.ts';
 import type { Site } from './site.ts';
 import { texts } from './texts.ts';
@@ -34,9 +34,7 @@ const Silence = z.object({
 /** What the forms of pages send: only for those who may act, and only from pages of ours. */
 export function addActions(app: FastifyInstance, { actions, access, site }: ActionRoutes): void {
   void app.register(async (forms) => {
-    forms.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
-      done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-    );
+    readForms(forms);
     forms.addHook('onRequest', async (request, reply) => {
       if (access.mayAct(request) && isOwnForm(request)) return;
       const { headers, body } = site.problem({ status: 403, code: 'forbidden', message: texts.problems.mayNotAct });

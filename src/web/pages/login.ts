@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { type Access, sessionCookie } from '../access/access.ts';
-import { isOwnForm } from '../access/caller.ts';
+import { isOwnForm, readForms } from '../access/caller.ts';
 import { html, type Markup, nothing } from './markup.ts';
 import type { Site } from './site.ts';
 import { texts } from './texts.ts';
@@ -15,9 +15,7 @@ const Form = z.object({
 /** Signing in and out. */
 export function loginRoutes(site: Site, access: Access): FastifyPluginAsync {
   return async (app) => {
-    app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
-      done(null, Object.fromEntries(new URLSearchParams(String(body)))),
-    );
+    readForms(app);
     const page = (next: string, objection: string | null) =>
       site.page({ title: texts.login.title, place: null, content: form(next, objection) });
 

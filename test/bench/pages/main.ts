@@ -2,11 +2,12 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { dayMs } from '#history/span.ts';
 import { createProgram } from '../../support/program.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
+import { sumsOf, writeYear } from '../../support/written-year.ts';
 import { comeFirst, cpuSeconds, memoryBytes } from '../tools/processes.ts';
 import { figure, percentile, printTable } from '../tools/table.ts';
-import { writeYear } from './history.ts';
 import { openViewers } from './viewers.ts';
 
 // Pages of the real program with 1,000 targets on 3 nodes and a year of history, each beside a bare route that sends as many bytes;
@@ -37,7 +38,21 @@ pages: { status: { targets: { ${targets
 `;
 const first = await program.start(config);
 await first.end('SIGTERM');
-writeYear(program.database, targets, nodes);
+const ordinary = (rounds: number) =>
+  sumsOf(Array.from({ length: rounds }, (_, round) => 20_000 + ((round * 7_919) % 20_000)));
+const [hour, day] = [ordinary(120), ordinary(120 * 24)] as const;
+const today = Math.floor(Date.now() / dayMs);
+// Ten minutes a month.
+const outages = Array.from({ length: 12 }, (_, month) => (today - (11 - month) * 30) * dayMs).map((to) => ({
+  from: to - 600_000,
+  to,
+}));
+writeYear(program.database, {
+  targets,
+  nodes,
+  sums: (_, __, { from, to }) => (to - from === dayMs ? day : hour),
+  outages: () => outages,
+});
 const running = await program.start(config);
 const pid = running.process.pid ?? 0;
 await sleep(90_000);

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createControls } from '#monitor/controls.ts';
 import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
-import { acknowledgePath, acknowledgeRoutes } from '#web/acknowledge.ts';
+import { loadAssets } from '#web/assets/assets.ts';
+import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
+import { createSite } from '#web/pages/site.ts';
 import { serveWeb } from '../../support/web.ts';
 import { startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -33,8 +35,9 @@ test('a token says what it was made for, and nothing else is one', () => {
 async function serve() {
   const scenario = await startScenario({ targets: [target('shop')] });
   const controls = createControls({ monitor: () => scenario.monitor, clock: scenario.clock, random: seededRandom(1) });
+  const site = createSite({ assets: await loadAssets(), places: [] });
   const server = await serveWeb({
-    plugins: [acknowledgeRoutes({ ...controls, read: (token) => links.read(token) })],
+    plugins: [acknowledgeRoutes({ ...controls, site, read: (token) => links.read(token) })],
   });
   const ask = async (method: string, token: string) => {
     const url = `http://127.0.0.1:${server.addr().port}${acknowledgePath}${token}`;
@@ -64,6 +67,7 @@ test('following a link changes nothing, its button acknowledges once', async () 
   expect(shown.page).toContain('shop is down');
   expect(shown.headers.get('referrer-policy')).toBe('no-referrer');
   expect(shown.headers.get('cache-control')).toBe('no-store');
+  expect(shown.headers.get('content-security-policy')).not.toContain('unsafe');
   expect((await ask('HEAD', token)).status).toBe(200);
   expect(open()?.acknowledged).toBeNull();
 

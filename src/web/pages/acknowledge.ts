@@ -1,9 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { WatchpostError } from '#kernel/errors.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { foreign, html, nothing } from './markup.ts';
+import type { Site } from './site.ts';
 
 /** What the page behind the links in messages needs. */
 export interface AcknowledgeRoutes {
+  readonly site: Site;
   /** What a link says; null where it is none of ours. */
   read(token: string): { readonly incident: string; readonly recipient: string } | null;
   openIncidents(): readonly Incident[];
@@ -11,7 +14,7 @@ export interface AcknowledgeRoutes {
   acknowledge(incident: string, why: string): Promise<Incident>;
 }
 
-interface Page {
+interface Shown {
   readonly status: number;
   readonly title: string;
   readonly text: string;
@@ -22,12 +25,12 @@ interface Page {
 /** The path of a link to acknowledge. */
 export const acknowledgePath = '/acknowledge/';
 
-const unknown: Page = {
+const unknown: Shown = {
   status: 404,
   title: 'Not known',
   text: 'This link is not known here. Please open it as it is in the message.',
 };
-const over: Page = {
+const over: Shown = {
   status: 410,
   title: 'Over',
   text: 'This incident is over: there is nothing to acknowledge any more.',
@@ -38,6 +41,7 @@ const over: Page = {
  * links, but press no buttons. A link works once.
  */
 export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync {
+  const show = shower(routes.site);
   return async (app) => {
     // A browser sends the button like this; what is in it does not matter.
     const form = 'application/x-www-form-urlencoded';
@@ -67,7 +71,7 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
 function find(
   routes: AcknowledgeRoutes,
   token: string,
-): Page | { readonly incident: Incident; readonly recipient: string } {
+): Shown | { readonly incident: Incident; readonly recipient: string } {
   const said = routes.read(token);
   if (said === null) return unknown;
   const incident = routes.openIncidents().find(({ id }) => id === said.incident);
@@ -76,37 +80,14 @@ function find(
   return { status: 410, title: 'Acknowledged', text: `Somebody knows of it already: ${incident.acknowledged.why}.` };
 }
 
-// The address is as good as a password: it is not handed on, not kept and not found.
-const headers = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-robots-tag': 'noindex',
-  'x-content-type-options': 'nosniff',
-  'content-security-policy':
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
-};
+// The address is as good as a password: it is not found, and like that of any page of ours not handed on.
+const headers = { 'x-robots-tag': 'noindex' };
 
-function show(reply: FastifyReply, { status, title, text, button }: Page): FastifyReply {
-  const form = button === undefined ? '' : `<form method="post"><button>${escaped(button)}</button></form>`;
-  return reply.code(status).headers(headers).send(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
-<style>body { max-width: 40em; margin: 3em auto; padding: 0 1em; font-family: sans-serif } button { font-size: 1.2em; padding: .5em 1em }</style>
-</head>
-<body>
-<h1>${escaped(title)}</h1>
-<p>${escaped(text)}</p>
-${form}
-</body>
-</html>
-`);
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+function shower(site: Site) {
+  return (reply: FastifyReply, { status, title, text, button }: Shown): FastifyReply => {
+    const form = button === undefined ? nothing : html`<form method="post"><button>${button}</button></form>`;
+    const content = html`<h1>${title}</h1><p class="lead">${foreign(text)}</p>${form}`;
+    const page = site.page({ title, place: null, content }, headers);
+    return reply.code(status).headers(page.headers).send(page.body);
+  };
 }
