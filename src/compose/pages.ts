@@ -9,7 +9,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Controls } from '#monitor/controls.ts';
 import { type Window, windowsAhead } from '#monitor/doubt/maintenance.ts';
-import type { Silence } from '#monitor/doubt/silence.ts';
+import { type Silence, silenceAt } from '#monitor/doubt/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
 import { longestInterval } from '#schedule/schedule.ts';
@@ -187,7 +187,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
 }
 
 function monitorPages(
-  { assets, history, checking, controls, checkNow, inForce, clock, store }: PagesOver,
+  { assets, history, checking, controls, checkNow, inForce, silences, clock, store }: PagesOver,
   {
     site,
     board,
@@ -205,6 +205,7 @@ function monitorPages(
     past,
     changesOf: (target) => store.changesOf(target),
     nodes: () => checking.statuses(),
+    silenceOf: (target) => silenceAt(silences(), target, clock.now()),
     actions: {
       acknowledge: async (incident, why) => controls().acknowledge(incident, why),
       async check(name) {

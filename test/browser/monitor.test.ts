@@ -48,6 +48,7 @@ test('a target that goes down and comes back is seen without a reload, and its i
   await page.getByText('<b>the cable</b>').first().waitFor();
   await page.getByLabel('Why').fill('we know');
   await page.getByRole('button', { name: 'Silence' }).click();
+  await page.getByText(/we know, until /).waitFor();
   await heading(tab, /shop has been down/);
   await expectGood(tab);
 

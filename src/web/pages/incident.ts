@@ -12,6 +12,8 @@ export interface IncidentValue {
   readonly incident: IncidentDetail;
   /** What the nodes saw meanwhile: one stretch of rounds, or the last and the first ones; the newest first. */
   readonly rounds: readonly (readonly PastRound[])[];
+  /** Why and until when nobody is told of what begins at its target; null where it is not so. */
+  readonly silence: { readonly why: string; readonly until: number } | null;
   /** Whether the viewer may acknowledge and silence. */
   readonly mayAct: boolean;
 }
@@ -42,13 +44,13 @@ export function incidentSentence({ incident, now }: Pick<IncidentValue, 'inciden
 }
 
 export function incidentContent(value: IncidentValue): Markup {
-  const { incident, mayAct } = value;
+  const { incident, silence, mayAct } = value;
   const words = texts.incident;
   const { target, word, subject, condition, startedAt, openedAt, endedAt, severity, held, acknowledged } = incident;
   const fact = (name: string, what: Markup | string) => html`<div><dt>${name}</dt><dd>${what}</dd></div>`;
   return html`<div data-part="head"><h1>${state(endedAt === null ? shapeOf(word) : 'up', '')} ${foreign(incidentSentence(value))}</h1>
 <p class="lead"><a href="${targetHref(target)}">${target}</a>, ${foreign(subject)}</p></div>
-<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, condition)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, held)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}</dl></div>
+<div class="paper" data-part="facts"><dl class="facts">${fact(words.rule, condition)}${fact(words.severity, severity)}${fact(words.began, moment(startedAt))}${fact(words.opened, moment(openedAt))}${fact(words.ended, endedAt === null ? words.open : moment(endedAt))}${held === null ? nothing : fact(words.held, held)}${acknowledged === null ? nothing : fact(words.acknowledged, html`${foreign(acknowledged.why)} ${moment(acknowledged.at)}`)}${silence === null ? nothing : fact(words.silenced, html`${foreign(silence.why)}, ${words.until} ${moment(silence.until)}`)}</dl></div>
 ${endedAt === null && mayAct ? actions(incident) : nothing}
 <div class="cols"><section><h2>${words.votesOpened}</h2>${voteTable(incident.votes)}</section>${incident.closingVotes === null ? nothing : html`<section><h2>${words.votesClosed}</h2>${voteTable(incident.closingVotes)}</section>`}</div>
 <h2>${words.timeline}</h2><div data-part="timeline">${timeline(incident)}</div>

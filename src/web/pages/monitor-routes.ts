@@ -10,7 +10,7 @@ import type { Stream } from '../live/streams.ts';
 import { type Actions, addActions } from './actions.ts';
 import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart-span.ts';
 import { chartOf, figuresTable, type PastKeeper, roundsOf, seriesJson } from './history-values.ts';
-import { incidentContent, incidentSentence } from './incident.ts';
+import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
 import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
@@ -28,6 +28,8 @@ export interface MonitorPages {
   /** What changed about a target, the newest first. */
   readonly changesOf: (target: string) => readonly Change[];
   readonly nodes: () => readonly { readonly info: NodeInfo; readonly online: boolean }[];
+  /** The silence that holds for a target now. */
+  readonly silenceOf: (target: string) => IncidentValue['silence'];
   readonly actions: Actions;
   readonly access: Access;
   /** Whether targets of this type can be checked besides their schedule. */
@@ -149,7 +151,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
   });
 }
 
-function addIncidents(app: FastifyInstance, { site, reader, board, clock, access }: MonitorPages): void {
+function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, clock, access }: MonitorPages): void {
   app.get('/incidents', async (request, reply) => {
     const { incidents: open } = await reader.incidents({ isOpen: true, limit: incidentsShown });
     const { incidents: over } = await reader.incidents({ isOpen: false, limit: incidentsShown });
@@ -175,7 +177,8 @@ function addIncidents(app: FastifyInstance, { site, reader, board, clock, access
     if (incident === null) return missing(reply, site, `there is no incident ${id}`);
     const until = incident.endedAt ?? clock.now();
     const rounds = await roundsOf(reader, incident, until);
-    const value = { now: clock.now(), incident, rounds, mayAct: access.mayAct(request) };
+    const silence = incident.endedAt === null ? silenceOf(incident.target) : null;
+    const value = { now: clock.now(), incident, rounds, silence, mayAct: access.mayAct(request) };
     const title = incidentSentence(value);
     const live = incident.endedAt === null ? '/api/v1/events' : null;
     return send(

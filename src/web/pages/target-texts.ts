@@ -128,6 +128,8 @@ export const incidentTexts = {
   open: 'still open',
   held: 'Held back',
   acknowledged: 'Acknowledged',
+  silenced: 'Silenced',
+  until: 'until',
   votes: 'Votes',
   votesOpened: 'Votes that opened it',
   votesClosed: 'Votes that closed it',

@@ -45,7 +45,15 @@ const incident: IncidentDetail = {
 };
 
 const pageOf = (more: Partial<IncidentDetail>, rounds: readonly (readonly PastRound[])[]) =>
-  String(incidentContent({ now: begun + 600 * minute, incident: { ...incident, ...more }, rounds, mayAct: false }));
+  String(
+    incidentContent({
+      now: begun + 600 * minute,
+      incident: { ...incident, ...more },
+      rounds,
+      silence: null,
+      mayAct: false,
+    }),
+  );
 
 test('of a long incident the first rounds are shown and the last, and how long it was between them is said', async () => {
   const [last = [], first = []] = await roundsOf(reader, incident, begun + 600 * minute);
@@ -96,6 +104,14 @@ test.for([
 ])('$name is told as $word', ({ more, word }) => {
   const page = pageOf({ endedAt: begun + 9 * minute, deliveries: [{ ...delivery, ...more }] }, []);
   expect(['was not needed', 'told with another'].filter((one) => page.includes(one))).toEqual([word]);
+});
+
+test('a silence is told with its reason and its end', () => {
+  const rounds: PastRound[][] = [];
+  const silence = { why: '<b>we know</b>', until: begun };
+  const page = String(incidentContent({ now: begun, incident, rounds, silence, mayAct: true }));
+  expect(page).toContain('&lt;b&gt;we know&lt;/b&gt;</bdi>, until <time datetime="2026-01-01T12:00:00.000Z"');
+  expect(pageOf({}, [])).not.toContain('Silenced');
 });
 
 test('an incident of which nobody knows whether it is down does not look like down', () => {
