@@ -23,7 +23,9 @@ export interface OutcomesValue {
 export function outcomes({ check, results, label, byRow }: OutcomesValue): Markup {
   const columns = columnsOf(check, results).filter(({ cells }) => cells.some((cell) => cell !== nothing));
   const part = (name: string) => (byRow ? html` data-part="${name}"` : nothing);
-  const heads = columns.map(({ name, kind }) => html`<th scope="col" class="${kind}">${name}</th>`);
+  const heads = columns.map(
+    ({ name, kind }) => html`<th scope="col" class="${kind === 'mono' ? '' : kind}">${name}</th>`,
+  );
   const rows = results.map(
     ({ node, outcome }, row) =>
       html`<tbody${part(`node-${node.name}`)}><tr><th scope="row">${node.name}</th>${columns.map(({ kind, cells }) => html`<td class="${kind}">${cells[row] ?? nothing}</td>`)}</tr>${outcome === null ? nothing : below(check, outcome, columns.length + 1)}</tbody>`,
