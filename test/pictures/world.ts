@@ -47,8 +47,7 @@ export const past: Readonly<Record<string, number | null>> = {
 };
 
 /** How long the shop takes, in milliseconds: as far as the node is, and sometimes much longer. */
-const shopMs = (farMs: number, chance: number): number =>
-  farMs + 18 + 30 * chance ** 4 + (chance > 0.97 ? 120 : 0);
+const shopMs = (farMs: number, chance: number): number => farMs + 18 + 30 * chance ** 4 + (chance > 0.97 ? 120 : 0);
 
 export async function createWorld(port: number): Promise<World> {
   const stack = new AsyncDisposableStack();

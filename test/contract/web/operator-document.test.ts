@@ -6,7 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WatchpostError } from '#kernel/errors.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { type ControlRoutes, controlRoutes } from '#web/control.ts';
-import { acknowledgeRoutes } from '#web/acknowledge.ts';
+import { loadAssets } from '#web/assets/assets.ts';
+import { acknowledgeRoutes } from '#web/pages/acknowledge.ts';
+import { createSite } from '#web/pages/site.ts';
 import { beatRoutes } from '#web/beats.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
 import { addHealth } from '#web/health.ts';
@@ -96,6 +98,7 @@ const links: readonly FastifyPluginAsync[] = [
     log: silentLog,
   }),
   acknowledgeRoutes({
+    site: createSite({ assets: await loadAssets(), places: [] }),
     read: (token) => (token === 'nobody' ? null : { incident: open.id, recipient: 'ops@example.com' }),
     openIncidents: () => (isWell ? [open] : []),
     acknowledge: async () => open,
