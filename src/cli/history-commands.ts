@@ -42,7 +42,11 @@ export function addHistoryCommands(
     .command('report')
     .description('report how all targets were in a month')
     .addOption(configOption)
-    .option('--month <month>', 'the month (UTC), such as 2026-10; default: the last one that is over', monthText)
+    .option(
+      '--month <month>',
+      'the month (UTC), such as 2026-10; default: the last one, or this one where that is empty',
+      monthText,
+    )
     .addOption(new Option('--format <format>', 'how').choices(['text', 'csv', 'html', 'json']).default('text'))
     .addOption(new Option('--json', 'print JSON, as --format json').conflicts('format'))
     .action(async ({ json, ...options }) => {

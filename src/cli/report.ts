@@ -13,7 +13,7 @@ import type { CommandContext } from './command-context.ts';
 
 export interface ReportOptions {
   readonly config: string;
-  /** As `2026-10`; default: the last one that is over. */
+  /** As `2026-10`; default: the last one that is over, or this one where nothing was watched in that. */
   readonly month?: string;
   readonly format: 'text' | 'csv' | 'html' | 'json';
 }
@@ -24,9 +24,13 @@ export async function printReport(
   context: CommandContext,
 ): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
-  const [name, span] = monthOf(month, systemClock.now());
+  const now = systemClock.now();
   using past = openPast(config, systemClock);
-  const targets = await past.reader.byTarget(span);
+  const lookAt = async (name: string) => ({ name, targets: await past.reader.byTarget(spanOf(name)) });
+  const last = await lookAt(month ?? monthOf(now, -1));
+  // Who began this month sees what there is.
+  const { name, targets } = month === undefined && isEmpty(last.targets) ? await lookAt(monthOf(now, 0)) : last;
+  const span = spanOf(name);
   const rows = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2));
   const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
   const counts = new Map<string, number>();
@@ -45,8 +49,7 @@ type Row = TargetFigures & { readonly incidents: number };
 const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
 
 function headOf(month: string, rows: readonly Row[], incidents: string): string {
-  if (rows.every(({ uptime }) => uptime === null))
-    return `${month}: ${rows.length} targets, none watched in that month`;
+  if (isEmpty(rows)) return `${month}: ${rows.length} targets, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
   const down = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
   return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}`;
@@ -152,11 +155,15 @@ ${lines}</tbody>
 `);
 }
 
-// A whole month (UTC): that which was asked for, or the last one that is over.
-function monthOf(asked: string | undefined, now: number): readonly [string, Span] {
+const isEmpty = (targets: readonly TargetFigures[]) => targets.every(({ uptime }) => uptime === null);
+
+// Months are of UTC.
+function monthOf(now: number, offset: -1 | 0): string {
   const today = new Date(now);
-  const last = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - 1)).toISOString().slice(0, 7);
-  const name = asked ?? last;
-  const from = new Date(name);
-  return [name, { from: from.getTime(), to: Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1) }];
+  return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset)).toISOString().slice(0, 7);
+}
+
+function spanOf(month: string): Span {
+  const from = new Date(month);
+  return { from: from.getTime(), to: Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1) };
 }
