@@ -1,7 +1,8 @@
 import type { Result, Subject } from './result.ts';
 import { kinds, type Kind } from './targets.ts';
 
-const panel = { width: 250, height: 220, left: 58, top: 34, gap: 26 };
+const panel = { width: 250, height: 220, left: 58, top: 34, gap: 60 };
+const legendWidth = 230;
 const colours: Readonly<Record<string, string>> = {
   watchpost: '#1a7f37',
   'blackbox_exporter and Prometheus': '#bc4c00',
@@ -20,9 +21,10 @@ export function plotOf(results: readonly Result[]): string {
   const width = panel.left + shown.length * (panel.width + panel.gap);
   const height = panel.top + panel.height + 70;
   const panels = shown.map((kind, index) => panelOf(kind, results, panel.left + index * (panel.width + panel.gap)));
-  const legend = Object.entries(colours).map(
-    ([name, colour], index) =>
-      `<g transform="translate(${panel.left + index * 200} ${height - 14})"><rect width="12" height="4" y="-4" fill="${colour}"/>` +
+  const names = new Set(shown.flatMap((kind) => linesOf(kind, results).map(({ name }) => name)));
+  const legend = [...names].map(
+    (name, index) =>
+      `<g transform="translate(${panel.left + index * legendWidth} ${height - 14})"><rect width="12" height="4" y="-4" fill="${colours[name] ?? '#000'}"/>` +
       `<text x="17" class="small">${name}</text></g>`,
   );
   return (
