@@ -24,8 +24,7 @@ const priorities = { critical: 5, warning: 3, info: 2 } as const;
 
 /**
  * Publishes notifications. Each has a sequence id, so that a repeat replaces the first instead of standing beside it, and the end
- * of an incident replaces its beginning; servers before 2.16, and apps
- * other than those for Android and the web, show both.
+ * of an incident replaces its beginning; servers before 2.16, and apps other than those for Android and the web, show both.
  */
 export const ntfy: ChannelType<'ntfy', typeof Entry> = {
   name: 'ntfy',

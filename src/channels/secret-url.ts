@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
+import { refuseBoth } from '#kernel/refine.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { isWebUrl, SecretUrl } from '#kernel/url.ts';
 import type { Contact, ContactProblem } from './channel.ts';
@@ -20,11 +21,9 @@ export function urlKeys(hint: string) {
 }
 
 /** Refuses an entry without an address, and one with two. */
-export function needsOneUrl({ url, url_file: file }: UrlKeys, context: z.RefinementCtx): void {
-  if (url !== undefined && file !== undefined) {
-    context.addIssue({ code: 'custom', path: ['url_file'], message: 'cannot be set together with url' });
-  }
-  if (url === undefined && file === undefined) {
+export function needsOneUrl(entry: UrlKeys, context: z.RefinementCtx): void {
+  refuseBoth(entry, 'url', 'url_file', context);
+  if (entry.url === undefined && entry.url_file === undefined) {
     context.addIssue({ code: 'custom', path: ['url'], message: 'is missing: set url or url_file' });
   }
 }

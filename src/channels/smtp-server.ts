@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath, type Files } from '#kernel/files.ts';
-import { always } from '#kernel/refine.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { isUrl } from '#kernel/url.ts';
 
@@ -65,11 +65,11 @@ export const Smtp = z
     dkim: Dkim.optional().describe('Sign mails (RFC 6376). Default: they are not signed here.'),
     pool: Pool.optional().describe('Keep connections open between mails. Default: one connection for each mail.'),
   })
-  .superRefine(({ username, password, password_file }, context) => {
+  .superRefine((entry, context) => {
+    const { username, password, password_file } = entry;
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     const has = password !== undefined || password_file !== undefined;
-    if (password !== undefined && password_file !== undefined)
-      say('password_file', 'cannot be set together with password');
+    refuseBoth(entry, 'password', 'password_file', context);
     if (username === undefined && has) say('username', 'is missing: a password needs one');
     if (username !== undefined && !has) say('password', 'is missing: set password or password_file, or drop username');
   }, always);

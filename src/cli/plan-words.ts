@@ -1,4 +1,5 @@
 import type { Outline } from '#config/outline.ts';
+import { countOf } from '#kernel/text.ts';
 import type { Changes, Difference } from './plan-changes.ts';
 import { checksOf, type Figures, whenOf } from './plan-figures.ts';
 import { alignRows } from './table.ts';
@@ -148,8 +149,6 @@ function startsInWords({ aMinute, allowed }: NonNullable<Figures['starts']>): st
 }
 
 const figure = (number: number) => String(Number(number.toPrecision(3)));
-
-const countOf = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const countInWords = (count: number) => Math.round(count).toLocaleString('en');
 

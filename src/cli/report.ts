@@ -26,11 +26,14 @@ export async function printReport(
   const config = await loadConfig({ path, env: context.env });
   const now = systemClock.now();
   using past = openPast(config, systemClock);
-  const lookAt = async (name: string) => ({ name, targets: await past.reader.byTarget(spanOf(name)) });
+  const lookAt = async (name: string) => {
+    const span = spanOf(name);
+    return { name, span, targets: await past.reader.byTarget(span) };
+  };
   const last = await lookAt(month ?? monthOf(now, -1));
   // Who began this month sees what there is.
-  const { name, targets } = month === undefined && isEmpty(last.targets) ? await lookAt(monthOf(now, 0)) : last;
-  const span = spanOf(name);
+  const hasLast = month !== undefined || !isEmpty(last.targets);
+  const { name, span, targets } = hasLast ? last : await lookAt(monthOf(now, 0));
   const rows = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2));
   const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
   const counts = new Map<string, number>();

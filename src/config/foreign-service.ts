@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { checkOf, type CheckSpec, interfaceTypeNames } from '#checks/index.ts';
 import { FilePath } from '#kernel/files.ts';
-import { always } from '#kernel/refine.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
 import { BareWebUrl } from '#kernel/url.ts';
@@ -21,11 +21,7 @@ export const ForeignService = z
       .default({ count: 60, perMs: 60_000 })
       .describe('How many checks are started at the most; one on several nodes counts once.'),
   })
-  .refine(({ token, token_file }) => token === undefined || token_file === undefined, {
-    path: ['token_file'],
-    error: 'cannot be set together with token',
-    ...always,
-  });
+  .superRefine((service, context) => refuseBoth(service, 'token', 'token_file', context), always);
 export type ForeignService = z.output<typeof ForeignService>;
 
 export interface ConfiguredService {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { always } from '#kernel/refine.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Rate } from '#kernel/units.ts';
 
 const nameHint = 'expected the name of a token: letters, digits, "-", "_" and "."';
@@ -21,10 +21,10 @@ const Token = z
       .describe('The SHA-256 of the token in hexadecimal digits.'),
     hash_file: FilePath.optional().describe('A file that begins with this hash.'),
   })
-  .superRefine(({ hash, hash_file }, context) => {
-    const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-    if (hash === undefined && hash_file === undefined) say('hash', `is missing: ${hashHint}`);
-    if (hash !== undefined && hash_file !== undefined) say('hash_file', 'cannot be set together with hash');
+  .superRefine((token, context) => {
+    if (token.hash === undefined && token.hash_file === undefined)
+      context.addIssue({ code: 'custom', path: ['hash'], message: `is missing: ${hashHint}` });
+    refuseBoth(token, 'hash', 'hash_file', context);
   }, always);
 
 const perMinute = (count: number) => ({ count, perMs: 60_000 });

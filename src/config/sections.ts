@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AddressRange, formatHostPort, NodeInfo, parseEndpoint } from '#checks/index.ts';
 import { FilePath } from '#kernel/files.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Duration, formatDuration } from '#kernel/units.ts';
 import { BareWebUrl, Url } from '#kernel/url.ts';
 
@@ -45,14 +46,14 @@ const User = z
     password_hash: z.string().max(300).optional().describe('What "watchpost users hash" printed.'),
     password_hash_file: FilePath.optional().describe('A file that holds it.'),
   })
-  .superRefine(({ password_hash: hash, password_hash_file: file }, context) => {
+  .superRefine((user, context) => {
+    const { password_hash: hash, password_hash_file: file } = user;
     const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
     if (hash === undefined && file === undefined) say('password_hash', 'is missing: "watchpost users hash" makes one');
-    if (hash !== undefined && file !== undefined)
-      say('password_hash_file', 'cannot be set together with password_hash');
-    const fault = hash === undefined ? null : faultOfPasswordHash(hash);
+    refuseBoth(user, 'password_hash', 'password_hash_file', context);
+    const fault = typeof hash === 'string' ? faultOfPasswordHash(hash) : null;
     if (fault !== null) say('password_hash', fault);
-  });
+  }, always);
 
 export const HttpKeys = z.strictObject({
   listen: Listen.default({ host: '127.0.0.1', port: 8080 }).describe(

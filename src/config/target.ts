@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnyCheck, checkOf, checkTypeNames } from '#checks/index.ts';
-import { always } from '#kernel/refine.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import { ObjectiveText } from './objective.ts';
 import { CronPattern, TimeZone } from './schedule.ts';
@@ -144,10 +144,10 @@ function formOf(check: AnyCheck) {
       ...ownKeysOf(check),
       ...(check.heard === null ? shortKeys : {}),
     })
-    .superRefine(({ every, cron, timezone }, context) => {
-      const say = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
-      if (every !== undefined && cron !== undefined) say('cron', 'cannot be set together with every');
-      if (timezone !== undefined && cron === undefined) say('timezone', 'needs cron, and there is none');
+    .superRefine((target, context) => {
+      refuseBoth(target, 'every', 'cron', context);
+      if (target.timezone !== undefined && target.cron === undefined)
+        context.addIssue({ code: 'custom', path: ['timezone'], message: 'needs cron, and there is none' });
     }, always)
     .describe(summary);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
-import { always } from '#kernel/refine.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import { SecretUrl } from '#kernel/url.ts';
 import { Name } from './sections.ts';
@@ -29,10 +29,10 @@ export const TargetSource = z
     ask: Ask.prefault({}),
     at_most: z.int().min(1).max(100_000).default(1_000).describe('How many targets there may be in them.'),
   })
-  .superRefine(({ files, url }, context) => {
-    const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (files === undefined && url === undefined) say('files', 'is missing: set files or url');
-    if (files !== undefined && url !== undefined) say('url', 'cannot be set together with files');
+  .superRefine((source, context) => {
+    if (source.files === undefined && source.url === undefined)
+      context.addIssue({ code: 'custom', path: ['files'], message: 'is missing: set files or url' });
+    refuseBoth(source, 'files', 'url', context);
   }, always);
 export type TargetSource = z.output<typeof TargetSource>;
 

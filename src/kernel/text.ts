@@ -6,6 +6,11 @@ const plain = /^(?:[!-~]+(?: [!-~]+)*)?$/;
 
 const splitPair = /[\uD800-\uDBFF]$/;
 
+/** A number of things: "1 node", "2 nodes". */
+export function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 /** One line of at most `length` UTF-16 units, well-formed, with nothing invisible in it. */
 export function singleLine(text: string, length = 200): string {
   if (text.length <= length && plain.test(text)) return text;

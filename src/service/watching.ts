@@ -250,9 +250,10 @@ export class Watching implements Disposable {
       return dueAt <= place.since ? void this.#keepLate({ target, dueAt, node, outcome }, confirm) : confirm?.();
     const isCalled = place.rounds.voters.some(({ name }) => name === node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
-    if (taken === 'late') this.#catchUp.late(sighting);
-    if (taken === 'late') return void this.#keepLate({ target, dueAt, node, outcome }, confirm);
-    if (taken === 'uncalled') confirm?.();
+    if (taken === 'late') {
+      this.#catchUp.late(sighting);
+      void this.#keepLate({ target, dueAt, node, outcome }, confirm);
+    } else if (taken === 'uncalled') confirm?.();
     else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
   }
 

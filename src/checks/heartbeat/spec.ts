@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
-import { always } from '#kernel/refine.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 
 const secretHint = 'expected the hash that "watchpost beat new" prints: 64 hexadecimal digits';
@@ -28,9 +28,5 @@ export const Spec = z
     error: 'is missing: "watchpost beat new NAME" makes a secret and prints its hash',
     ...always,
   })
-  .refine(({ secret_hash, secret_file }) => secret_hash === undefined || secret_file === undefined, {
-    path: ['secret_file'],
-    error: 'cannot be set together with secret_hash',
-    ...always,
-  });
+  .superRefine((spec, context) => refuseBoth(spec, 'secret_hash', 'secret_file', context), always);
 export type Spec = z.output<typeof Spec>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Duration } from '#kernel/units.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { Pem } from './pem.ts';
@@ -45,11 +46,11 @@ export const OAuth2 = z
       .default(5_000)
       .describe('The longest that asking for a token may take, before the timeout of the check begins.'),
   })
-  .superRefine(({ client_secret, client_secret_file }, context) => {
-    const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (client_secret === undefined && client_secret_file === undefined)
-      say('client_secret', 'is missing: give it, or client_secret_file');
-    if (client_secret !== undefined && client_secret_file !== undefined)
-      say('client_secret_file', 'cannot be set together with client_secret');
-  });
+  .superRefine((client, context) => {
+    if (client.client_secret === undefined && client.client_secret_file === undefined) {
+      const message = 'is missing: give it, or client_secret_file';
+      context.addIssue({ code: 'custom', path: ['client_secret'], message });
+    }
+    refuseBoth(client, 'client_secret', 'client_secret_file', context);
+  }, always);
 export type OAuth2 = z.output<typeof OAuth2>;

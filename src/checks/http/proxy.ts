@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
+import { always, refuseBoth } from '#kernel/refine.ts';
 import { Url } from '#kernel/url.ts';
 
 /** A proxy that speaks HTTP, and who is to ask it. */
@@ -18,12 +19,12 @@ export const Proxy = z
     password: z.string().max(1_000).optional().describe('Password; best given as ${NAME} from the environment.'),
     password_file: FilePath.optional().describe('A file that holds the password, instead of it.'),
   })
-  .superRefine(({ username, password, password_file }, context) => {
+  .superRefine((entry, context) => {
+    const { username, password, password_file } = entry;
     const say = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    if (password !== undefined && password_file !== undefined)
-      say('password_file', 'cannot be set together with password');
+    refuseBoth(entry, 'password', 'password_file', context);
     const hasPassword = password !== undefined || password_file !== undefined;
     if (hasPassword && username === undefined) say('username', 'is missing: there is a password');
     if (!hasPassword && username !== undefined) say('password', 'is missing: there is a username');
-  });
+  }, always);
 export type Proxy = z.output<typeof Proxy>;

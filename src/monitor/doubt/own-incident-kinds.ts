@@ -1,5 +1,5 @@
 import type { NodeInfo } from '#checks/index.ts';
-import { singleLine } from '#kernel/text.ts';
+import { countOf, singleLine } from '#kernel/text.ts';
 import {
   type Incident,
   ownAbsentNode,
@@ -138,10 +138,7 @@ export function connectivityIncident(
 }
 
 export function backlogIncident({ from, targets }: Unjudged, now: number): Incident {
-  const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
-  return {
-    ...common,
-    id: incidentIdOf(ownBacklog, 'unjudged', now),
+  return opened(now, {
     target: ownBacklog,
     rule: 'unjudged',
     severity: 'warning',
@@ -150,9 +147,8 @@ export function backlogIncident({ from, targets }: Unjudged, now: number): Incid
     condition:
       'it could not be judged within a minute of the start; it is in the history, and what began and ended then is not told',
     startedAt: from,
-    openedAt: now,
-    cause: `what was seen of ${count(targets, 'target')} came too late to be judged`,
-  };
+    cause: `what was seen of ${countOf(targets, 'target')} came too late to be judged`,
+  });
 }
 
 const troubles = {

@@ -1,5 +1,5 @@
 import { describeLeft } from '#history/budget.ts';
-import { singleLine } from '#kernel/text.ts';
+import { countOf, singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident } from '../judge/incident.ts';
@@ -19,12 +19,12 @@ export function tellSummary(
   const answers = targets.reduce((sum, one) => sum + one.up + one.down, 0);
   const unknown = targets.reduce((sum, one) => sum + one.unknown, 0);
   const uptime = ratio === null ? 'no verdicts' : `${share(ratio, 1)} up`;
-  const counted = `${count(incidents.length, 'incident')}${open.length === 0 ? '' : `, ${open.length} still open`}`;
+  const counted = `${countOf(incidents.length, 'incident')}${open.length === 0 ? '' : `, ${open.length} still open`}`;
   return {
     kind: 'summary',
     tone: open.length > 0 ? 'bad' : 'good',
-    subject: subjectOf('SUMMARY', count(targets.length, 'target'), `${uptime}, ${counted}`),
-    headline: `${count(targets.length, 'target')}: ${uptime}, ${counted}`,
+    subject: subjectOf('SUMMARY', countOf(targets.length, 'target'), `${uptime}, ${counted}`),
+    headline: `${countOf(targets.length, 'target')}: ${uptime}, ${counted}`,
     remarks:
       knownFrom <= from
         ? []
@@ -102,5 +102,3 @@ function slowest(targets: SummaryFacts['targets']): readonly ContentTable[] {
 function share(part: number, whole: number): string {
   return `${Math.floor((part / whole) * 10_000) / 100}%`;
 }
-
-const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;

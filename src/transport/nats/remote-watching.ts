@@ -151,7 +151,8 @@ function changed(before: Kept['targets'], written: Kept['targets'], parts: reado
   return [...targets.values()];
 }
 
-const nameOf = (written: unknown) => WireTarget.parse(written).name;
+const Named = WireTarget.pick({ name: true });
+const nameOf = (written: unknown) => Named.parse(written).name;
 
 /** Hands sightings on in batches, as many together as a message holds. */
 function createBatcher({ process, delivery, random, log }: RemoteWatchingOptions) {

@@ -16,6 +16,7 @@ import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { createSite } from '#web/pages/site.ts';
 import { serveWeb } from '../../support/web.ts';
 import { down, incident, vote } from '../../support/store.ts';
+import { watchedShop } from '../../support/watched.ts';
 
 const document = historyDocument();
 const operation = document.paths['/api/v1/events'].get;
@@ -29,18 +30,7 @@ async function serve() {
   const open: Incident[] = [];
   const board = createBoard({
     clock: systemClock,
-    watched: () => [
-      {
-        name: 'shop',
-        check: 'tcp',
-        host: 'shop:80',
-        labels: {},
-        hasObjective: false,
-        rules: [],
-        everyMs: 1_000,
-        holdsMs: 60_000,
-      },
-    ],
+    watched: () => [{ ...watchedShop, everyMs: 1_000, holdsMs: 60_000 }],
     openIncidents: () => open,
   });
   const stream = createStream({

@@ -3,23 +3,14 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import { createBoard } from '#web/live/board.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { incident, start } from '../../support/store.ts';
+import { watchedShop } from '../../support/watched.ts';
 
 const minute = 60_000;
-const watched = {
-  name: 'shop',
-  check: 'tcp',
-  host: 'shop:80',
-  labels: {},
-  hasObjective: false,
-  rules: [],
-  everyMs: minute,
-  holdsMs: 60 * minute,
-} as const;
 
 test('an outage goes on over rounds that nobody could judge, and over what else is wrong', () => {
   const open: Incident[] = [];
   const clock = new FakeClock(new Date(start + 5 * minute).toISOString());
-  const board = createBoard({ clock, watched: () => [watched], openIncidents: () => open });
+  const board = createBoard({ clock, watched: () => [watchedShop], openIncidents: () => open });
   const see = (status: 'up' | 'down' | 'unknown', at: number) =>
     board.roundDone('shop', { dueAt: start + at * minute, votes: [], verdict: { status }, inMaintenance: false });
   const shown = () => {
@@ -43,7 +34,7 @@ test('an outage goes on over rounds that nobody could judge, and over what else 
 
 test('of a target that comes back after it was taken out nothing is known at first', () => {
   const clock = new FakeClock(new Date(start + 5 * minute).toISOString());
-  const board = createBoard({ clock, watched: () => [watched], openIncidents: () => [] });
+  const board = createBoard({ clock, watched: () => [watchedShop], openIncidents: () => [] });
   board.roundDone('shop', { dueAt: start, votes: [], verdict: { status: 'up' }, inMaintenance: false });
   expect(board.target('shop')).toMatchObject({ status: 'up', recent: [null] });
   board.forget('shop');
