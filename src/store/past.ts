@@ -20,7 +20,7 @@ export function writePast(
 ): number {
   using file = openDatabase(options);
   const parts = openHistoryParts(file.raw, keptByDefault);
-  const writer = createWriter(file.drizzle, parts);
+  const writer = createWriter(file, parts);
   const write = file.raw.transaction((batch: readonly RoundRecord[]) =>
     batch.filter((round) => writer.writeRound(judged(round)) === 'stored'),
   );

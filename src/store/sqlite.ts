@@ -90,7 +90,7 @@ export function openStore(options: StoreOptions): Store {
   const parts = openHistoryParts(raw, options.retention ?? keptByDefault);
   const { spells } = parts;
   const history = createHistorySource({ ...parts, database: raw, newest: () => spells.newest() });
-  const commit = createCommit({ file, writer: createWriter(database, parts), spells, clock, log, onWritten });
+  const commit = createCommit({ file, writer: createWriter(file, parts), spells, clock, log, onWritten });
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
   const checks = createRunStore({ file, clock, log });
   const guard: Guard = (action) => {

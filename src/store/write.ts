@@ -2,6 +2,7 @@ import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { and, type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import { createHeardWriter } from './heartbeats.ts';
 import { createNames } from './names.ts';
+import type { OpenDatabase } from './open.ts';
 import { remindOthers, writeReminder } from './reminders.ts';
 import { type Delivery, type Incident, incidentRow, type RuleState, type Settlement, stateText } from './rows.ts';
 import { deliveries, incidents, ruleStates } from './schema.ts';
@@ -22,9 +23,12 @@ export interface Writer {
 }
 
 /** Everything that writes, inside the transaction of its caller. */
-export function createWriter(database: BetterSQLite3Database, parts: VoteDependencies): Writer {
+export function createWriter(
+  { raw, drizzle: database }: Pick<OpenDatabase, 'raw' | 'drizzle'>,
+  parts: VoteDependencies,
+): Writer {
   const names = createNames(database);
-  const votes = createVoteWriter(database, names, parts);
+  const votes = createVoteWriter(raw, names, parts);
   const upsertState = prepareState(database);
   const writeHeard = createHeardWriter(database);
 

@@ -9,6 +9,8 @@ export interface RecentRounds {
   /** From when on all rounds are known here, in milliseconds since the epoch. */
   readonly since: number;
   add(targetId: number, dueAt: number): void;
+  /** Whether all that is stored of a target, votes that came late too, was due before this moment, for sure. */
+  isBefore(targetId: number, dueAt: number): boolean;
   /** Those that were due from `from` until before `to`, in order. */
   of(targetId: number, from: number, to: number): readonly number[];
   /** Forgets those that were due before `at`. */
@@ -44,6 +46,7 @@ export function readRecentRounds(database: Database.Database, sealedUntil: numbe
       return since;
     },
     add,
+    isBefore: (targetId, dueAt) => dueAt >= since && dueAt > (dues.get(targetId)?.at(-1) ?? Number.NEGATIVE_INFINITY),
     of(targetId, from, to) {
       const own = dues.get(targetId) ?? [];
       return own.slice(placeOf(own, from), placeOf(own, to));

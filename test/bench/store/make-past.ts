@@ -117,7 +117,7 @@ function dayCopier({ raw }: File, template: number, firstPacks: readonly number[
 
 // Each target is down for some minutes every ten days; of the newest outages there are incidents, and they were told.
 function makeOutages(file: File, parts: HistoryParts, targetIds: readonly number[]): void {
-  const writer = createWriter(file.drizzle, parts);
+  const writer = createWriter(file, parts);
   const insert = file.raw.prepare<[number, number, number, number, number, number]>(
     'INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)',
   );
