@@ -78,6 +78,7 @@ export interface AnyCheck {
 
 export interface AnyProber {
   readonly capability: Capability;
+  readonly timedByKernel?: true;
   probe(spec: CheckSpec, context: ProbeContext): Promise<Outcome>;
   close(): Promise<void>;
 }

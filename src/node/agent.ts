@@ -21,7 +21,9 @@ import { watchLag } from './lag.ts';
 import { type Agent, type AgentOptions, type Capabilities, type Command, shareOfApi } from './ports.ts';
 
 /** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
-export async function startAgent(options: AgentOptions, clock: Clock, random: Random): Promise<Agent> {
+export async function startAgent(options: AgentOptions, machineClock: Clock, random: Random): Promise<Agent> {
+  const lag = watchLag(machineClock);
+  const { clock } = lag;
   const probers = new Map<CheckTypeName, AnyProber>();
   for (const type of probedTypeNames) {
     probers.set(type, await checkOf(type).start({ clock, random, localAddress: options.localAddress }));
@@ -40,7 +42,6 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
   // The monitor's checks never wait for those of strangers.
   const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
   const poolOfApi = createPool({ running: mostOfApi, queued: options.queued });
-  const lag = watchLag(clock);
 
   const probe = async (command: Command, signal: AbortSignal): Promise<Outcome> => {
     const prober = probers.get(command.spec.type);
@@ -50,7 +51,9 @@ export async function startAgent(options: AgentOptions, clock: Clock, random: Ra
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
-      const outcome = await lag.observe(async () => prober.probe(command.spec, { gate, signal: limit.signal }));
+      const outcome = await lag.observe(async () => prober.probe(command.spec, { gate, signal: limit.signal }), {
+        closely: prober.timedByKernel !== true,
+      });
       return excuseLateness(outcome, command.deadlineMs);
     } catch (error) {
       signal.throwIfAborted();

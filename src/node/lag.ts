@@ -1,13 +1,18 @@
-import type { Clock } from '#kernel/clock.ts';
 import type { Outcome } from '#checks/index.ts';
+import type { Clock } from '#kernel/clock.ts';
 
 /**
- * How late this thread's event loop comes to things, found out by a timer of its own while checks run. While none does nothing
- * wakes an idle process, and nobody is hurt by a loop that is late.
+ * How late this thread's event loop comes to things. It is seen from the timers that run anyway, and from one of its own while a
+ * check runs that needs to know it closely. While none does nothing wakes an idle process, and nobody is hurt by a loop that is late.
  */
 export interface LagWatch extends Disposable {
-  /** The outcome of `probe`; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. */
-  observe(probe: () => Promise<Outcome>): Promise<Outcome>;
+  /** The clock for whatever runs in this thread: its timers tell how late they came. */
+  readonly clock: Clock;
+  /**
+   * The outcome of `probe`; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. `closely` looks
+   * every 20 ms; without it only what a timer was waiting for is seen.
+   */
+  observe(probe: () => Promise<Outcome>, how: { readonly closely: boolean }): Promise<Outcome>;
   /** The worst since this was asked last, in seconds. */
   worst(): number;
 }
@@ -18,9 +23,10 @@ const resolutionMs = 20;
 const worthTellingMs = 5;
 const keptStalls = 100;
 
+/** From when something was due to when the loop came to it. */
 interface Stall {
-  readonly noticedAt: number;
-  readonly ms: number;
+  readonly from: number;
+  readonly until: number;
 }
 
 export function watchLag(clock: Clock): LagWatch {
@@ -40,20 +46,27 @@ export function watchLag(clock: Clock): LagWatch {
 
   // Also asked for between two firings: a timer that is overdue tells of the stall that has just ended.
   function look(): void {
-    if (timer === null) return;
+    if (timer !== null && came(dueAt)) dueAt = clock.elapsed();
+  }
+
+  // Whether it came late.
+  function came(due: number): boolean {
     const now = clock.elapsed();
-    const ms = now - dueAt;
-    if (ms < worthTellingMs) return;
+    const ms = now - due;
+    if (ms < worthTellingMs) return false;
     worstMs = Math.max(worstMs, ms);
-    dueAt = now;
-    stalls.push({ noticedAt: now, ms });
+    const last = stalls.at(-1);
+    // One stall makes many timers late: those after the first tell nothing new.
+    if (last !== undefined && last.from <= due && now - last.until < worthTellingMs) return true;
+    stalls.push({ from: due, until: now });
     if (stalls.length > keptStalls) stalls.shift();
+    return true;
   }
 
   function longestSince(moment: number): number {
     let longest = 0;
-    for (const { noticedAt, ms } of stalls) if (noticedAt > moment) longest = Math.max(longest, ms);
-    return longest;
+    for (const { from, until } of stalls) longest = Math.max(longest, until - Math.max(from, moment));
+    return longest < worthTellingMs ? 0 : longest;
   }
 
   function rest(): void {
@@ -62,10 +75,21 @@ export function watchLag(clock: Clock): LagWatch {
   }
 
   return {
-    async observe(probe) {
+    clock: {
+      now: () => clock.now(),
+      elapsed: () => clock.elapsed(),
+      after(ms, action) {
+        const due = clock.elapsed() + Math.max(ms, 0);
+        return clock.after(ms, () => {
+          came(due);
+          action();
+        });
+      },
+    },
+    async observe(probe, { closely }) {
       look();
-      if (timer === null) wait();
-      observed += 1;
+      if (closely && timer === null) wait();
+      if (closely) observed += 1;
       const start = clock.elapsed();
       try {
         const outcome = await probe();
@@ -73,7 +97,7 @@ export function watchLag(clock: Clock): LagWatch {
         const ms = longestSince(start);
         return ms === 0 ? outcome : { ...outcome, facts: { ...outcome.facts, node_lag: Math.round(ms * 1e3) / 1e6 } };
       } finally {
-        observed -= 1;
+        if (closely) observed -= 1;
         if (observed === 0) rest();
       }
     },

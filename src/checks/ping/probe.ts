@@ -34,6 +34,7 @@ export async function startPing(environment: NodeEnvironment): Promise<Prober<Sp
   }
   return {
     capability: { able: true },
+    timedByKernel: true,
     probe: async (spec, context) => probe(spec, context, environment, opened),
     async close() {
       for (const one of Object.values(opened)) if (one.ok) one.exchange.close();

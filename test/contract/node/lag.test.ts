@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import type { Outcome } from '#checks/index.ts';
 import { watchLag } from '#node/lag.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
 
 const heldUpMs = 120;
+const closely = { closely: true };
+const inPassing = { closely: false };
 
 test('an outcome tells for how long the loop was held up meanwhile', async () => {
   const clock = new FakeClock();
@@ -13,7 +16,7 @@ test('an outcome tells for how long the loop was held up meanwhile', async () =>
     clock.hold(heldUpMs);
     await clock.advance(30);
     return up(0.2, { facts: { loss: 0 } });
-  });
+  }, closely);
   expect(outcome.facts).toEqual({ loss: 0, node_lag: 0.11 });
 });
 
@@ -23,7 +26,7 @@ test('a stall that has only just ended is in it', async () => {
   const outcome = await lag.observe(async () => {
     clock.hold(heldUpMs);
     return up();
-  });
+  }, closely);
   expect(outcome.facts.node_lag).toBe(0.1);
 });
 
@@ -31,9 +34,9 @@ test('what came before an outcome is not in it', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
   let release: (outcome: ReturnType<typeof up>) => void = () => {};
-  const long = lag.observe(async () => new Promise((resolve) => (release = resolve)));
+  const long = lag.observe(async () => new Promise((resolve) => (release = resolve)), closely);
   clock.hold(heldUpMs);
-  const after = await lag.observe(async () => up());
+  const after = await lag.observe(async () => up(), closely);
   expect(after.facts).not.toHaveProperty('node_lag');
   release(up());
   expect((await long).facts.node_lag).toBe(0.1);
@@ -45,7 +48,7 @@ test('the worst is told once', async () => {
   await lag.observe(async () => {
     clock.hold(heldUpMs);
     return up();
-  });
+  }, closely);
   expect(lag.worst()).toBe(0.1);
   expect(lag.worst()).toBe(0);
 });
@@ -57,6 +60,70 @@ test('while no check runs nothing wakes the process', async () => {
   await lag.observe(async () => {
     expect(clock.pending).toBe(1);
     return up();
-  });
+  }, closely);
   expect(clock.pending).toBe(0);
+});
+
+test('a check that need not know closely sets no timer, and is told by one that came late', async () => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  const outcome = await lag.observe(async () => {
+    expect(clock.pending).toBe(0);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lag.clock.after(30, resolve);
+    clock.hold(heldUpMs);
+    await clock.advance(0);
+    await promise;
+    return up();
+  }, inPassing);
+  expect([outcome.facts.node_lag, lag.worst(), clock.pending]).toEqual([0.09, 0.09, 0]);
+});
+
+test.each([
+  { name: 'on time', setMs: 100, heldUpMs: 100 },
+  { name: 'for now that was to come long ago', setMs: -100, heldUpMs: 0 },
+  { name: 'a moment late', setMs: 100, heldUpMs: 104 },
+])('a timer that comes $name tells of nothing', async ({ setMs, heldUpMs: ms }) => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  const outcome = await lag.observe(async () => {
+    lag.clock.after(setMs, () => {});
+    clock.hold(ms);
+    await clock.advance(0);
+    return up();
+  }, inPassing);
+  expect(outcome.facts).toEqual({});
+});
+
+test('a check that began when the stall was over, with timers still to come that it made late, knows nothing of it', async () => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  const later = new Promise<Outcome>((resolve) => {
+    lag.clock.after(30, () => {
+      const probe = async () => {
+        await clock.advance(1);
+        return up();
+      };
+      resolve(lag.observe(probe, inPassing));
+    });
+  });
+  lag.clock.after(40, () => {});
+  clock.hold(heldUpMs);
+  await clock.advance(0);
+  expect(await later).toMatchObject({ facts: {} });
+  expect(lag.worst()).toBe(0.09);
+});
+
+test('of two stalls the longer one counts', async () => {
+  const clock = new FakeClock();
+  using lag = watchLag(clock);
+  const outcome = await lag.observe(async () => {
+    for (const ms of [60, 90, 70]) {
+      lag.clock.after(10, () => {});
+      clock.hold(ms);
+      await clock.advance(0);
+    }
+    return up();
+  }, inPassing);
+  expect(outcome.facts.node_lag).toBe(0.08);
 });
