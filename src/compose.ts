@@ -14,6 +14,7 @@ import type { ConfigSource, Reloaded } from '#config/reload.ts';
 import { createChangeKeeper } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
+import { observeLateness } from '#kernel/lateness.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
 import type { Board } from '#web/live/board.ts';
@@ -48,14 +49,16 @@ const drainMs = 2_000;
 /** Starts everything that the configuration asks for; `source` is where to reload it from. Rejects with a catalogued error, and then nothing runs. */
 export async function startDaemon(
   config: Config,
-  environment: Environment,
+  surroundings: Environment,
   source: ConfigSource | null = null,
 ): Promise<Daemon> {
-  const { clock, random, log } = environment;
+  const { clock, take: lateness } = observeLateness(surroundings.clock);
+  const environment = { ...surroundings, clock };
+  const { random, log } = environment;
   for (const file of config.exposedFiles) log.warn({ file }, exposedAdvice(file));
   await using started = new AsyncDisposableStack();
   const upcoming = createUpcoming(config);
-  const foundation = await openFoundation(config, environment, upcoming, source, started);
+  const foundation = await openFoundation(config, { ...environment, lateness }, upcoming, source, started);
   const { store, metrics, history, checking, identity } = foundation;
 
   const acknowledging = acknowledgingOf(() => upcoming.started(), {

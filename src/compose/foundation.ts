@@ -7,6 +7,7 @@ import type { Config } from '#config/config.ts';
 import type { ConfigSource } from '#config/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
+import type { Lateness } from '#kernel/lateness.ts';
 import { createMetrics, type Metrics } from '#metrics/metrics.ts';
 import type { StoreFigures } from '#metrics/store.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
@@ -25,27 +26,26 @@ export interface Foundation {
 /** Opens the store and what checks are run by; what has to be closed goes to `started`. */
 export async function openFoundation(
   config: Config,
-  environment: Environment,
+  environment: Environment & { readonly lateness: () => Lateness },
   upcoming: Upcoming,
   source: Pick<ConfigSource, 'lists'> | null,
   started: AsyncDisposableStack,
 ): Promise<Foundation> {
-  const { clock, random, log, version, pid } = environment;
-  const metrics = started.use(
-    createMetrics({
-      clock,
-      log,
-      version,
-      shown: config.metrics,
-      sources: {
-        nodes: () => checking.nodes(),
-        deliveries: () => store.deliveryCounts(),
-        store: () => storeFiguresOf(store, clock),
-        budgets: () => upcoming.watching?.monitor.budgets() ?? [],
-        lists: () => source?.lists() ?? [],
-      },
-    }),
-  );
+  const { clock, random, log, version, pid, lateness } = environment;
+  const metrics = createMetrics({
+    clock,
+    log,
+    version,
+    shown: config.metrics,
+    sources: {
+      nodes: () => checking.nodes(),
+      deliveries: () => store.deliveryCounts(),
+      store: () => storeFiguresOf(store, clock),
+      budgets: () => upcoming.watching?.monitor.budgets() ?? [],
+      lists: () => source?.lists() ?? [],
+      lateness,
+    },
+  });
   metrics.targetsChanged(config.targets.map((target) => shownOf(target, clock.now())));
   metrics.configReloaded(true, clock.now());
   const retention = retentionIn(upcoming.inForce);

@@ -1,6 +1,7 @@
 import type { CheckSpec } from '#checks/index.ts';
 import type { TargetBudgetLeft } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
+import type { Lateness } from '#kernel/lateness.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
@@ -34,6 +35,8 @@ export interface MetricsSources {
   readonly budgets: () => readonly TargetBudgetLeft[];
   /** The lists of targets at addresses. */
   readonly lists: () => readonly ListFigures[];
+  /** How late the main thread came to what was due since this was asked last. */
+  readonly lateness: () => Lateness;
 }
 
 export interface MetricsOptions {
@@ -67,7 +70,7 @@ export interface RoundDone {
 }
 
 /** Takes what happens as plain values and tells it to Prometheus. Nothing here survives the process. */
-export interface Metrics extends Disposable {
+export interface Metrics {
   /** What `/metrics` answers. */
   scrape(asked: ScrapeRequest): Scrape;
   /** Shows as this says from now on. With other buckets the durations of checks are counted anew. */
@@ -108,7 +111,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const lists = createListMetrics(own, ask, sources.lists);
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const configReloaded = createConfigMetrics(own);
-  const ownProcess = createProcessMetrics(own, ask, { version, clock });
+  const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
   let watchedTargets: readonly WatchedTarget[] = [];
   let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
   const scrape = createScrapes(register, clock, own);
@@ -165,7 +168,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     beatAnswered,
     configReloaded,
     disagreementOf: (node) => disagreement.ratioOf(node),
-    [Symbol.dispose]: () => ownProcess[Symbol.dispose](),
   };
 }
 

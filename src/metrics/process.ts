@@ -1,28 +1,22 @@
 import { readdirSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import type { Clock } from '#kernel/clock.ts';
+import type { Lateness } from '#kernel/lateness.ts';
 import type { Ask } from './ask.ts';
 import { type OwnRegister, show } from './own-register.ts';
-
-export interface ProcessMetrics extends Disposable {
-  refresh(): void;
-}
 
 export interface ProcessOptions {
   readonly version: string;
   readonly clock: Clock;
+  readonly lateness: () => Lateness;
 }
-
-// Wakes the process 20 times a second.
-const resolutionMs = 50;
 
 /** The process as a whole: the embedded nodes' threads are part of its CPU time, but not of its heap and event loop. */
 export function createProcessMetrics(
   register: OwnRegister,
   ask: Ask,
-  { version, clock }: ProcessOptions,
-): ProcessMetrics {
+  { version, clock, lateness }: ProcessOptions,
+): { refresh(): void } {
   const cpu = register.counter('process_cpu_seconds_total', 'User and system CPU time.', [], 'start');
   const resident = register.gauge('process_resident_memory_bytes', 'Resident memory.');
   const started = register.gauge('process_start_time_seconds', 'When the process started, in seconds since the epoch.');
@@ -30,15 +24,13 @@ export function createProcessMetrics(
   const heap = register.gauge('nodejs_heap_size_used_bytes', 'Heap in use by the main thread.');
   const lag = register.gauge(
     'watchpost_eventloop_lag_seconds',
-    'How late the event loop of the main thread ran since the last scrape.',
+    'How late the main thread came to its timers since the last scrape.',
     ['stat'],
   );
   register
     .gauge('watchpost_build_info', 'Always 1: the version of Watchpost and of Node.js.', ['version', 'node_version'])
     .set({ version, node_version: process.versions.node }, 1);
   started.set(Math.round(clock.now() - process.uptime() * 1_000) / 1_000);
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
-  delay.enable();
 
   return {
     refresh() {
@@ -49,18 +41,9 @@ export function createProcessMetrics(
       resident.set(memory.rss);
       heap.set(memory.heapUsed);
       show(descriptors, ask('process', openDescriptors));
-      lag.set({ stat: 'p50' }, lateness(delay.percentile(50)));
-      lag.set({ stat: 'p99' }, lateness(delay.percentile(99)));
-      lag.set({ stat: 'max' }, lateness(delay.max));
-      delay.reset();
+      for (const [stat, value] of Object.entries(lateness())) lag.set({ stat }, value);
     },
-    [Symbol.dispose]: () => void delay.disable(),
   };
-}
-
-// What was recorded is the time between two wake-ups, the resolution included.
-function lateness(nanoseconds: number): number {
-  return Math.max(0, nanoseconds / 1e9 - resolutionMs / 1_000);
 }
 
 function openDescriptors(): number | null {

@@ -42,7 +42,7 @@ const serve = async (metrics: WebOptions['metrics']) => serveWeb({ metrics });
 
 test('promtool finds nothing to complain about in the metrics', async (context) => {
   needsProgram(context, 'promtool', 'prometheus');
-  using metrics = filled();
+  const metrics = filled();
   fill(metrics);
   expect(promtool(['check', 'metrics'], await textOf(metrics))).toEqual({ status: 0, output: '' });
 });
@@ -52,7 +52,7 @@ test('promtool finds nothing to complain about where every source fails', async 
   const broken = () => {
     throw new Error('closed');
   };
-  using metrics = testMetrics({ deliveries: broken, store: broken, nodes: broken });
+  const metrics = testMetrics({ deliveries: broken, store: broken, nodes: broken });
   expect(promtool(['check', 'metrics'], await textOf(metrics))).toEqual({ status: 0, output: '' });
 });
 
@@ -74,7 +74,7 @@ test('every rule has a test', () => {
 
 test('Prometheus scrapes the latency of each node, applies the rules, and forgets a removed target', async (context) => {
   needsProgram(context, 'prometheus', 'prometheus');
-  using metrics = filled();
+  const metrics = filled();
   fill(metrics);
   await using server = await serve(metrics);
   await using prometheus = await startPrometheus(server.addr().port);
@@ -109,7 +109,7 @@ test.for([
   { format: 'application/vnd.google.protobuf', accept: null, words: native },
 ])('Prometheus reads the same out of $format', async ({ format, accept, words }, context) => {
   needsProgram(context, 'prometheus', 'prometheus');
-  using metrics = filled();
+  const metrics = filled();
   fill(metrics);
   const given: string[] = [];
   const scrape: Metrics['scrape'] = (asked) => {

@@ -18,7 +18,7 @@ for (const [targets, nodes] of [
 async function measure(targetCount: number, nodeCount: number): Promise<void> {
   const names = Array.from({ length: targetCount }, (_, index) => `target-${index}`);
   const nodes = Array.from({ length: nodeCount }, (_, index) => nodeInfo(`de${index + 1}`));
-  using metrics = createMetrics({
+  const metrics = createMetrics({
     clock: systemClock,
     log: createLog({ level: 'warn', pretty: false, fd: 2 }),
     version: 'bench',
@@ -28,6 +28,7 @@ async function measure(targetCount: number, nodeCount: number): Promise<void> {
       store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
       budgets: () => [],
       lists: () => [],
+      lateness: () => ({ p50: 0, p99: 0, max: 0 }),
     },
   });
   metrics.targetsChanged(names.map((name) => watched(name)));

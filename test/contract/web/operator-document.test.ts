@@ -125,7 +125,7 @@ test('every route for operators, jobs and links stands in the document, and noth
       if (one !== 'HEAD') served.add(`${one.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
   });
   for (const plugin of [...adminPlugins, ...links]) await app.register(plugin);
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   await app.register(metricsRoute(metrics));
   addHealth(app, health, silentLog);
   await app.ready();
@@ -141,10 +141,7 @@ test('whatever an operator, a job or somebody with a link asks, the answer is on
     plugins: links,
     adminPlugins,
   });
-  onTestFinished(async () => {
-    await server.close();
-    metrics[Symbol.dispose]();
-  });
+  onTestFinished(async () => server.close());
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   const seen = new Set<string>();
   for (const { path, method, operation } of operations) {

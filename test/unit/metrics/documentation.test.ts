@@ -7,7 +7,7 @@ import { testMetrics, textOf } from '../../support/metrics.ts';
 const document = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
 
 test('every metric stands in the documentation with its type, and none stands there that is not', async () => {
-  using metrics = testMetrics({}, undefined, { shown: { buckets: null, blackbox: true } });
+  const metrics = testMetrics({}, undefined, { shown: { buckets: null, blackbox: true } });
   const exported = new Map(
     [...(await textOf(metrics)).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]),
   );

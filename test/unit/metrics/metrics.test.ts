@@ -17,7 +17,7 @@ const pinged: Outcome = up(0.02, {
 });
 
 test('a check shows its duration, its phases and its outcome for each node', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured, notUp('status', 'target', 1.5)) }));
   const seen = await samples(metrics);
@@ -33,7 +33,7 @@ test('a check shows its duration, its phases and its outcome for each node', asy
 });
 
 test('a check without a duration shows no last duration and no phases, and its histogram stays', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured) }));
   metrics.roundDone(round('shop', { votes: votes(notUp('timeout')) }));
@@ -44,7 +44,7 @@ test('a check without a duration shows no last duration and no phases, and its h
 });
 
 test('an unknown outcome is counted and leaves the histogram alone', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(notUp('busy', 'node', 3)), verdict: { status: 'unknown' } }));
   const text = await textOf(metrics);
@@ -53,7 +53,7 @@ test('an unknown outcome is counted and leaves the histogram alone', async () =>
 });
 
 test('loss and round trips come from the facts of any type of check', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(pinged) }));
   const seen = await samples(metrics);
@@ -64,7 +64,7 @@ test('loss and round trips come from the facts of any type of check', async () =
 });
 
 test('round trips go when the next check measures none; the expiry of a certificate stays', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes({ ...measured, facts: { ...measured.facts, ...pinged.facts } }) }));
   metrics.roundDone(round('shop', { votes: votes(notUp('refused')) }));
@@ -74,7 +74,7 @@ test('round trips go when the next check measures none; the expiry of a certific
 });
 
 test('the expiry of a certificate goes when the target is moved to another host', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured) }));
   metrics.targetsChanged([watched('shop', { host: 'http://shop.example.net' })]);
@@ -86,7 +86,7 @@ test('the expiry of a certificate goes when the target is moved to another host'
 test.each(['up', 'partial', 'down', 'unknown'] as const)(
   'a target that is %s is that and nothing else',
   async (status) => {
-    using metrics = testMetrics();
+    const metrics = testMetrics();
     metrics.targetsChanged([watched('shop')]);
     metrics.roundDone(round('shop', { verdict: { status } }));
     const seen = await samples(metrics);
@@ -99,7 +99,7 @@ test.each(['up', 'partial', 'down', 'unknown'] as const)(
 );
 
 test('a target that was never checked is unknown and has no last round', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   const text = await textOf(metrics);
   expect(text).toContain('watchpost_target_state{target="shop",state="unknown"} 1');
@@ -107,7 +107,7 @@ test('a target that was never checked is unknown and has no last round', async (
 });
 
 test('the info of a target has its own labels under a prefix and its host without query', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([
     watched('shop', { host: 'https://a.example/x?token=s#f', labels: { team: 'web', target: 'x' } }),
     watched('zone', { check: 'dns', host: 'example.com' }),
@@ -120,7 +120,7 @@ test('the info of a target has its own labels under a prefix and its host withou
 });
 
 test('a reload that changes labels replaces the info and keeps counters and state', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop', { labels: { team: 'web' } })]);
   metrics.roundDone(round('shop', { verdict: { status: 'down' } }));
   metrics.targetsChanged([watched('shop', { labels: { team: 'core' } })]);
@@ -133,7 +133,7 @@ test('a reload that changes labels replaces the info and keeps counters and stat
 });
 
 test('a removed target leaves no series behind, not even by a round that was under way', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop'), watched('zone')]);
   metrics.roundDone(round('shop', { votes: votes({ ...measured, facts: { ...measured.facts, ...pinged.facts } }) }));
   metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: false });
@@ -147,7 +147,7 @@ test('a removed target leaves no series behind, not even by a round that was und
 });
 
 test('a target that gets another check type starts its series anew', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop'));
   metrics.targetsChanged([watched('shop', { check: 'tcp' })]);
@@ -162,7 +162,7 @@ test('a target that gets another check type starts its series anew', async () =>
 test('a removed node leaves no series behind', async () => {
   let names = ['zz1', 'zz2'];
   const nodes = () => names.map((name) => ({ info: nodeInfo(name), up: name === 'zz1', eventLoopLagSeconds: null }));
-  using metrics = testMetrics({ nodes });
+  const metrics = testMetrics({ nodes });
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop'));
   const before = await textOf(metrics);
@@ -182,7 +182,7 @@ test('a node tells its clock, round trip, spool and version, as far as they are 
     { info: nodeInfo('zz1'), up: true, eventLoopLagSeconds: 0, ...known },
     { info: nodeInfo('zz2'), up: false, eventLoopLagSeconds: null },
   ];
-  using metrics = testMetrics({ nodes: () => states });
+  const metrics = testMetrics({ nodes: () => states });
   const seen = await samples(metrics);
   const of = (figure: string, node: string) => seen.get(`watchpost_node_${figure}{node="${node}"}`);
   expect(of('clock_offset_seconds', 'zz1')).toBe(-0.25);
@@ -199,7 +199,7 @@ test('a node tells its clock, round trip, spool and version, as far as they are 
 
 test('a node that contradicts most of the others is told by its share, for an hour', async () => {
   const clock = new FakeClock();
-  using metrics = testMetrics({ nodes: () => ['zz1', 'zz2', 'zz3'].map((name) => node(name)) }, clock);
+  const metrics = testMetrics({ nodes: () => ['zz1', 'zz2', 'zz3'].map((name) => node(name)) }, clock);
   const node = (name: string) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: null });
   metrics.targetsChanged([watched('shop')]);
   const ratios = async () =>
@@ -220,7 +220,7 @@ test('a node that contradicts most of the others is told by its share, for an ho
 });
 
 test('two nodes that contradict each other are both told of, and one alone is not compared', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(up()) }));
   expect(await textOf(metrics)).not.toContain('watchpost_node_disagreement_ratio{');
@@ -230,7 +230,7 @@ test('two nodes that contradict each other are both told of, and one alone is no
 });
 
 test('requests are counted by path, method and code, and sealing by its pieces and what is left', async () => {
-  using metrics = testMetrics({ store: () => ({ bytes: 1, queued: 0, unsealedSeconds: 4_000 }) });
+  const metrics = testMetrics({ store: () => ({ bytes: 1, queued: 0, unsealedSeconds: 4_000 }) });
   metrics.requestAnswered({ route: '/api/v1/checks/:id', method: 'GET', status: 200, seconds: 0.02 });
   metrics.requestAnswered({ route: null, method: 'GET', status: 404, seconds: 0.001 });
   metrics.upkeepDone(0.004);
@@ -243,7 +243,7 @@ test('requests are counted by path, method and code, and sealing by its pieces a
 });
 
 test('calls of jobs are counted by what became of them, each from 0 on', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   for (const outcome of ['success', 'success', 'unknown_secret'] as const) metrics.beatAnswered(outcome);
   const seen = await samples(metrics);
   const told = ['start', 'success', 'failure', 'unknown_secret', 'too_many', 'malformed', 'not_stored'].map(
@@ -265,7 +265,7 @@ test('lists of targets show whether they can be had, and one that is named no lo
     { name: 'ssh', failures: 0, hadAt: startOfTest, isGood: true },
     { name: 'web', failures: 0, hadAt: null, isGood: false },
   ];
-  using metrics = testMetrics({ lists: () => lists });
+  const metrics = testMetrics({ lists: () => lists });
   const shown = async () => [...(await samples(metrics))].filter(([name]) => name.startsWith('watchpost_target_list_'));
   expect(await shown()).toEqual([
     ['watchpost_target_list_up{list="ssh"}', 1],
@@ -285,7 +285,7 @@ const withProbes = (sources = {}) => testMetrics(sources, undefined, { shown: { 
 const ping = { ...pinged, detail: { attempts: [], duplicates: 0, timed_by: null } };
 
 test('probes bear the labels of their target, and what these say of instance and job counts', async () => {
-  using metrics = withProbes();
+  const metrics = withProbes();
   const labels = { team: 'web', instance: 'gateway.example', target: 'mine' };
   metrics.targetsChanged([watched('gateway', { check: 'ping', host: '192.0.2.1#x', labels })]);
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping) }));
@@ -299,7 +299,7 @@ test('probes bear the labels of their target, and what these say of instance and
 });
 
 test('a probe whose node failed says nothing, one that got no answer is no success', async () => {
-  using metrics = withProbes();
+  const metrics = withProbes();
   metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping, ping) }));
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(notUp('timeout'), unknown()) }));
@@ -312,7 +312,7 @@ test('a probe whose node failed says nothing, one that got no answer is no succe
 test('probes go with their target and with their node, and are not there unless they are wanted', async () => {
   let names = ['zz1', 'zz2'];
   const nodes = () => names.map((name) => ({ info: nodeInfo(name), up: true, eventLoopLagSeconds: null }));
-  using metrics = withProbes({ nodes });
+  const metrics = withProbes({ nodes });
   metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping, ping) }));
   names = ['zz1'];
@@ -320,12 +320,12 @@ test('probes go with their target and with their node, and are not there unless 
   expect(await textOf(metrics)).toContain('probe_success{');
   metrics.targetsChanged([]);
   expect(await textOf(metrics)).not.toContain('probe_success{');
-  using plain = testMetrics();
+  const plain = testMetrics();
   expect(await textOf(plain)).not.toContain('probe_');
 });
 
 test('the buckets of durations are those that are set', async () => {
-  using metrics = testMetrics({}, undefined, { shown: { buckets: [0.3, 2], blackbox: false } });
+  const metrics = testMetrics({}, undefined, { shown: { buckets: [0.3, 2], blackbox: false } });
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured) }));
   const bounds = [...(await textOf(metrics)).matchAll(/^watchpost_check_duration_seconds_bucket\{le="([^"]+)"/gm)];
@@ -333,7 +333,7 @@ test('the buckets of durations are those that are set', async () => {
 });
 
 test('other buckets begin the counts of durations anew, the same ones do not', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   const bounds = async () =>
     [...(await samples(metrics))]
       .filter(([name]) => name.startsWith('watchpost_check_duration_seconds_bucket') && name.includes('zz1'))
@@ -359,7 +359,7 @@ test('other buckets begin the counts of durations anew, the same ones do not', a
 });
 
 test('probes come and go with the configuration', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('gateway', { check: 'ping' })]);
   metrics.showAs({ buckets: null, blackbox: true });
   metrics.roundDone(round('gateway', { check: 'ping', votes: votes(ping) }));
@@ -371,14 +371,14 @@ test('probes come and go with the configuration', async () => {
 });
 
 test('addresses and error texts are in no label', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured, notUp('refused')) }));
   expect(await textOf(metrics)).not.toMatch(/192\.0\.2|it was/);
 });
 
 test('an incident is 1 while it is open; its rule is there at 0 before and after', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   const series = 'watchpost_incident_active{target="shop",rule="down",severity="critical"}';
   metrics.targetsChanged([watched('shop')]);
   expect((await samples(metrics)).get(series)).toBe(0);
@@ -390,7 +390,7 @@ test('an incident is 1 while it is open; its rule is there at 0 before and after
 });
 
 test('a rule with another severity keeps its incident, a rule that is gone has no series', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   metrics.incidentChanged({ target: 'shop', rule: 'down', severity: 'critical', active: true, suppressed: false });
   metrics.targetsChanged([watched('shop', { rules: [{ name: 'down', severity: 'warning' }] })]);
@@ -402,7 +402,7 @@ test('a rule with another severity keeps its incident, a rule that is gone has n
 });
 
 test('rounds are on time, late or skipped, and their lag is never negative', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   for (const lagMs of [-5, 0, 1_000, 1_001]) metrics.roundDone(round('shop', { startedAt: startOfTest + lagMs }));
   metrics.roundsSkipped(3);
@@ -415,7 +415,7 @@ test('rounds are on time, late or skipped, and their lag is never negative', asy
 });
 
 test('lag is measured where each check began, and a round is late by its latest check', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.targetsChanged([watched('shop')]);
   const begun = votes(up(), up()).map((vote, index) => ({ ...vote, startedAt: startOfTest + [2_000, 30][index]! }));
   metrics.roundDone(round('shop', { startedAt: startOfTest, votes: begun }));
@@ -428,7 +428,7 @@ test('lag is measured where each check began, and a round is late by its latest 
 test('pending deliveries are asked for at the scrape, with the age of the oldest', async () => {
   const clock = new FakeClock();
   let rows = [{ channel: 'email', pending: 2, oldestAt: startOfTest as number | null }];
-  using metrics = testMetrics({ deliveries: () => rows }, clock);
+  const metrics = testMetrics({ deliveries: () => rows }, clock);
   await clock.advance(90_000);
   const before = await samples(metrics);
   expect(before.get('watchpost_deliveries_pending{channel="email"}')).toBe(2);
@@ -440,7 +440,7 @@ test('pending deliveries are asked for at the scrape, with the age of the oldest
 });
 
 test('deliveries are counted by how they ended, and only the sent ones have a delay', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   for (const state of ['pending', 'sent', 'merged', 'dead'] as const) {
     metrics.deliverySettled({ channel: 'email', state, createdAt: startOfTest, at: startOfTest + 4_000 });
   }
@@ -463,7 +463,7 @@ test('each objective shows what it promises and what is left of its budget, as l
     left: -0.25,
   };
   let budgets: readonly TargetBudgetLeft[] = [shop];
-  using metrics = testMetrics({ budgets: () => budgets });
+  const metrics = testMetrics({ budgets: () => budgets });
   const seen = await samples(metrics);
   expect(seen.get('watchpost_objective_ratio{target="shop"}')).toBe(0.999);
   expect(seen.get('watchpost_objective_period_seconds{target="shop"}')).toBe(2_592_000);
@@ -476,7 +476,7 @@ test('a source that fails costs its own figures only, and is counted', async () 
   const broken = () => {
     throw new Error('database is closed');
   };
-  using metrics = testMetrics({ deliveries: broken, store: broken, nodes: broken });
+  const metrics = testMetrics({ deliveries: broken, store: broken, nodes: broken });
   metrics.targetsChanged([watched('shop')]);
   metrics.roundDone(round('shop', { votes: votes(measured, unknown()) }));
   const text = await textOf(metrics);
@@ -488,7 +488,7 @@ test('a source that fails costs its own figures only, and is counted', async () 
 });
 
 test('a reload that fails is visible and keeps the time of the last good one', async () => {
-  using metrics = testMetrics();
+  const metrics = testMetrics();
   metrics.configReloaded(true, startOfTest);
   metrics.configReloaded(false, startOfTest + 60_000);
   const seen = await samples(metrics);
@@ -496,8 +496,8 @@ test('a reload that fails is visible and keeps the time of the last good one', a
   expect(seen.get('watchpost_config_last_reload_success_timestamp_seconds')).toBe(startOfTest / 1_000);
 });
 
-test('the process tells its version, CPU time, memory, start and the lag of its event loop', async () => {
-  using metrics = testMetrics();
+test('the process tells its version, CPU time, memory, start and the lateness of its main thread', async () => {
+  const metrics = testMetrics({ lateness: () => ({ p50: 0.001, p99: 0.02, max: 0.3 }) });
   metrics.storeWritten(0.002);
   const seen = await samples(metrics);
   expect(seen.get(`watchpost_build_info{version="0.1.0",node_version="${process.versions.node}"}`)).toBe(1);
@@ -507,5 +507,7 @@ test('the process tells its version, CPU time, memory, start and the lag of its 
   expect(seen.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
   expect(seen.get('process_open_fds')).toBeGreaterThan(2);
   expect(seen.get('process_start_time_seconds')).toBeLessThan(startOfTest / 1_000);
-  expect(seen.get('watchpost_eventloop_lag_seconds{stat="max"}')).toBeGreaterThanOrEqual(0);
+  expect(seen.get('watchpost_eventloop_lag_seconds{stat="p50"}')).toBe(0.001);
+  expect(seen.get('watchpost_eventloop_lag_seconds{stat="p99"}')).toBe(0.02);
+  expect(seen.get('watchpost_eventloop_lag_seconds{stat="max"}')).toBe(0.3);
 });
