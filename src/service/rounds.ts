@@ -1,5 +1,6 @@
-import { failed, failure, type NodeInfo, type Outcome } from '#checks/index.ts';
+import type { NodeInfo, Outcome } from '#checks/index.ts';
 import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
+import { Attendance, fault } from './attendance.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
 
@@ -78,39 +79,138 @@ export interface TargetRounds {
  * the one before. Rounds that began nowhere are counted, unless all its nodes are away: that is a round of unknowns.
  * `over` is a moment up to which every round is over already.
  */
-export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions, over: number): TargetRounds {
-  const next: NextDue = createNextDue(target.schedule, target.name);
-  const attendance = createAttendance(statusOf, limitMs);
-  const open = new Map<number, Map<string, NodeOutcome>>();
-  let voters: readonly NodeInfo[] = [];
-  let overUntil = over;
-  let awaited = dueAfter(over);
-  let forgivenUntil = Number.NEGATIVE_INFINITY;
+export function collectRounds(options: RoundsOptions, over: number): TargetRounds {
+  return new Rounds(options, over);
+}
 
-  function dueAfter(moment: number): number {
-    return next(moment) ?? Number.POSITIVE_INFINITY;
+// A class, for there is one of it for each target: a closure for each method would weigh two kilobytes.
+class Rounds implements TargetRounds {
+  readonly name: string;
+  readonly #options: RoundsOptions;
+  readonly #next: NextDue;
+  readonly #attendance: Attendance;
+  readonly #open = new Map<number, Map<string, NodeOutcome>>();
+  #voters: readonly NodeInfo[] = [];
+  #overUntil: number;
+  #awaited: number;
+  #forgivenUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RoundsOptions, over: number) {
+    const { target, limitMs, statusOf } = options;
+    this.name = target.name;
+    this.#options = options;
+    this.#next = createNextDue(target.schedule, target.name);
+    this.#attendance = new Attendance(statusOf, limitMs);
+    this.#overUntil = over;
+    this.#awaited = this.#dueAfter(over);
   }
 
-  function letGo(moment: number): void {
-    for (const dueAt of open.keys()) if (dueAt <= moment) open.delete(dueAt);
-    if (moment <= overUntil) return;
-    overUntil = moment;
-    awaited = dueAfter(moment);
+  get voters(): readonly NodeInfo[] {
+    return this.#voters;
   }
 
-  function earliestOpen(): number {
+  set voters(nodes: readonly NodeInfo[]) {
+    this.#voters = nodes;
+    this.#attendance.keepsOnly(new Set(nodes.map(({ name }) => name)));
+  }
+
+  keeps(node: string, moment: number | null): void {
+    this.#attendance.keeps(node, moment);
+  }
+
+  take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled = true): Taken {
+    if (dueAt <= this.#overUntil) return 'late';
+    if (!isCalled) return 'uncalled';
+    let votes = this.#open.get(dueAt);
+    if (votes === undefined) this.#open.set(dueAt, (votes = new Map()));
+    if (votes.has(node.name)) return 'repeated';
+    votes.set(node.name, { node, outcome, startedAt });
+    this.#attendance.passUntil(node.name, dueAt);
+    return 'taken';
+  }
+
+  passOver(node: string, dueAt: number): void {
+    this.#attendance.passUntil(node, dueAt + 1);
+  }
+
+  judge(now: number, until: number): void {
+    for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
+      const votes = this.#open.get(dueAt);
+      const isComplete = this.#voters.every(
+        ({ name }) => votes?.has(name) === true || !this.#attendance.isAwaited(name, dueAt),
+      );
+      const limited = now >= Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
+      if (!isComplete && !limited) return;
+      this.#finish(dueAt, limited);
+    }
+  }
+
+  endLate(dueAt: number, late: Lateness): Promise<void> | void {
+    const votes = this.#open.get(dueAt);
+    this.letGo(dueAt);
+    const missing = (node: NodeInfo) => fault(node, 'no_answer', 'nothing came from the node of this time');
+    if (votes === undefined) return;
+    return this.#options.sink.round({ ...roundOf({ dueAt, voters: this.#voters, votes, missing }), late });
+  }
+
+  openUntil(until: number): readonly number[] {
+    return [...this.#open.keys()].filter((dueAt) => dueAt <= until);
+  }
+
+  get awaited(): number {
+    return Math.min(this.#awaited, this.#earliestOpen());
+  }
+
+  letGo(moment: number): void {
+    for (const dueAt of this.#open.keys()) if (dueAt <= moment) this.#open.delete(dueAt);
+    if (moment <= this.#overUntil) return;
+    this.#overUntil = moment;
+    this.#awaited = this.#dueAfter(moment);
+  }
+
+  reset(now: number): void {
+    this.#open.clear();
+    this.#attendance.forgetPassed();
+    this.#overUntil = now;
+    this.#awaited = this.#dueAfter(now);
+  }
+
+  forgive(moment: number, isKept: boolean): void {
+    this.#forgivenUntil = Math.max(this.#forgivenUntil, moment);
+    if (isKept) return;
+    const earliestOpen = this.#earliestOpen();
+    let count = 0;
+    for (
+      let due = this.#awaited;
+      this.#dueAfter(due) <= moment && due < earliestOpen && count < mostCounted;
+      count += 1
+    ) {
+      due = this.#dueAfter(due);
+      this.#overUntil = due - 1;
+      this.#awaited = due;
+    }
+    if (count > 0) this.#options.sink.skipped(count);
+    if (count === mostCounted) this.letGo(moment);
+  }
+
+  #dueAfter(moment: number): number {
+    return this.#next(moment) ?? Number.POSITIVE_INFINITY;
+  }
+
+  #earliestOpen(): number {
     let first = Number.POSITIVE_INFINITY;
-    for (const dueAt of open.keys()) first = Math.min(first, dueAt);
+    for (const dueAt of this.#open.keys()) first = Math.min(first, dueAt);
     return first;
   }
 
-  const earliest = () => Math.min(awaited, earliestOpen());
-
-  function finish(dueAt: number, limited: boolean): void {
-    const votes = open.get(dueAt) ?? new Map<string, NodeOutcome>();
-    letGo(dueAt);
+  #finish(dueAt: number, limited: boolean): void {
+    const { sink } = this.#options;
+    const voters = this.#voters;
+    const attendance = this.#attendance;
+    const votes = this.#open.get(dueAt) ?? new Map<string, NodeOutcome>();
+    this.letGo(dueAt);
     if (votes.size === 0 && voters.length > 0) {
-      if (dueAt <= forgivenUntil) return sink.skipped(1);
+      if (dueAt <= this.#forgivenUntil) return sink.skipped(1);
       const idle = voters.filter(
         ({ name }) => attendance.isThere(name) && (!limited || !attendance.isAwaited(name, dueAt)),
       );
@@ -121,67 +221,6 @@ export function collectRounds({ target, limitMs, sink, statusOf }: RoundsOptions
     }
     void sink.round(roundOf({ dueAt, voters, votes, missing: (node) => attendance.missing(node, dueAt) }));
   }
-
-  return {
-    name: target.name,
-    get voters() {
-      return voters;
-    },
-    set voters(nodes) {
-      voters = nodes;
-      attendance.keepsOnly(new Set(nodes.map(({ name }) => name)));
-    },
-    keeps: (node, moment) => attendance.keeps(node, moment),
-    take(node, dueAt, outcome, startedAt, isCalled = true) {
-      if (dueAt <= overUntil) return 'late';
-      if (!isCalled) return 'uncalled';
-      let votes = open.get(dueAt);
-      if (votes === undefined) open.set(dueAt, (votes = new Map()));
-      if (votes.has(node.name)) return 'repeated';
-      votes.set(node.name, { node, outcome, startedAt });
-      attendance.passUntil(node.name, dueAt);
-      return 'taken';
-    },
-    passOver: (node, dueAt) => attendance.passUntil(node, dueAt + 1),
-    judge(now, until) {
-      for (let dueAt = earliest(); dueAt <= until && dueAt <= now; dueAt = earliest()) {
-        const votes = open.get(dueAt);
-        const isComplete = voters.every(({ name }) => votes?.has(name) === true || !attendance.isAwaited(name, dueAt));
-        const limited = now >= Math.max(dueAt, forgivenUntil) + limitMs;
-        if (!isComplete && !limited) return;
-        finish(dueAt, limited);
-      }
-    },
-    endLate(dueAt, late) {
-      const votes = open.get(dueAt);
-      letGo(dueAt);
-      const missing = (node: NodeInfo) => fault(node, 'no_answer', 'nothing came from the node of this time');
-      if (votes !== undefined) return sink.round({ ...roundOf({ dueAt, voters, votes, missing }), late });
-    },
-    openUntil: (until) => [...open.keys()].filter((dueAt) => dueAt <= until),
-    get awaited() {
-      return earliest();
-    },
-    letGo,
-    reset(now) {
-      open.clear();
-      attendance.forgetPassed();
-      overUntil = now;
-      awaited = dueAfter(now);
-    },
-    forgive(moment, isKept) {
-      forgivenUntil = Math.max(forgivenUntil, moment);
-      if (isKept) return;
-      let count = 0;
-      for (let due = awaited; dueAfter(due) <= moment && due < earliestOpen() && count < mostCounted; count += 1) {
-        due = dueAfter(due);
-        overUntil = due - 1;
-        awaited = due;
-      }
-      if (count > 0) sink.skipped(count);
-      if (count === mostCounted) letGo(moment);
-    },
-  };
 }
 
 interface Ending {
@@ -199,48 +238,4 @@ function roundOf({ dueAt, voters, votes, missing }: Ending): CollectedRound {
   const starts = [...votes.values()].flatMap(({ startedAt }) => startedAt ?? []);
   const startedAt = starts.length > 0 ? Math.min(...starts) : dueAt;
   return { dueAt, startedAt, votes: [...all, ...others] };
-}
-
-/** Which nodes of a target are to be waited for. */
-function createAttendance(statusOf: RoundsOptions['statusOf'], limitMs: number) {
-  const since = new Map<string, number>();
-  const passed = new Map<string, number>();
-
-  const isPassed = (node: string, dueAt: number) => (passed.get(node) ?? Number.NEGATIVE_INFINITY) > dueAt;
-  const isWatching = (node: string, dueAt: number) => (since.get(node) ?? Number.POSITIVE_INFINITY) < dueAt;
-
-  return {
-    isPassed,
-    keeps(node: string, moment: number | null): void {
-      if (moment === null) since.delete(node);
-      else if (!since.has(node)) since.set(node, moment);
-    },
-    keepsOnly(nodes: ReadonlySet<string>): void {
-      for (const name of since.keys()) if (!nodes.has(name)) since.delete(name);
-    },
-    passUntil(node: string, dueAt: number): void {
-      passed.set(node, Math.max(dueAt, passed.get(node) ?? Number.NEGATIVE_INFINITY));
-    },
-    forgetPassed: () => passed.clear(),
-    isThere(node: string): boolean {
-      const status = statusOf(node);
-      return status !== null && (status.online || status.starting === true);
-    },
-    isAwaited: (node: string, dueAt: number) =>
-      statusOf(node)?.online === true && isWatching(node, dueAt) && !isPassed(node, dueAt),
-    /** The vote of a node that gave none. */
-    missing(node: NodeInfo, dueAt: number): NodeOutcome {
-      const status = statusOf(node.name);
-      if (status?.online !== true)
-        return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
-      if (isPassed(node.name, dueAt))
-        return fault(node, 'busy', 'the node did not come to this check before the next one');
-      if (!isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
-      return fault(node, 'no_answer', `the node did not answer within ${limitMs} ms`);
-    },
-  };
-}
-
-function fault(node: NodeInfo, code: 'gone' | 'no_answer' | 'busy', message: string): NodeOutcome {
-  return { node, outcome: failed(failure('node', code, message)) };
 }

@@ -1,0 +1,95 @@
+import { failed, failure, type NodeInfo } from '#checks/index.ts';
+import type { NodeStatus } from './ports.ts';
+import type { NodeOutcome } from './runs.ts';
+
+interface Attended {
+  readonly node: string;
+  /** Every due time after this is kept or passed over; infinite where none is. */
+  since: number;
+  /** It comes to nothing any more that is due before this. */
+  passed: number;
+}
+
+/** Which nodes of a target are to be waited for. */
+export class Attendance {
+  readonly #statusOf: (node: string) => NodeStatus | null;
+  readonly #limitMs: number;
+  // A target has few nodes, and there are many targets: a list weighs less than a map.
+  readonly #nodes: Attended[] = [];
+
+  constructor(statusOf: (node: string) => NodeStatus | null, limitMs: number) {
+    this.#statusOf = statusOf;
+    this.#limitMs = limitMs;
+  }
+
+  /** Every due time of this node after `moment` is kept or passed over, unless one before was told; null where none is. */
+  keeps(node: string, moment: number | null): void {
+    if (moment === null) {
+      const known = this.#find(node);
+      if (known !== undefined) known.since = Number.POSITIVE_INFINITY;
+      return;
+    }
+    const attended = this.#of(node);
+    if (attended.since === Number.POSITIVE_INFINITY) attended.since = moment;
+  }
+
+  /** No other node than these keeps anything. */
+  keepsOnly(nodes: ReadonlySet<string>): void {
+    for (const attended of this.#nodes) if (!nodes.has(attended.node)) attended.since = Number.POSITIVE_INFINITY;
+  }
+
+  passUntil(node: string, dueAt: number): void {
+    const attended = this.#of(node);
+    attended.passed = Math.max(dueAt, attended.passed);
+  }
+
+  forgetPassed(): void {
+    for (const attended of this.#nodes) attended.passed = Number.NEGATIVE_INFINITY;
+  }
+
+  isPassed(node: string, dueAt: number): boolean {
+    return (this.#find(node)?.passed ?? Number.NEGATIVE_INFINITY) > dueAt;
+  }
+
+  isThere(node: string): boolean {
+    const status = this.#statusOf(node);
+    return status !== null && (status.online || status.starting === true);
+  }
+
+  isAwaited(node: string, dueAt: number): boolean {
+    return this.#statusOf(node)?.online === true && this.#isWatching(node, dueAt) && !this.isPassed(node, dueAt);
+  }
+
+  /** The vote of a node that gave none. */
+  missing(node: NodeInfo, dueAt: number): NodeOutcome {
+    const status = this.#statusOf(node.name);
+    if (status?.online !== true)
+      return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
+    if (this.isPassed(node.name, dueAt))
+      return fault(node, 'busy', 'the node did not come to this check before the next one');
+    if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
+    return fault(node, 'no_answer', `the node did not answer within ${this.#limitMs} ms`);
+  }
+
+  #isWatching(node: string, dueAt: number): boolean {
+    return (this.#find(node)?.since ?? Number.POSITIVE_INFINITY) < dueAt;
+  }
+
+  #find(node: string): Attended | undefined {
+    return this.#nodes.find((attended) => attended.node === node);
+  }
+
+  #of(node: string): Attended {
+    let attended = this.#find(node);
+    if (attended === undefined) {
+      attended = { node, since: Number.POSITIVE_INFINITY, passed: Number.NEGATIVE_INFINITY };
+      this.#nodes.push(attended);
+    }
+    return attended;
+  }
+}
+
+/** What a node is said to have found when it is its own fault that it found nothing. */
+export function fault(node: NodeInfo, code: 'gone' | 'no_answer' | 'busy', message: string): NodeOutcome {
+  return { node, outcome: failed(failure('node', code, message)) };
+}
