@@ -7,8 +7,10 @@ export class CheckRun implements StoredRun {
   readonly createdAt: number;
   readonly spec: CheckSpec;
   readonly #results: NodeResult[];
-  readonly #listeners = new Set<() => void>();
+  #listeners: Set<() => void> | null = null;
   #finished: number;
+  /** What it was answered with last, and by whom, for the next caller; null again with each outcome. */
+  answer: { readonly by: object; readonly text: string } | null = null;
 
   constructor({ id, createdAt, spec, results }: StoredRun) {
     this.id = id;
@@ -37,14 +39,16 @@ export class CheckRun implements StoredRun {
     if (position === -1) return -1;
     this.#results[position] = { node, outcome };
     this.#finished += 1;
-    for (const listener of this.#listeners) listener();
+    this.answer = null;
+    for (const listener of this.#listeners ?? []) listener();
     return position;
   }
 
   /** Calls back after each further outcome, unless disposed before. */
   onChange(listener: () => void): Disposable {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+    const listeners = (this.#listeners ??= new Set());
+    listeners.add(listener);
+    return { [Symbol.dispose]: () => void listeners.delete(listener) };
   }
 }
 

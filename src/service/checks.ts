@@ -137,26 +137,34 @@ function faultOf(error: unknown, closing: AbortSignal): Failure {
   return failure('service', 'internal', `the service failed: ${messageOf(error)}`);
 }
 
-/** Finished runs, those that were asked for last; a run with many nodes takes the room of many. */
-function createRecent(limit: number) {
-  const runs = new Map<string, CheckRun>();
+/**
+ * Finished runs, those that were asked for last: between half of `limit` and all of it in outcomes, as a run with many nodes takes the
+ * room of many. What is found among the older half is young again, so finding costs no more than looking.
+ */
+export function createRecent(limit: number) {
+  let young = new Map<string, CheckRun>();
+  let old = new Map<string, CheckRun>();
   let outcomes = 0;
+
+  function add(run: CheckRun): void {
+    young.set(run.id, run);
+    outcomes += run.results.length;
+    if (outcomes < limit / 2) return;
+    old = young;
+    young = new Map();
+    outcomes = 0;
+  }
+
   return {
-    add(run: CheckRun): void {
-      runs.set(run.id, run);
-      outcomes += run.results.length;
-      // Many at once: each walk to the oldest entry of a map passes the holes of those that were deleted before.
-      if (outcomes < limit * 1.1) return;
-      for (const [id, oldest] of runs) {
-        if (outcomes <= limit) break;
-        runs.delete(id);
-        outcomes -= oldest.results.length;
-      }
-    },
+    add,
     find(id: string): CheckRun | null {
-      const run = runs.get(id) ?? null;
-      if (run !== null && runs.delete(id)) runs.set(id, run);
-      return run;
+      const found = young.get(id);
+      if (found !== undefined) return found;
+      const older = old.get(id);
+      if (older === undefined) return null;
+      old.delete(id);
+      add(older);
+      return older;
     },
   };
 }

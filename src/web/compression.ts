@@ -1,8 +1,6 @@
-import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
-const compress = promisify(gzip);
 const worthIt = 1_400;
 
 /** Whether this Accept-Encoding header allows gzip. */
@@ -10,18 +8,23 @@ export function takesGzip(header: string | string[] | undefined): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:\s*,|\s*$))/i.test([header ?? ''].flat().join(','));
 }
 
-/** Packs pages, drawings and feeds for those who take them packed; answers to programs stay as they are. */
+/** Packs pages, drawings and feeds for those who take them packed; answers to programs stay as they are, and wait for nothing. */
 export function compressPages(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (typeof payload !== 'string' || payload.length < worthIt || reply.hasHeader('content-encoding')) return payload;
-    const type = String(reply.getHeader('content-type') ?? '');
-    if (!/^(?:text\/html|image\/svg\+xml|application\/atom\+xml)/.test(type)) return payload;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isPage(reply, payload)) return done(null, payload);
     const { vary } = reply.getHeaders();
     reply.header('vary', [vary, 'accept-encoding'].flat().filter(Boolean).join(', '));
-    if (!takesGzip(request.headers['accept-encoding'])) return payload;
+    if (!takesGzip(request.headers['accept-encoding'])) return done(null, payload);
     // What is secret stands in no page: signing in is by cookie, and forms are known by where they come from.
-    const packed = await compress(payload, { level: 5 });
-    reply.header('content-encoding', 'gzip').removeHeader('content-length');
-    return packed;
+    gzip(payload, { level: 5 }, (error, packed) => {
+      if (error !== null) return done(error);
+      reply.header('content-encoding', 'gzip').removeHeader('content-length');
+      done(null, packed);
+    });
   });
+}
+
+function isPage(reply: FastifyReply, payload: unknown): payload is string {
+  if (typeof payload !== 'string' || payload.length < worthIt || reply.hasHeader('content-encoding')) return false;
+  return /^(?:text\/html|image\/svg\+xml|application\/atom\+xml)/.test(String(reply.getHeader('content-type') ?? ''));
 }

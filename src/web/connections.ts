@@ -23,10 +23,15 @@ export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): 
     }
   }
 
+  // "close" comes once; `once` would wrap the listener anew for each request.
+  function forget(this: ServerResponse): void {
+    waiting.delete(this);
+  }
+
   server.prependListener('request', (_, response) => {
     waiting.set(response, clock.elapsed() + answerMs);
     timer ??= clock.after(answerMs, cut);
-    response.once('close', () => waiting.delete(response));
+    response.on('close', forget);
   });
   return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }
@@ -128,7 +133,7 @@ export function admitConnections(server: Server, admission: Admission<Socket>): 
   server.prependListener('request', (request, response) => {
     const { socket } = request;
     admission.busy(socket);
-    response.once('close', () => {
+    response.on('close', () => {
       if (isEnding) socket.end();
       else if (!socket.destroyed) admission.quiet(socket);
     });

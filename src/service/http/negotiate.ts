@@ -3,6 +3,8 @@ import type { FastifyRequest } from 'fastify';
 
 /** Whether the caller is a browser that wants a page: it takes HTML and does not ask for JSON. */
 export function wantsPage({ headers: { accept = '' } }: FastifyRequest): boolean {
+  // Programs ask for neither.
+  if (!/html/i.test(accept)) return false;
   const types = accept.toLowerCase().split(',');
   const names = (pattern: RegExp) =>
     types.some((type) => pattern.test(type) && !/;\s*q=0(?:\.0*)?\s*(?:;|$)/.test(type));
@@ -26,6 +28,7 @@ export function baseUrlOf(request: FastifyRequest, publicUrl: string | null): st
 
 /** Whether the caller has this version of the answer already (RFC 9110 section 13.1.2). */
 export function hasVersion({ headers }: FastifyRequest, etag: string): boolean {
-  const known = headers['if-none-match'] ?? '';
+  const known = headers['if-none-match'];
+  if (known === undefined) return false;
   return known.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*');
 }

@@ -9,24 +9,31 @@ import { hasVersion } from './negotiate.ts';
 import { queryOf } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
 
-/** The run that a request names, after the wait that it asks for. Throws `not_found`. */
-export async function runOf(
+/**
+ * Answers with the run that a request names, after the wait that it asks for. Throws `not_found`. Whoever need not wait gets the
+ * answer at once: a promise for each of the many that poll costs more than finding what they ask for.
+ */
+export function withRun(
   id: string,
   request: FastifyRequest,
   reply: FastifyReply,
   { checks, clock }: ServiceOptions,
-) {
+  answer: (run: CheckRun) => FastifyReply,
+): Promise<FastifyReply> | undefined {
   const run = checks.find(id);
   if (run === null) throw new ApiFailure('not_found', 'there is no such check, or not any more');
   const waitMs = run.done ? 0 : waitOf(request);
-  if (waitMs > 0) {
-    using gone = hungUp(reply);
-    const until = clock.elapsed() + waitMs;
-    while (!run.done && !gone.signal.aborted && clock.elapsed() < until) {
-      await change(run, run.finished, until - clock.elapsed(), clock, gone.signal);
-    }
+  if (waitMs > 0) return waitFor(run, waitMs, reply, clock).then(() => answer(run));
+  void answer(run);
+  return undefined;
+}
+
+async function waitFor(run: CheckRun, waitMs: number, reply: FastifyReply, clock: Clock): Promise<void> {
+  using gone = hungUp(reply);
+  const until = clock.elapsed() + waitMs;
+  while (!run.done && !gone.signal.aborted && clock.elapsed() < until) {
+    await change(run, run.finished, until - clock.elapsed(), clock, gone.signal);
   }
-  return run;
 }
 
 /** Sends a version of a run: not again to whoever has it, and for good once the run is done. */
@@ -39,7 +46,6 @@ export function sendVersion(request: FastifyRequest, reply: FastifyReply, run: C
 
 /** The texts of a run, made once for each of its versions. */
 export function createTexts({ nodeDomain, compatible }: Pick<ServiceOptions, 'nodeDomain' | 'compatible'>) {
-  const made = new WeakMap<CheckRun, { readonly finished: number; readonly plain: string }>();
   const dialect = compatible ? 'check-host.net' : 'interface';
 
   const row = (run: CheckRun, position: number): Record<string, unknown> => {
@@ -51,10 +57,9 @@ export function createTexts({ nodeDomain, compatible }: Pick<ServiceOptions, 'no
   };
 
   const plain = (run: CheckRun): string => {
-    const known = made.get(run);
-    if (known?.finished === run.finished) return known.plain;
+    if (run.answer?.by === row) return run.answer.text;
     const text = JSON.stringify(Object.assign({}, ...run.results.map((_, position) => row(run, position))));
-    made.set(run, { finished: run.finished, plain: text });
+    run.answer = { by: row, text };
     return text;
   };
 

@@ -5,7 +5,7 @@ import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
 import { answerFailures, ApiFailure } from './failure.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { acceptAnyBody, parametersOf, queryOf } from './parameters.ts';
-import { createTexts, runOf, sendEvents, sendVersion } from './results.ts';
+import { createTexts, sendEvents, sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
 import { startCheck } from './start.ts';
 import { addVersionOne } from './version-one.ts';
@@ -58,38 +58,37 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
     app.route<ById>({
       method: both,
       url: '/check-result/:id',
-      async handler(request, reply) {
-        const run = await runOf(request.params.id, request, reply, options);
-        return sendVersion(request, reply, run, () => texts.plain(run));
-      },
+      handler: (request, reply) =>
+        withRun(request.params.id, request, reply, options, (run) =>
+          sendVersion(request, reply, run, () => texts.plain(run)),
+        ),
     });
 
     app.route<ById>({
       method: both,
       url: '/check-result-extended/:id',
-      async handler(request, reply) {
-        const run = await runOf(request.params.id, request, reply, options);
-        return sendVersion(request, reply, run, () => texts.extended(run));
-      },
+      handler: (request, reply) =>
+        withRun(request.params.id, request, reply, options, (run) =>
+          sendVersion(request, reply, run, () => texts.extended(run)),
+        ),
     });
 
-    app.get<ById>('/check-result/:id/events', { exposeHeadRoute: false }, async (request, reply) => {
-      const run = await runOf(request.params.id, request, reply, options);
-      return sendEvents(request, reply, run, texts, clock);
-    });
+    app.get<ById>('/check-result/:id/events', { exposeHeadRoute: false }, (request, reply) =>
+      withRun(request.params.id, request, reply, options, (run) => sendEvents(request, reply, run, texts, clock)),
+    );
 
     app.route<ById>({
       method: both,
       url: '/check-report/:id',
-      async handler(request, reply) {
-        const run = await runOf(request.params.id, request, reply, options);
-        reply.header('vary', 'accept');
-        if (wantsPage(request)) {
-          const { headers, body } = pages.report(run, queryOf(request).get('target'));
-          return reply.headers(headers).send(body);
-        }
-        return sendVersion(request, reply, run, () => texts.extended(run));
-      },
+      handler: (request, reply) =>
+        withRun(request.params.id, request, reply, options, (run) => {
+          reply.header('vary', 'accept');
+          if (wantsPage(request)) {
+            const { headers, body } = pages.report(run, queryOf(request).get('target'));
+            return reply.headers(headers).send(body);
+          }
+          return sendVersion(request, reply, run, () => texts.extended(run));
+        }),
     });
 
     for (const path of ['/check-result', '/check-result-extended', '/check-report']) {

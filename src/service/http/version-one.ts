@@ -7,7 +7,7 @@ import type { NodeStatus } from '../ports.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
 import { parametersOf } from './parameters.ts';
-import { runOf, sendVersion } from './results.ts';
+import { sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
 import { startCheck } from './start.ts';
 
@@ -29,11 +29,12 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     return reply.type(json).send(JSON.stringify(checkFor(run, base, nodeDomain)));
   });
 
-  app.get<{ Params: { id: string } }>('/api/v1/checks/:id', async (request, reply) => {
-    const run = await runOf(request.params.id, request, reply, options);
-    const base = baseUrlOf(request, publicUrl);
-    return sendVersion(request, reply, run, () => JSON.stringify(checkFor(run, base, nodeDomain)));
-  });
+  app.get<{ Params: { id: string } }>('/api/v1/checks/:id', (request, reply) =>
+    withRun(request.params.id, request, reply, options, (run) => {
+      const base = baseUrlOf(request, publicUrl);
+      return sendVersion(request, reply, run, () => JSON.stringify(checkFor(run, base, nodeDomain)));
+    }),
+  );
 
   app.get('/api/v1/nodes', async (_, reply) => {
     const nodes = checks.nodes().map((node) => healthFor(node, nodeDomain));
