@@ -23,12 +23,45 @@ const readyMs = 15_000;
 const againMs = 10_000;
 
 /** A target that is watched by whichever part there is. */
-interface Followed {
+class Followed implements Watched {
   readonly target: WatchedTarget;
   readonly listener: RoundListener;
-  inner: Watched | null;
-  isStopped: boolean;
-  readonly end: PromiseWithResolvers<void>;
+  readonly ended: Promise<void>;
+  inner: Watched | null = null;
+  isStopped = false;
+  readonly #followed: Set<Followed>;
+  #resolve = () => {};
+
+  constructor(target: WatchedTarget, listener: RoundListener, followed: Set<Followed>) {
+    this.target = target;
+    this.listener = listener;
+    this.#followed = followed;
+    followed.add(this);
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get underWay(): boolean {
+    return this.inner?.underWay ?? false;
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    if (this.inner === null) this.end();
+    else this.inner.stop();
+  }
+
+  cut(): void {
+    this.isStopped = true;
+    this.inner?.cut();
+    this.end();
+  }
+
+  end(): void {
+    this.#followed.delete(this);
+    this.#resolve();
+  }
 }
 
 /**
@@ -100,9 +133,7 @@ function createParts(
     const inner = current.runner.watch(one.target, one.listener);
     one.inner = inner;
     void inner.ended.then(() => {
-      if (one.inner !== inner || !one.isStopped) return;
-      followed.delete(one);
-      one.end.resolve();
+      if (one.inner === inner && one.isStopped) one.end();
     });
   }
 
@@ -119,7 +150,7 @@ function createParts(
       one.inner?.cut();
       one.inner = null;
       // It was asked to end meanwhile.
-      if (one.isStopped && followed.delete(one)) one.end.resolve();
+      if (one.isStopped) one.end();
     }
     const idleBy = clock.elapsed() + finishMs;
     while (running.size > 0 && clock.elapsed() < idleBy) await sleep(clock, 50, closing.signal);
@@ -164,10 +195,9 @@ function createParts(
     },
     over,
     watch(target: WatchedTarget, listener: RoundListener): Watched {
-      const one: Followed = { target, listener, inner: null, isStopped: false, end: Promise.withResolvers<void>() };
-      followed.add(one);
+      const one = new Followed(target, listener, followed);
       if (!isReplacing) follow(one);
-      return watchedOf(one, () => followed.delete(one));
+      return one;
     },
     replace(named: Named): void {
       ready = replaced(named, ready);
@@ -189,27 +219,4 @@ const partsOf = ({ nodes, nats, foreignService }: Named): Named => ({ nodes, nat
 function runsOf({ runs }: Checking): Runs {
   if (runs === null) throw new WatchpostError('no_nodes', 'there is no node here to run this check on');
   return runs;
-}
-
-function watchedOf(one: Followed, forget: () => void): Watched {
-  function end(): void {
-    forget();
-    one.end.resolve();
-  }
-  return {
-    get underWay() {
-      return one.inner?.underWay ?? false;
-    },
-    ended: one.end.promise,
-    stop() {
-      one.isStopped = true;
-      if (one.inner === null) end();
-      else one.inner.stop();
-    },
-    cut() {
-      one.isStopped = true;
-      one.inner?.cut();
-      end();
-    },
-  };
 }

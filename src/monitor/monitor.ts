@@ -104,6 +104,8 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const request = (target: string) => watchSet.request(target);
   const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
+  const take = async (target: Target, round: SeenRound) => rounds.take(target, round);
+  const watchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, take };
   let watched: readonly Target[] = [];
   let stopped: Promise<void> | null = null;
 
@@ -141,8 +143,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   function start(target: Target): Watch {
     const listener = listeners.start(target);
     if (listener !== null) return listener;
-    const take = async (round: SeenRound) => rounds.take(target, round);
-    return startWatch(target, { ...ports, events: { ...events, roundAwaited: awaited }, take }, work.signal);
+    return startWatch(target, watchPorts, work.signal);
   }
 
   function tellOfUs(change: (own: Assessor['own']) => void): void {

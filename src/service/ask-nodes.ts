@@ -16,12 +16,13 @@ export interface AskOptions {
 
 /** Has those nodes of a target look at it that do not keep the time; a due time that comes while they still do is passed over. */
 export function askNodes(place: Place, dueAt: number, { runs, policy, onVote, clock, log }: AskOptions): void {
-  const { rounds, target, asked, work } = place;
+  const { rounds, target, asked } = place;
   if (place.isAsking) {
     for (const { name } of asked) rounds.passOver(name, dueAt);
     return;
   }
   const command = { spec: target.spec, policy, name: formatRunName({ target: target.name, dueAt }) };
+  const work = (place.work ??= new AbortController());
   place.isAsking = true;
   runs
     .runOn(asked, command, work.signal, ({ node, outcome, startedAt = clock.now() }) => {

@@ -27,10 +27,45 @@ export interface Place extends Recurring, Assignable {
   asked: readonly NodeStatus['info'][];
   /** When it was told to stop: nothing that is due later begins. */
   stoppedAt: number;
-  /** Ends what was asked for. */
-  readonly work: AbortController;
+  /** Ends what was asked for; null where nothing was. */
+  work: AbortController | null;
   isAsking: boolean;
-  readonly end: () => void;
+  /** Called when nothing more will be heard. */
+  end: (() => void) | null;
+}
+
+/** Who looks after places. */
+export interface PlaceOwner {
+  now(): number;
+  stop(place: Place): void;
+  end(place: Place): void;
+}
+
+/** A place as whoever has its target watched sees it. */
+export class WatchedPlace implements Watched {
+  readonly ended: Promise<void>;
+  readonly #place: Place;
+  readonly #owner: PlaceOwner;
+
+  constructor(place: Place, owner: PlaceOwner) {
+    this.#place = place;
+    this.#owner = owner;
+    this.ended = new Promise((resolve) => {
+      place.end = resolve;
+    });
+  }
+
+  get underWay(): boolean {
+    return this.#place.rounds.awaited <= this.#owner.now();
+  }
+
+  stop(): void {
+    this.#owner.stop(this.#place);
+  }
+
+  cut(): void {
+    this.#owner.end(this.#place);
+  }
 }
 
 /** A vote that came when its round was over. */

@@ -6,7 +6,15 @@ import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
 import { type Absence, type CatchUp, createCatchUp, type Unjudged } from './catch-up.ts';
-import { fingerprintOf, type LateSighting, limitMsOf, type Place, type Watched } from './place.ts';
+import {
+  fingerprintOf,
+  type LateSighting,
+  limitMsOf,
+  type Place,
+  type PlaceOwner,
+  type Watched,
+  WatchedPlace,
+} from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
 import type { Runs } from './runs.ts';
@@ -49,6 +57,13 @@ export class Watching implements Disposable {
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
   readonly #catchUp: CatchUp;
+  // What all targets share.
+  readonly #statusOf = (node: string) => this.#statuses.get(node) ?? null;
+  readonly #watched: PlaceOwner = {
+    now: () => this.#options.clock.now(),
+    stop: (place) => this.#stop(place),
+    end: (place) => this.#end(place),
+  };
   #statuses: ReadonlyMap<string, NodeStatus> = new Map();
   #nodes = '';
   #isDirty = false;
@@ -87,14 +102,8 @@ export class Watching implements Disposable {
     const { clock, policy } = this.#options;
     const { name, schedule } = target;
     const assigned = assignedOf(target, policy);
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
     const rounds = collectRounds(
-      {
-        target,
-        limitMs: limitMsOf(assigned.deadlineMs),
-        sink,
-        statusOf: (node) => this.#statuses.get(node) ?? null,
-      },
+      { target, limitMs: limitMsOf(assigned.deadlineMs), sink, statusOf: this.#statusOf },
       this.#catchUp.overUntil(name),
     );
     const place: Place = {
@@ -107,31 +116,28 @@ export class Watching implements Disposable {
       assignedBy: new Map(),
       asked: [],
       stoppedAt: Number.POSITIVE_INFINITY,
-      work: new AbortController(),
+      work: null,
       isAsking: false,
-      end: () => {
-        place.work.abort(new Error('nobody waits for this round any more'));
-        if (this.#places.get(name) === place) this.#places.delete(name);
-        this.#wheel.remove(name);
-        this.#change();
-        resolve();
-      },
+      end: null,
     };
     this.#places.set(name, place);
     this.#change();
-    return {
-      ended,
-      get underWay() {
-        return rounds.awaited <= clock.now();
-      },
-      stop: () => {
-        place.stoppedAt = Math.min(place.stoppedAt, clock.now());
-        this.#wheel.remove(name);
-        this.#change();
-        this.#judge(place);
-      },
-      cut: () => place.end(),
-    };
+    return new WatchedPlace(place, this.#watched);
+  }
+
+  #stop(place: Place): void {
+    place.stoppedAt = Math.min(place.stoppedAt, this.#options.clock.now());
+    this.#wheel.remove(place.name);
+    this.#change();
+    this.#judge(place);
+  }
+
+  #end(place: Place): void {
+    place.work?.abort(new Error('nobody waits for this round any more'));
+    if (this.#places.get(place.name) === place) this.#places.delete(place.name);
+    this.#wheel.remove(place.name);
+    this.#change();
+    place.end?.();
   }
 
   /** What nodes watch stays as it is from now on: this process ends, and they go on. */
@@ -148,7 +154,7 @@ export class Watching implements Disposable {
     this.#isClosed = true;
     this.#ticking?.[Symbol.dispose]();
     this.#wheel[Symbol.dispose]();
-    for (const place of this.#places.values()) place.end();
+    for (const place of this.#places.values()) this.#end(place);
   }
 
   // Many changes together are one.
@@ -275,9 +281,10 @@ export class Watching implements Disposable {
     for (const { place, dueAt } of rounds.toSorted((a, b) => a.dueAt - b.dueAt)) this.#judge(place, dueAt);
   }
 
-  #judge({ rounds, stoppedAt, end }: Place, until = Number.POSITIVE_INFINITY): void {
+  #judge(place: Place, until = Number.POSITIVE_INFINITY): void {
     if (this.#catchUp.isOpen) return;
+    const { rounds, stoppedAt } = place;
     rounds.judge(this.#options.clock.now(), Math.min(stoppedAt, until));
-    if (rounds.awaited > stoppedAt) end();
+    if (rounds.awaited > stoppedAt) this.#end(place);
   }
 }

@@ -1,12 +1,12 @@
 import type { NodeSelection } from '#checks/index.ts';
 import { type Clock, sleep } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { createNextDue } from '#schedule/schedule.ts';
+import { createNextDue, type NextDue } from '#schedule/schedule.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
 import { collectVotes } from './by-runs.ts';
-import type { Runner, SeenRound } from './runner.ts';
+import type { RoundListener, Runner, SeenRound, Watched } from './runner.ts';
 
 /** A round that is over. */
 export interface DoneRound extends SeenRound {
@@ -31,7 +31,7 @@ export interface WatchPorts {
   readonly log: Log;
   readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
   /** Where a round goes when it is over. Resolves to whether another one at once would make sure of it. */
-  take(round: SeenRound): Promise<boolean>;
+  take(target: Target, round: SeenRound): Promise<boolean>;
 }
 
 /** The watch over one target. */
@@ -60,114 +60,149 @@ const shortestGapMs = 3_000;
  * `work` ends the round that runs.
  */
 export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal): Watch {
-  const { clock, events, log, runner } = ports;
-  const stopping = new AbortController();
-  const next = createNextDue(target.schedule, target.name);
-  const awaitNext = () => events.roundAwaited(target, next(clock.now()) ?? Number.POSITIVE_INFINITY);
-  const mostConfirmations = Math.max(0, ...target.rules.map(({ rule }) => (rule.confirm ? rule.rounds.bad - 1 : 0)));
-  const { promise: failing, reject } = Promise.withResolvers<never>();
-  /** Rounds that wait for the one that is being dealt with. */
-  const heard: SeenRound[] = [];
-  let dealing: Promise<void> | null = null;
-  let waiting: Disposable | null = null;
-  let lastDueAt = Number.NEGATIVE_INFINITY;
-  let lastStart = Number.NEGATIVE_INFINITY;
+  return new TargetWatch(target, ports, work);
+}
 
-  async function hear(round: SeenRound): Promise<void> {
-    awaitNext();
-    heard.push(round);
-    await (dealing ??= deal(null));
+// A class, for there is one of it for each target: closures would weigh two kilobytes.
+class TargetWatch implements Watch, RoundListener {
+  readonly ended: Promise<void>;
+  readonly #target: Target;
+  readonly #ports: WatchPorts;
+  readonly #work: AbortSignal;
+  readonly #next: NextDue;
+  readonly #watched: Watched;
+  /** Rounds that wait for the one that is being dealt with. */
+  readonly #heard: SeenRound[] = [];
+  #dealing: Promise<void> | null = null;
+  #waiting: Disposable | null = null;
+  /** Ends the pause before a round that makes sure of the last one; null where there is no pause. */
+  #pausing: AbortController | null = null;
+  #isStopped = false;
+  #lastDueAt = Number.NEGATIVE_INFINITY;
+  #lastStart = Number.NEGATIVE_INFINITY;
+  #fail: (error: unknown) => void = () => {};
+
+  constructor(target: Target, ports: WatchPorts, work: AbortSignal) {
+    this.#target = target;
+    this.#ports = ports;
+    this.#work = work;
+    this.#next = createNextDue(target.schedule, target.name);
+    this.#awaitNext();
+    const watched = (this.#watched = ports.runner.watch(target, this));
+    const cut = () => watched.cut();
+    if (work.aborted) cut();
+    else work.addEventListener('abort', cut, { once: true });
+    this.ended = new Promise<void>((resolve, reject) => {
+      this.#fail = reject;
+      watched.ended.then(async () => this.#dealing).then(() => resolve(), reject);
+    }).finally(() => work.removeEventListener('abort', cut));
+  }
+
+  async round(round: SeenRound): Promise<void> {
+    this.#awaitNext();
+    this.#heard.push(round);
+    await (this.#dealing ??= this.#deal(null));
+  }
+
+  skipped(count: number): void {
+    this.#awaitNext();
+    this.#ports.events.roundSkipped(this.#target, count);
+  }
+
+  request(): void {
+    if (this.#isBusy || this.#waiting !== null || this.#isStopped) return;
+    const { clock } = this.#ports;
+    const waitMs = Math.max(0, this.#lastStart + shortestGapMs - clock.elapsed());
+    this.#waiting = clock.after(waitMs, () => this.#startExtra());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#pausing?.abort(new Error('the target is not watched any more'));
+    this.#waiting?.[Symbol.dispose]();
+    this.#watched.stop();
   }
 
   // `first` is a round to be asked for now.
-  async function deal(first: number | null): Promise<void> {
+  async #deal(first: number | null): Promise<void> {
     try {
-      if (first !== null) await follow(await look(first, target.nodes));
-      for (let round = heard.shift(); round !== undefined && !work.aborted; round = heard.shift()) await follow(round);
+      if (first !== null) await this.#follow(await this.#look(first, this.#target.nodes));
+      for (let round = this.#heard.shift(); round !== undefined && !this.#work.aborted; round = this.#heard.shift())
+        await this.#follow(round);
     } catch (error) {
-      reject(error);
+      this.#fail(error);
     } finally {
-      dealing = null;
+      this.#dealing = null;
     }
   }
 
-  async function follow(first: SeenRound | null): Promise<void> {
+  async #follow(first: SeenRound | null): Promise<void> {
+    const { clock } = this.#ports;
+    const { nodes, rules } = this.#target;
     const asked = new Set<string>();
     let round = first;
-    for (let left = mostConfirmations; round !== null; left -= 1) {
-      lastDueAt = Math.max(lastDueAt, round.dueAt);
-      lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
+    for (let left = mostConfirmations(rules); round !== null; left -= 1) {
+      this.#lastDueAt = Math.max(this.#lastDueAt, round.dueAt);
+      this.#lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
       for (const { node } of round.votes) asked.add(node.name);
-      const wantsMore = await ports.take(round);
-      if (!wantsMore || left === 0 || round.late !== undefined || !(await pause())) return;
-      round = await look(extraDueAt(), avoiding(target.nodes, asked));
+      const wantsMore = await this.#ports.take(this.#target, round);
+      if (!wantsMore || left === 0 || round.late !== undefined || !(await this.#pause())) return;
+      round = await this.#look(this.#extraDueAt(), avoiding(nodes, asked));
     }
   }
 
-  async function look(dueAt: number, nodes: NodeSelection): Promise<SeenRound | null> {
+  async #look(dueAt: number, nodes: NodeSelection): Promise<SeenRound | null> {
+    const { runner, clock, log } = this.#ports;
+    const { name, spec } = this.#target;
     const startedAt = clock.now();
-    lastStart = clock.elapsed();
-    const request = { spec: target.spec, nodes, round: { target: target.name, dueAt } };
-    const votes = await collectVotes(runner, request, work, clock, log);
-    return work.aborted ? null : { dueAt, startedAt, votes };
+    this.#lastStart = clock.elapsed();
+    const request = { spec, nodes, round: { target: name, dueAt } };
+    const votes = await collectVotes(runner, request, this.#work, clock, log);
+    return this.#work.aborted ? null : { dueAt, startedAt, votes };
   }
 
   // Not where the next scheduled round is as near: that one will tell.
-  async function pause(): Promise<boolean> {
-    const tookMs = clock.elapsed() - lastStart;
-    const due = next(clock.now());
-    if (heard.length > 0 || (due !== null && due - clock.now() < confirmAfterMs + tookMs)) return false;
+  async #pause(): Promise<boolean> {
+    const { clock } = this.#ports;
+    const tookMs = clock.elapsed() - this.#lastStart;
+    const due = this.#next(clock.now());
+    if (this.#isStopped || this.#heard.length > 0) return false;
+    if (due !== null && due - clock.now() < confirmAfterMs + tookMs) return false;
+    const { signal } = (this.#pausing = new AbortController());
     try {
-      await sleep(clock, confirmAfterMs, stopping.signal);
+      await sleep(clock, confirmAfterMs, signal);
       return true;
     } catch (error) {
-      if (stopping.signal.aborted) return false;
+      if (signal.aborted) return false;
       throw error;
+    } finally {
+      this.#pausing = null;
     }
   }
 
   // Unlike any other due time, unless the clock was set back in between.
-  function extraDueAt(): number {
-    const now = clock.now();
-    return lastDueAt >= now && lastDueAt < now + shortestGapMs ? lastDueAt + 1 : now;
+  #extraDueAt(): number {
+    const now = this.#ports.clock.now();
+    return this.#lastDueAt >= now && this.#lastDueAt < now + shortestGapMs ? this.#lastDueAt + 1 : now;
   }
 
-  function startExtra(): void {
-    waiting = null;
-    if (!isBusy() && !stopping.signal.aborted) dealing ??= deal(extraDueAt());
+  #startExtra(): void {
+    this.#waiting = null;
+    if (!this.#isBusy && !this.#isStopped) this.#dealing ??= this.#deal(this.#extraDueAt());
   }
 
-  const isBusy = () => dealing !== null || watched.underWay;
-
-  async function end(): Promise<void> {
-    await watched.ended;
-    await dealing;
+  get #isBusy(): boolean {
+    return this.#dealing !== null || this.#watched.underWay;
   }
 
-  awaitNext();
-  const watched = runner.watch(target, {
-    round: hear,
-    skipped(count) {
-      awaitNext();
-      events.roundSkipped(target, count);
-    },
-  });
-  const cut = () => watched.cut();
-  if (work.aborted) cut();
-  else work.addEventListener('abort', cut, { once: true });
-  return {
-    ended: Promise.race([end(), failing]).finally(() => work.removeEventListener('abort', cut)),
-    request() {
-      if (isBusy() || waiting !== null || stopping.signal.aborted) return;
-      const waitMs = Math.max(0, lastStart + shortestGapMs - clock.elapsed());
-      waiting = clock.after(waitMs, startExtra);
-    },
-    stop() {
-      stopping.abort(new Error('the target is not watched any more'));
-      waiting?.[Symbol.dispose]();
-      watched.stop();
-    },
-  };
+  #awaitNext(): void {
+    const { clock, events } = this.#ports;
+    events.roundAwaited(this.#target, this.#next(clock.now()) ?? Number.POSITIVE_INFINITY);
+  }
+}
+
+function mostConfirmations(rules: Target['rules']): number {
+  return Math.max(0, ...rules.map(({ rule }) => (rule.confirm ? rule.rounds.bad - 1 : 0)));
 }
 
 function avoiding(nodes: NodeSelection, asked: ReadonlySet<string>): NodeSelection {
