@@ -21,6 +21,8 @@ export interface ProbeContext {
   readonly gate: Gate;
   /** Aborted at the node's hard deadline or when nobody waits for the outcome any more. */
   readonly signal: AbortSignal;
+  /** Nobody waits for the outcome: it may come a tenth of a second later where that spares waking up for it. */
+  readonly isPatient?: boolean | undefined;
 }
 
 /** Whether a node can run a check type: found out by trying, with the remedy where it cannot. */

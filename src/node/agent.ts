@@ -51,9 +51,12 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
-      const outcome = await lag.observe(async () => prober.probe(command.spec, { gate, signal: limit.signal }), {
-        closely: prober.timedByKernel !== true,
-      });
+      const outcome = await lag.observe(
+        async () => prober.probe(command.spec, { gate, signal: limit.signal, isPatient: command.isPatient }),
+        {
+          closely: prober.timedByKernel !== true,
+        },
+      );
       return excuseLateness(outcome, command.deadlineMs);
     } catch (error) {
       signal.throwIfAborted();

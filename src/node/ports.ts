@@ -10,6 +10,8 @@ export interface Command {
   readonly deadlineMs: number;
   /** For whom it is, by default the monitor. */
   readonly origin?: 'monitor' | 'api' | undefined;
+  /** Nobody waits for the outcome: it may come a tenth of a second later where that spares waking up for it. */
+  readonly isPatient?: boolean | undefined;
 }
 
 /** How much of what a node can take is for checks of the API at the most: the rest is the monitor's. */

@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Sighting } from '#protocol/watching.ts';
 import { createWheel, type Recurring } from '#schedule/wheel.ts';
-import type { Agent, LocalTarget } from './ports.ts';
+import type { Agent, Command, LocalTarget } from './ports.ts';
 
 export interface WatchingOptions {
   readonly agent: Pick<Agent, 'run'>;
@@ -29,6 +29,7 @@ export interface Watching extends Disposable {
 
 interface Watched extends Recurring {
   readonly assigned: LocalTarget;
+  readonly command: Command;
   isRunning: boolean;
   /** What was seen last, in a word. */
   last: string;
@@ -62,7 +63,7 @@ export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOp
   async function check(target: Watched, dueAt: number): Promise<void> {
     const { name, assigned } = target;
     let startedAt = clock.now();
-    const outcome = await look(assigned, (at) => (startedAt = at));
+    const outcome = await look(target, (at) => (startedAt = at));
     target.isRunning = false;
     onBusy?.(assigned.place, false);
     if (outcome === null) return;
@@ -75,10 +76,10 @@ export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOp
     else timer ??= clock.after(companyMs, flush);
   }
 
-  async function look(assigned: LocalTarget, onStarted: (at: number) => void): Promise<Outcome | null> {
+  async function look({ assigned, command }: Watched, onStarted: (at: number) => void): Promise<Outcome | null> {
     if (assigned.refusal !== null) return failed(failure('node', 'internal', assigned.refusal));
     try {
-      return await agent.run(assigned, ending.signal, onStarted);
+      return await agent.run(command, ending.signal, onStarted);
     } catch (error) {
       return ending.signal.aborted ? null : failed(failure('node', 'internal', messageOf(error)));
     }
@@ -94,10 +95,11 @@ export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOp
   }
 
   function take(assigned: LocalTarget): void {
-    const { name, schedule, revision, refusal } = assigned;
+    const { name, schedule, revision, refusal, spec, policy, deadlineMs } = assigned;
     const known = watched.get(name)?.assigned;
     if (known?.revision === revision && known.refusal === refusal) return;
-    const target: Watched = { name, schedule, assigned, isRunning: false, last: upWord };
+    const command = { spec, policy, deadlineMs, isPatient: true };
+    const target: Watched = { name, schedule, assigned, command, isRunning: false, last: upWord };
     watched.set(name, target);
     wheel.add(target);
   }

@@ -34,6 +34,11 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
   const queued: (() => void)[] = [];
   let listener: EchoListener | null = null;
 
+  const hear = (): EchoListener | null => {
+    listener?.onTaken();
+    return listener;
+  };
+
   const received = (echo: SentEcho | undefined, changes: Partial<ReceivedPacket>): ReceivedPacket => {
     if (echo === undefined) throw new Error('no such request was sent');
     return {
@@ -76,9 +81,9 @@ export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: num
       bytes[0] = family === 4 ? 0 : 129;
       bytes.set([0, 0], 2);
       if (family === 4) new DataView(bytes.buffer).setUint16(2, checksum(bytes));
-      listener?.onMessage({ ...one, bytes });
+      hear()?.onMessage({ ...one, bytes });
     },
-    depart: (departure, atMs) => listener?.onDeparture(departure, atMs),
-    notify: (echo, notice) => listener?.onNotice(received(echo, { notice })),
+    depart: (departure, atMs) => hear()?.onDeparture(departure, atMs),
+    notify: (echo, notice) => hear()?.onNotice(received(echo, { notice })),
   };
 }

@@ -1,5 +1,7 @@
+import type { EchoRequest } from './packet.ts';
 import type { Notice } from './receive-buffer.ts';
 import type { Instant, RoundTrip } from './round-trip.ts';
+import type { Shape } from './shape.ts';
 
 /** What came of an echo request. Times are milliseconds since it was sent. */
 export type Arrival =
@@ -7,16 +9,25 @@ export type Arrival =
   | { readonly kind: 'notice'; readonly ms: number; readonly notice: Notice }
   | { readonly kind: 'closed' };
 
+/** Whose echo requests they are. */
+export interface Sender {
+  readonly request: EchoRequest;
+  /** A socket address. */
+  readonly destination: Uint8Array;
+  readonly shape: Shape | null;
+  /** Hears everything that comes back to one of its requests, duplicates too. */
+  onArrival(index: number, what: Arrival): void;
+}
+
 /** An echo request that was sent and is not yet forgotten. */
 export interface Flight {
-  readonly destination: Uint8Array;
-  readonly payload: Uint8Array;
-  readonly onArrival: (what: Arrival) => void;
+  readonly sender: Sender;
+  /** What its sender calls it. */
+  readonly index: number;
   readonly sent: Instant;
   readonly departure: number;
   /** When the kernel saw it off, where it told. */
   departedMs: number | null;
-  answered: boolean;
 }
 
 /** The echo requests under way, by sequence number. */

@@ -68,7 +68,7 @@ async function probe(
 ): Promise<Outcome<Detail>> {
   const destination = { name: spec.host, family: spec.family, limitMs: nameTimeoutMs, covers: 'name' } as const;
   return reach<Detail>(destination, context, environment, {
-    probe: async (site) => sendEchoes(spec, opened[site.pinned.family], site, environment),
+    probe: async (site) => sendEchoes(spec, opened[site.pinned.family], site, environment, context.isPatient === true),
   });
 }
 
@@ -78,6 +78,7 @@ async function sendEchoes(
   opened: Opened,
   { pinned, phases, signal }: Site,
   { clock, random }: NodeEnvironment,
+  isPatient: boolean,
 ): Promise<Outcome<Detail>> {
   const { address, family } = pinned;
   if (!opened.ok)
@@ -91,6 +92,7 @@ async function sendEchoes(
     count: spec.count,
     intervalMs: spec.interval,
     timeoutMs: spec.timeout,
+    isPatient,
   };
   const detail = await runSeries(exchange, clock, series, signal);
   return summarize(detail, { address, phases, timeoutMs: spec.timeout });

@@ -1,73 +1,70 @@
 import type { Clock } from '#kernel/clock.ts';
 
-/** When to read the socket: when a reply is due, then less and less often, and not at all while nobody waits. */
-export interface Rhythm {
-  /** A request was sent whose reply is to be looked for in `expectedMs`, or as soon as it may come. */
-  wait(expectedMs: number | null): void;
-  /** One of the requests needs no more reading. */
-  done(): void;
-  /** How many requests are waited for. */
-  readonly waiting: number;
+/** Something under way that now and then has something to do. */
+export interface Member {
+  /** When it is to be woken at the latest, on the clock's elapsed time; infinite where it need not be. */
+  readonly until: number;
+  /** Does what can be done by now, and tells whether it has sent something, which it must not where it may not. */
+  beat(now: number, maySend: boolean): boolean;
 }
 
-const shortestMs = 1;
-// Strangers' replies share the receive buffer of a raw socket: it must not be left alone for long.
-const longestMs = 500;
-// A reading comes late by at most this share of the time since the last request.
-const lateness = 1 / 3;
-// Round trips vary a little, and a timer fires up to a millisecond early.
-const margin = { share: 1.05, ms: 1 } as const;
+/**
+ * The common beat of all pings of a socket. At each beat the socket is read, and then everybody does what can be done by then: one
+ * wake-up does for many. It comes when somebody cannot wait any longer or when somebody joins, and not at all while nobody is there.
+ */
+export interface Rhythm {
+  /** Beats for it at once, and from now on. */
+  join(member: Member): void;
+  leave(member: Member): void;
+}
+
+// A burst must not blur what it measures, and its answers must fit into the receive buffer.
+const mostAtOnce = 32;
+const pauseMs = 1;
 
 export function createRhythm(clock: Clock, read: () => void): Rhythm {
-  let waiting = 0;
-  let lastSentAt = 0;
-  let dueAt = Number.POSITIVE_INFINITY;
+  const members = new Set<Member>();
+  let beatAt = Number.NEGATIVE_INFINITY;
   let timer: Disposable | null = null;
-  let soon = false;
+  let dueAt = Number.POSITIVE_INFINITY;
 
-  function schedule(at: number): void {
-    timer?.[Symbol.dispose]();
+  function beat(): void {
+    rest();
+    read();
+    const now = (beatAt = clock.elapsed());
+    let sent = 0;
+    let next = Number.POSITIVE_INFINITY;
+    for (const member of members) {
+      if (member.beat(now, sent < mostAtOnce)) sent += 1;
+      next = Math.min(next, member.until);
+    }
+    arm(sent === mostAtOnce ? Math.max(next, now + pauseMs) : next);
+  }
+
+  function arm(at: number): void {
+    if (at >= dueAt) return;
+    rest();
     dueAt = at;
     timer = clock.after(at - clock.elapsed(), beat);
   }
 
-  function beat(): void {
+  function rest(): void {
+    timer?.[Symbol.dispose]();
     timer = null;
     dueAt = Number.POSITIVE_INFINITY;
-    read();
-    if (waiting === 0) return;
-    const now = clock.elapsed();
-    const delay = Math.min(Math.max((now - lastSentAt) * lateness, shortestMs), longestMs);
-    // Reading may have led to the next request, which has set its own time.
-    if (now + delay < dueAt) schedule(now + delay);
-  }
-
-  function readSoon(): void {
-    soon = false;
-    read();
   }
 
   return {
-    wait(expectedMs) {
-      waiting += 1;
-      lastSentAt = clock.elapsed();
-      const delay = expectedMs === null ? shortestMs : Math.min(expectedMs * margin.share + margin.ms, longestMs);
-      if (lastSentAt + delay < dueAt) schedule(lastSentAt + delay);
-      // This machine answers itself before the request is out of our hands.
-      if (!soon && (expectedMs === null || expectedMs < shortestMs)) {
-        soon = true;
-        queueMicrotask(readSoon);
-      }
+    join(member) {
+      // Those that begin together share a beat.
+      if (clock.elapsed() >= beatAt + pauseMs) beat();
+      members.add(member);
+      member.beat(clock.elapsed(), true);
+      arm(member.until);
     },
-    done() {
-      waiting -= 1;
-      if (waiting > 0) return;
-      timer?.[Symbol.dispose]();
-      timer = null;
-      dueAt = Number.POSITIVE_INFINITY;
-    },
-    get waiting() {
-      return waiting;
+    leave(member) {
+      members.delete(member);
+      if (members.size === 0) rest();
     },
   };
 }

@@ -5,10 +5,11 @@ import type { Family } from '../address.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './detail.ts';
 import type { Exchange } from './exchange.ts';
-import type { Arrival } from './flights.ts';
+import type { Arrival, Sender } from './flights.ts';
 import { describeError, linux } from './libc.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
+import type { Member } from './rhythm.ts';
 import type { TimedBy } from './round-trip.ts';
 import type { Shape } from './shape.ts';
 
@@ -24,6 +25,8 @@ export interface EchoSeries {
   readonly intervalMs: number;
   /** How long each attempt waits for its answer. */
   readonly timeoutMs: number;
+  /** Nobody waits for its outcome: it may come a moment later, and its requests a moment before or after their time, to be done with others. */
+  readonly isPatient: boolean;
 }
 
 /**
@@ -41,99 +44,190 @@ export async function runSeries(
   signal.throwIfAborted();
   if (exchange.closed) throw gone();
   return new Promise<Detail>((resolve, reject) => {
-    const startedAt = clock.elapsed();
-    const attempts: Attempt[] = [];
-    const flights: Flight[] = [];
-    let timedBy: TimedBy = 'kernel';
-    let duplicates = 0;
-    let lastRttMs: number | null = null;
-    let waiting = 0;
-    let nextSend: Disposable | null = null;
-    let ended = false;
-
-    const onAbort = () => end(() => reject(signal.reason));
+    const onAbort = () => running.end(() => reject(signal.reason));
+    const running = new RunningSeries(exchange, clock, series, {
+      found: resolve,
+      gone: () => reject(gone()),
+      ended: () => signal.removeEventListener('abort', onAbort),
+    });
     signal.addEventListener('abort', onAbort, { once: true });
-    sendNext();
-
-    function sendNext(): void {
-      // What has come by now is read in passing; only the last reply is worth waking up for.
-      exchange.drain();
-      if (ended) return;
-      nextSend = null;
-      const index = flights.length;
-      const sentAt = clock.elapsed();
-      const sent = exchange.send(series.request, {
-        destination: series.destination,
-        shape: series.shape,
-        expectedMs: index + 1 < series.count ? series.intervalMs : lastRttMs,
-        onArrival: (what) => onArrival(flight, what),
-      });
-      const flight: Flight = { index, sentAt, sequence: sent.ok ? sent.sequence : null, timer: null, doubt: null };
-      flights.push(flight);
-      waiting += 1;
-      if (sent.ok) flight.timer = clock.after(series.timeoutMs, () => onTimeout(flight));
-      if (flights.length < series.count && sent.ok) {
-        nextSend = clock.after(startedAt + flights.length * series.intervalMs - sentAt, sendNext);
-      }
-      if (!sent.ok) finish(flight, { status: 'ERROR', seconds: 0, ttl: null, reason: reasonOf(sent.errno) });
-    }
-
-    function onArrival(flight: Flight, what: Arrival): void {
-      if (what.kind === 'closed') {
-        end(() => reject(gone()));
-        return;
-      }
-      const finished = attempts[flight.index];
-      if (finished !== undefined) {
-        if (what.kind === 'reply' && finished.status === 'OK') duplicates += 1;
-        return;
-      }
-      // Too late, however early the loop came to read it: its timer ends it.
-      if (what.ms > series.timeoutMs) return;
-      const seconds = toSeconds(what.ms);
-      if (what.kind === 'notice') {
-        const reason = singleLine(describeNotice(series.family, what.notice));
-        flight.doubt ??= { status: 'DEST_UNREACH', seconds, ttl: null, reason };
-      } else if (what.intact) {
-        lastRttMs = what.ms;
-        if (what.timedBy === 'clock') timedBy = 'clock';
-        finish(flight, { status: 'OK', seconds, ttl: what.ttl, reason: null });
-      } else {
-        const reason = 'the reply has another content than the request';
-        flight.doubt ??= { status: 'MALFORMED', seconds, ttl: what.ttl, reason };
-      }
-    }
-
-    function onTimeout(flight: Flight): void {
-      flight.timer = null;
-      // A loop that was held up comes to its timers before its sockets.
-      exchange.drain();
-      if (ended || attempts[flight.index] !== undefined) return;
-      const seconds = toSeconds(clock.elapsed() - flight.sentAt);
-      finish(flight, flight.doubt ?? { status: 'TIMEOUT', seconds, ttl: null, reason: null });
-    }
-
-    function finish(flight: Flight, attempt: Attempt) {
-      flight.timer?.[Symbol.dispose]();
-      attempts[flight.index] = attempt;
-      waiting -= 1;
-      if (waiting > 0 || nextSend !== null) return;
-      const measured = attempts.some(({ status }) => status === 'OK');
-      end(() => resolve({ attempts, duplicates, timed_by: measured ? timedBy : null }));
-    }
-
-    function end(report: () => void): void {
-      if (ended) return;
-      ended = true;
-      signal.removeEventListener('abort', onAbort);
-      nextSend?.[Symbol.dispose]();
-      for (const { timer, sequence } of flights) {
-        timer?.[Symbol.dispose]();
-        if (sequence !== null) exchange.forget(sequence);
-      }
-      report();
-    }
+    exchange.join(running);
   });
+}
+
+/** Who hears what became of a series. */
+interface Ending {
+  readonly found: (detail: Detail) => void;
+  readonly gone: () => void;
+  /** Before either, and where it is ended from outside. */
+  readonly ended: () => void;
+}
+
+interface Request {
+  readonly sentAt: number;
+  readonly sequence: number | null;
+  /** What it comes to where no true reply is there in time: the first error about it, or reply that was not whole. */
+  doubt: Attempt | null;
+}
+
+const shortestMs = 1;
+// Strangers' replies share the receive buffer of a raw socket: it must not be left alone for long.
+const longestMs = 500;
+// A reading comes late by at most this share of the time since the last request.
+const lateness = 1 / 3;
+// Round trips vary a little.
+const margin = { share: 1.05, ms: 1 } as const;
+// A timer fires up to a millisecond early.
+const earlyMs = 1;
+// How much longer a reading waits for something else to be woken for where nobody waits for the outcome.
+const patienceMs = 100;
+// And a request is sent so much before or after its time, to be sent with others.
+const shift = { share: 0.01, mostMs: 5 } as const;
+
+class RunningSeries implements Sender, Member {
+  until = Number.POSITIVE_INFINITY;
+  readonly request: EchoSeries['request'];
+  readonly destination: EchoSeries['destination'];
+  readonly shape: EchoSeries['shape'];
+  readonly #exchange: Exchange;
+  readonly #clock: Clock;
+  readonly #series: EchoSeries;
+  readonly #ending: Ending;
+  readonly #startedAt: number;
+  readonly #patienceMs: number;
+  readonly #shiftMs: number;
+  readonly #attempts: Attempt[] = [];
+  readonly #requests: Request[] = [];
+  #sendAt: number;
+  #readAt = Number.POSITIVE_INFINITY;
+  #waiting = 0;
+  // All before this one are.
+  #finished = 0;
+  #lastRttMs: number | null = null;
+  #timedBy: TimedBy = 'kernel';
+  #duplicates = 0;
+  #hasEnded = false;
+
+  constructor(exchange: Exchange, clock: Clock, series: EchoSeries, ending: Ending) {
+    this.request = series.request;
+    this.destination = series.destination;
+    this.shape = series.shape;
+    this.#exchange = exchange;
+    this.#clock = clock;
+    this.#series = series;
+    this.#ending = ending;
+    this.#sendAt = this.#startedAt = clock.elapsed();
+    this.#patienceMs = series.isPatient ? patienceMs : 0;
+    this.#shiftMs = series.isPatient ? Math.min(series.intervalMs * shift.share, shift.mostMs) : 0;
+  }
+
+  beat(now: number, maySend: boolean): boolean {
+    this.#giveUp(now);
+    if (this.#hasEnded) return false;
+    if (this.#waiting > 0) this.#readAt = Math.max(this.#readAt, now + this.#pause(now));
+    const sends = maySend && now >= this.#sendAt - Math.max(this.#shiftMs, earlyMs);
+    if (sends) this.#sendNext();
+    this.until = this.#hasEnded ? Number.POSITIVE_INFINITY : this.#latest();
+    return sends;
+  }
+
+  onArrival(index: number, what: Arrival): void {
+    if (what.kind === 'closed') return this.end(this.#ending.gone);
+    const finished = this.#attempts[index];
+    if (finished !== undefined) {
+      if (what.kind === 'reply' && finished.status === 'OK') this.#duplicates += 1;
+      return;
+    }
+    // Too late, however early the loop came to read it: its time ends it.
+    if (what.ms > this.#series.timeoutMs) return;
+    const seconds = toSeconds(what.ms);
+    if (what.kind === 'notice') {
+      const reason = singleLine(describeNotice(this.#series.family, what.notice));
+      this.#doubt(index, { status: 'DEST_UNREACH', seconds, ttl: null, reason });
+    } else if (what.intact) {
+      this.#lastRttMs = what.ms;
+      if (what.timedBy === 'clock') this.#timedBy = 'clock';
+      this.#finish(index, { status: 'OK', seconds, ttl: what.ttl, reason: null });
+    } else {
+      const reason = 'the reply has another content than the request';
+      this.#doubt(index, { status: 'MALFORMED', seconds, ttl: what.ttl, reason });
+    }
+  }
+
+  /** Ends it, if it has not ended, and reports. */
+  end(report: () => void): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#exchange.leave(this);
+    for (const { sequence } of this.#requests) if (sequence !== null) this.#exchange.forget(sequence);
+    this.#ending.ended();
+    report();
+  }
+
+  #sendNext(): void {
+    const index = this.#requests.length;
+    const sentAt = this.#clock.elapsed();
+    const sent = this.#exchange.send(this, index);
+    this.#requests.push({ sentAt, sequence: sent.ok ? sent.sequence : null, doubt: null });
+    this.#waiting += 1;
+    const isLast = index + 1 === this.#series.count || !sent.ok;
+    this.#sendAt = isLast ? Number.POSITIVE_INFINITY : this.#startedAt + (index + 1) * this.#series.intervalMs;
+    // What comes until the next one is sent is read then; only the last reply is worth waking up for.
+    this.#readAt = sentAt + (isLast ? this.#untilReply() : longestMs) + this.#patienceMs;
+    if (!sent.ok) this.#finish(index, { status: 'ERROR', seconds: 0, ttl: null, reason: reasonOf(sent.errno) });
+  }
+
+  #untilReply(): number {
+    const rttMs = this.#lastRttMs;
+    // This machine answers itself before the request is out of our hands.
+    if (!this.#series.isPatient && (rttMs === null || rttMs < shortestMs)) this.#exchange.readSoon();
+    const expectedMs = rttMs === null ? shortestMs : rttMs * margin.share + margin.ms;
+    return Math.min(expectedMs, longestMs);
+  }
+
+  // From one reading to the next.
+  #pause(now: number): number {
+    const sinceMs = now - (this.#requests.at(-1)?.sentAt ?? now);
+    return Math.min(Math.max(sinceMs * lateness, shortestMs), longestMs) + this.#patienceMs;
+  }
+
+  #latest(): number {
+    const next = this.#sendAt + this.#shiftMs;
+    if (this.#waiting === 0) return next;
+    const end = (this.#oldest()?.sentAt ?? 0) + this.#series.timeoutMs + this.#patienceMs;
+    return Math.min(next, end, this.#readAt);
+  }
+
+  // Comes after a reading: a loop that was held up comes to its timers before its sockets.
+  #giveUp(now: number): void {
+    const { timeoutMs } = this.#series;
+    for (let oldest = this.#oldest(); oldest !== undefined; oldest = this.#oldest()) {
+      if (now < oldest.sentAt + timeoutMs - earlyMs) return;
+      const silence: Attempt = { status: 'TIMEOUT', seconds: toSeconds(timeoutMs), ttl: null, reason: null };
+      this.#finish(this.#finished, oldest.doubt ?? silence);
+    }
+  }
+
+  // The first request that is not finished.
+  #oldest(): Request | undefined {
+    while (this.#attempts[this.#finished] !== undefined) this.#finished += 1;
+    return this.#requests[this.#finished];
+  }
+
+  #doubt(index: number, attempt: Attempt): void {
+    const request = this.#requests[index];
+    if (request !== undefined) request.doubt ??= attempt;
+  }
+
+  #finish(index: number, attempt: Attempt): void {
+    this.#attempts[index] = attempt;
+    this.#waiting -= 1;
+    if (this.#waiting > 0 || this.#sendAt !== Number.POSITIVE_INFINITY) return;
+    const attempts = this.#attempts;
+    const measured = attempts.some(({ status }) => status === 'OK');
+    const detail = { attempts, duplicates: this.#duplicates, timed_by: measured ? this.#timedBy : null };
+    this.end(() => this.#ending.found(detail));
+  }
 }
 
 function reasonOf(errno: number): string {
@@ -143,13 +237,4 @@ function reasonOf(errno: number): string {
 
 function gone(): WatchpostError {
   return new WatchpostError('node_gone', 'the node was stopped while it was pinging');
-}
-
-interface Flight {
-  readonly index: number;
-  readonly sentAt: number;
-  readonly sequence: number | null;
-  timer: Disposable | null;
-  /** What it comes to where no true reply is there in time: the first error about it, or reply that was not whole. */
-  doubt: Attempt | null;
 }

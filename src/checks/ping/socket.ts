@@ -32,6 +32,8 @@ type Sending =
 
 /** Who is told what arrives. A packet is good until the call returns. */
 export interface EchoListener {
+  /** What is told from here on has been received by now. */
+  onTaken(): void;
   /** An ICMP message; on a raw socket it may be anybody's. */
   onMessage(received: ReceivedPacket): void;
   /** An ICMP error about a request; on a raw socket it may be anybody's. */
@@ -99,6 +101,7 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
   }
 
   function deliver(count: number, listener: EchoListener): void {
+    if (count > 0) listener.onTaken();
     for (const received of buffer.packets.slice(0, Math.max(count, 0))) {
       if (state.closed) return;
       if (received.departure !== null) listener.onDeparture(received.departure, received.stampMs ?? Number.NaN);

@@ -26,6 +26,7 @@ export async function awaitStamps(socket: EchoSocket, family: Family, clock: Clo
     await sleep(clock, readAfterMs, never);
     let stamped = false;
     socket.drain({
+      onTaken: () => {},
       onMessage({ stampMs }) {
         heard += 1;
         stamped ||= stampMs !== null && socket.wallMs() - stampMs >= believedMs;

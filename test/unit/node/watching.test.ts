@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { CheckSpec, type Outcome } from '#checks/index.ts';
 import { sleep } from '#kernel/clock.ts';
-import type { LocalTarget } from '#node/ports.ts';
+import type { Command, LocalTarget } from '#node/ports.ts';
 import { type Watching, watchTargets } from '#node/watching.ts';
 import type { Sighting } from '#protocol/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -29,13 +29,15 @@ afterEach(() => watching?.[Symbol.dispose]());
 function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), takesMs = 0) {
   const batches: { at: number; sightings: readonly Sighting[] }[] = [];
   const busy: [number, boolean][] = [];
+  const commands: Command[] = [];
   let aheadMs = 0;
   const watched = watchTargets({
     agent: {
-      async run({ spec }, signal, onStarted) {
+      async run(command, signal, onStarted) {
+        commands.push(command);
         onStarted?.(clock.now());
         if (takesMs > 0) await sleep(clock, takesMs, signal);
-        return look(spec.host);
+        return look(command.spec.host);
       },
     },
     clock,
@@ -49,7 +51,7 @@ function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), t
     aheadMs = ms;
     watched.retime();
   };
-  return { watched, batches, sightings, busy, setAhead };
+  return { watched, batches, sightings, busy, commands, setAhead };
 }
 
 test('what is as it was waits up to a second for company; what is new or bad goes at once with all that waits', async () => {
@@ -164,4 +166,14 @@ test('one that is closed leaves no timer and tells what it has', async () => {
   watched[Symbol.dispose]();
   expect(batches).toHaveLength(before + 1);
   expect(clock.pending).toBe(0);
+});
+
+test('nobody waits for what is watched: its checks may be read together', async () => {
+  const clock = new FakeClock();
+  const { watched, commands } = watch(clock);
+  const assigned = target('a');
+  watched.assign([assigned]);
+  await clock.advance(minute);
+  const { spec, policy, deadlineMs } = assigned;
+  expect(commands).toEqual([{ spec, policy, deadlineMs, isPatient: true }]);
 });

@@ -30,6 +30,7 @@ function begin(options: Partial<EchoSeries> = {}, identifier: number | null = nu
         count: 4,
         intervalMs: 500,
         timeoutMs: 3_000,
+        isPatient: false,
         ...options,
       },
       abort.signal,
@@ -403,4 +404,80 @@ test('a departure that the kernel tells belongs to the request with its number',
   socket.reply(socket.sent[0], { stampMs: start + 24 });
   socket.reply(socket.sent[1], { stampMs: start + 28 });
   expect((await series).attempts.map(({ seconds }) => seconds)).toEqual([0.02, 0.015]);
+});
+
+test('where nobody waits, series share their wake-ups: a request leaves up to 5 ms before or after its time', async () => {
+  const { clock, socket, run } = begin({ isPatient: true, count: 3 });
+  const all = [run('192.0.2.1')];
+  await clock.advance(4);
+  all.push(run('192.0.2.2'));
+  const beforehand = socket.drains;
+  await clock.advance(1_100);
+  expect(socket.sent.map(({ at }) => at)).toEqual([0, 4, 505, 505, 1_005, 1_005]);
+  expect(socket.drains - beforehand).toBe(2);
+  await clock.advance(5_000);
+  expect((await Promise.all(all)).map(({ attempts }) => attempts.length)).toEqual([3, 3]);
+});
+
+test.each([10, 50, 200, 500, 10_000])(
+  'with others at any time, requests %i ms apart leave within a hundredth of that, or a millisecond, of their time',
+  async (intervalMs) => {
+    const { clock, socket, run } = begin({ isPatient: true, intervalMs, count: 4 });
+    const starts: number[] = [];
+    const all = Array.from({ length: 20 }, async (_, index) => {
+      const startsAt = (index * 37) % 100;
+      await new Promise<void>((resolve) => void clock.after(startsAt, resolve));
+      starts[index] = clock.elapsed();
+      return run(`192.0.2.${index}`);
+    });
+    await clock.advance(4 * intervalMs + 5_000);
+    await Promise.all(all);
+    const mostMs = Math.max(1, Math.min(intervalMs / 100, 5));
+    for (const [index, start] of starts.entries()) {
+      const times = socket.sent.filter(({ peer }) => peer[7] === index).map(({ at }) => at);
+      expect(times).toHaveLength(4);
+      for (const [request, at] of times.entries())
+        expect(Math.abs(at - start - request * intervalMs)).toBeLessThanOrEqual(mostMs + 1e-6);
+    }
+  },
+);
+
+test('where nobody waits, the last reply is read with what else there is, a tenth of a second later at the latest', async () => {
+  const { clock, socket, run } = begin({ isPatient: true, count: 1 });
+  const series = run();
+  const asleep = socket.drains;
+  socket.queued.push(() => socket.reply(socket.sent[0], { stampMs: clock.now() - 70 }));
+  await clock.advance(100);
+  expect(socket.drains).toBe(asleep);
+  await clock.advance(1);
+  expect(socket.drains).toBe(asleep + 1);
+  expect((await series).attempts).toMatchObject([{ status: 'OK', seconds: 0.031 }]);
+});
+
+test('where nobody waits, silence is told of a tenth of a second after its time at the latest, with the time that was waited', async () => {
+  const { clock, run } = begin({ isPatient: true, count: 1 });
+  const series = run();
+  await clock.advance(3_100);
+  expect(await series).toMatchObject({ attempts: [{ status: 'TIMEOUT', seconds: 3 }] });
+});
+
+test('many requests that are due at once leave in parts, and the socket is read before each', async () => {
+  const { clock, socket, run } = begin({ count: 2 });
+  const all = Array.from({ length: 70 }, async (_, index) => run(`192.0.2.${index + 1}`));
+  await clock.advance(499);
+  const before = socket.drains;
+  await clock.advance(10);
+  const seconds = socket.sent.slice(70).map(({ at }) => at);
+  expect([500, 501, 502].map((at) => seconds.filter((one) => one === at).length)).toEqual([32, 32, 6]);
+  expect(socket.drains - before).toBeGreaterThanOrEqual(3);
+  await clock.advance(5_000);
+  expect(await Promise.all(all)).toHaveLength(70);
+});
+
+test('what begins within a millisecond shares a reading', async () => {
+  const { clock, socket, run } = begin({ isPatient: true, count: 1 });
+  const all = Array.from({ length: 8 }, async (_, index) => run(`192.0.2.${index + 1}`));
+  expect([socket.sent.length, socket.drains]).toEqual([8, 1]);
+  await clock.advance(5_000);
+  expect(await Promise.all(all)).toHaveLength(8);
 });
