@@ -1,6 +1,6 @@
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Family, Register } from './register.ts';
-import { type Distribution, type Labels, Sample } from './series.ts';
+import { type Distribution, type Labels, LabelSet, Sample } from './series.ts';
 
 type Outcome = Vote['outcome'];
 type Fact = keyof Outcome['facts'];
@@ -23,41 +23,56 @@ export interface CheckMetrics {
 
 interface Pair {
   readonly check: string;
-  readonly up: Sample;
-  readonly labels: Labels;
+  readonly labels: LabelSet;
+  /** The same without the check. */
+  readonly place: LabelSet;
   duration: Distribution;
-  readonly lastDuration: Sample;
-  /** Those of the last outcome; their series are made when they are scraped. */
+  /** What follows is of the last outcome; its series are made when they are scraped. */
+  up: number | null;
+  seconds: number | null;
   phases: Outcome['phases'];
   facts: Outcome['facts'];
-  /** Facts that stay true when a later check could not tell. */
-  readonly kept: Partial<Record<Fact, number>>;
-  /** By the phase or the fact that they show. */
-  readonly made: Map<string, Sample>;
-  readonly results: Map<string, Sample>;
+  /** Facts that stay true when a later check could not tell; null where there was none. */
+  kept: Partial<Record<Fact, number>> | null;
+  readonly results: Counted[];
   /** What was counted last, which is mostly what is counted next. */
-  last: { readonly status: Outcome['status']; readonly reason: string; readonly sample: Sample } | null;
+  last: Counted | null;
+}
+
+interface Counted {
+  readonly status: Outcome['status'];
+  readonly reason: string;
+  readonly sample: Sample;
 }
 
 export function createCheckMetrics(register: Register, firstBounds: readonly number[]): CheckMetrics {
   let bounds = firstBounds;
   let duration = durationFamily(register, bounds);
   const targets = new Map<string, Map<string, Pair>>();
-  const { up, lastDuration, results } = createFamilies(register);
-  createViews(register, targets);
+  const pairs = function* all() {
+    for (const nodes of targets.values()) yield* nodes.values();
+  };
+  createLastViews(register, pairs);
+  const results = register.counter(
+    'watchpost_check_results_total',
+    'Outcomes of checks by the reason of the failure, which is "none" for up.',
+  );
+  createFindingViews(register, pairs);
+  // Few, for reasons are codes.
+  const outcomes = createLabelSets();
 
   function record(target: string, check: string, { node, outcome }: Vote): void {
     const pair = pairOf(target, check, node.name);
     if (outcome.seconds !== null && outcome.status !== 'unknown') pair.duration.observe(outcome.seconds);
-    pair.lastDuration.value = outcome.seconds;
-    pair.up.value = outcome.status === 'unknown' ? null : Number(outcome.status === 'up');
+    pair.seconds = outcome.seconds;
+    pair.up = outcome.status === 'unknown' ? null : Number(outcome.status === 'up');
     pair.phases = outcome.phases;
     pair.facts = outcome.facts;
     for (const fact of keptFacts) {
       const value = outcome.facts[fact];
-      if (value !== undefined) pair.kept[fact] = value;
+      if (value !== undefined) (pair.kept ??= {})[fact] = value;
     }
-    count(pair, target, node.name, outcome);
+    count(pair, outcome);
   }
 
   function pairOf(target: string, check: string, node: string): Pair {
@@ -65,18 +80,18 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     if (nodes === undefined) targets.set(target, (nodes = new Map<string, Pair>()));
     let pair = nodes.get(node);
     if (pair === undefined) {
-      const labels = { target, check, node };
+      const labels = new LabelSet({ target, check, node });
       pair = {
         check,
         labels,
-        up: up.add(labels),
+        place: new LabelSet({ target, node }),
         duration: duration.add(labels),
-        lastDuration: lastDuration.add(labels),
+        up: null,
+        seconds: null,
         phases: {},
         facts: {},
-        kept: {},
-        made: new Map(),
-        results: new Map(),
+        kept: null,
+        results: [],
         last: null,
       };
       nodes.set(node, pair);
@@ -84,26 +99,24 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     return pair;
   }
 
-  function count(pair: Pair, target: string, node: string, outcome: Outcome): void {
+  function count(pair: Pair, outcome: Outcome): void {
     const { status } = outcome;
     const reason = outcome.status === 'up' ? 'none' : outcome.failure.code;
     if (pair.last?.status !== status || pair.last.reason !== reason) {
-      const key = `${status} ${reason}`;
-      let sample = pair.results.get(key);
-      if (sample === undefined) {
-        sample = results.add({ target, check: pair.check, node, outcome: status, reason });
-        pair.results.set(key, sample);
+      let counted = pair.results.find((one) => one.status === status && one.reason === reason);
+      if (counted === undefined) {
+        const more = outcomes(`${status} ${reason}`, () => ({ outcome: status, reason }));
+        counted = { status, reason, sample: results.add(pair.labels, more) };
+        pair.results.push(counted);
       }
-      pair.last = { status, reason, sample };
+      pair.last = counted;
     }
     pair.last.sample.add();
   }
 
   function drop(pair: Pair): void {
-    up.remove(pair.up);
     duration.remove(pair.duration);
-    lastDuration.remove(pair.lastDuration);
-    for (const sample of pair.results.values()) results.remove(sample);
+    for (const { sample } of pair.results) results.remove(sample);
   }
 
   function keep(wanted: (target: string, node: string, pair: Pair) => boolean): void {
@@ -124,7 +137,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     forgetFacts(target) {
       for (const pair of targets.get(target)?.values() ?? []) {
         pair.facts = {};
-        for (const fact of keptFacts) delete pair.kept[fact];
+        pair.kept = null;
       }
     },
     setBounds(next) {
@@ -148,17 +161,27 @@ function durationFamily(register: Register, bounds: readonly number[]): Family<D
   );
 }
 
-function createFamilies(register: Register) {
-  return {
-    up: register.gauge('watchpost_up', 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.'),
-    lastDuration: register.gauge(
-      'watchpost_check_last_duration_seconds',
-      'How long the last check took; absent where it had no duration.',
-    ),
-    results: register.counter(
-      'watchpost_check_results_total',
-      'Outcomes of checks by the reason of the failure, which is "none" for up.',
-    ),
+// What outcomes bring anew, and nobody looks at between two scrapes, is kept as it came.
+type Pairs = () => Iterable<Pair>;
+
+function createLastViews(register: Register, pairs: Pairs): void {
+  const upHelp = 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.';
+  register.view('watchpost_up', upHelp, function* series() {
+    for (const { labels, up } of pairs()) if (up !== null) yield new Sample(labels, up, 0);
+  });
+  const lastHelp = 'How long the last check took; absent where it had no duration.';
+  register.view('watchpost_check_last_duration_seconds', lastHelp, function* series() {
+    for (const { labels, seconds } of pairs()) if (seconds !== null) yield new Sample(labels, seconds, 0);
+  });
+}
+
+/** Sets of labels by what they are known by, each made once. */
+function createLabelSets(): (key: string, labels: () => Labels) => LabelSet {
+  const sets = new Map<string, LabelSet>();
+  return (key, labels) => {
+    let set = sets.get(key);
+    if (set === undefined) sets.set(key, (set = new LabelSet(labels())));
+    return set;
   };
 }
 
@@ -189,50 +212,31 @@ const shownFacts: Readonly<Record<Fact, ShownFact | null>> = {
 const factNames = Object.keys(shownFacts).filter((name): name is Fact => name in shownFacts);
 const keptFacts = factNames.filter((fact) => shownFacts[fact]?.isKept);
 
-// What most outcomes bring anew, and nobody looks at between two scrapes: it is kept as it came.
-function createViews(register: Register, targets: ReadonlyMap<string, ReadonlyMap<string, Pair>>): void {
-  type Told = Iterable<readonly [key: string, value: number | null | undefined]>;
-
-  function view(name: string, help: string, labelsOf: (key: string) => Labels, tell: (pair: Pair) => Told): void {
-    register.view(name, help, function* series() {
-      for (const [target, nodes] of targets) {
-        for (const [node, pair] of nodes) {
-          for (const [key, value] of tell(pair)) {
-            if (value === null || value === undefined) continue;
-            let sample = pair.made.get(key);
-            if (sample === undefined)
-              pair.made.set(key, (sample = new Sample({ target, node, ...labelsOf(key) }, null, 0)));
-            sample.value = value;
-            yield sample;
-          }
+function createFindingViews(register: Register, pairs: Pairs): void {
+  const phaseLabels = createLabelSets();
+  register.view('watchpost_check_phase_seconds', 'How long each part of the last check took.', function* series() {
+    for (const { place, phases } of pairs())
+      for (const [phase, seconds] of Object.entries(phases)) {
+        const more = phaseLabels(phase, () => ({ phase }));
+        yield new Sample(place, seconds, 0, more);
+      }
+  });
+  for (const [metric, help] of Object.entries(factMetrics)) {
+    const facts = factNames
+      .filter((fact) => shownFacts[fact]?.metric === metric)
+      .map((fact) => ({ fact, more: statOf(shownFacts[fact]) }));
+    const isKept = facts.some(({ fact }) => keptFacts.includes(fact));
+    register.view(metric, help, function* series() {
+      for (const pair of pairs()) {
+        const from = isKept ? pair.kept : pair.facts;
+        if (from === null) continue;
+        for (const { fact, more } of facts) {
+          const value = from[fact];
+          if (value !== undefined) yield new Sample(pair.place, value, 0, more);
         }
       }
     });
   }
-
-  view(
-    'watchpost_check_phase_seconds',
-    'How long each part of the last check took.',
-    (phase) => ({ phase }),
-    ({ phases }) => Object.entries(phases),
-  );
-  for (const [metric, help] of Object.entries(factMetrics)) {
-    const facts = factNames.filter((fact) => shownFacts[fact]?.metric === metric);
-    const labels = new Map<string, Labels>(facts.map((fact) => [fact, statOf(shownFacts[fact])]));
-    const isKept = facts.some((fact) => keptFacts.includes(fact));
-    view(
-      metric,
-      help,
-      (fact) => labels.get(fact) ?? {},
-      (pair) => {
-        const from = isKept ? pair.kept : pair.facts;
-        // Most pairs have none, and there may be very many.
-        return facts.every((fact) => from[fact] === undefined) ? none : facts.map((fact) => [fact, from[fact]]);
-      },
-    );
-  }
 }
 
-const none: readonly never[] = [];
-
-const statOf = (shown: ShownFact | null): Labels => (shown?.stat === undefined ? {} : { stat: shown.stat });
+const statOf = (shown: ShownFact | null) => (shown?.stat === undefined ? null : new LabelSet({ stat: shown.stat }));

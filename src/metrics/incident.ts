@@ -1,5 +1,5 @@
 import type { Register } from './register.ts';
-import type { Sample } from './series.ts';
+import { LabelSet, type Sample } from './series.ts';
 import type { WatchedTarget } from './target.ts';
 
 export interface IncidentChange {
@@ -40,7 +40,7 @@ export function createIncidentMetrics(register: Register): IncidentMetrics {
     const known = rules.get(rule);
     if (known?.severity === severity) return known;
     if (known !== undefined) remove(known);
-    const labels = { target, rule, severity };
+    const labels = new LabelSet({ target, rule, severity });
     const series = { severity, active: active.add(labels), suppressed: suppressed.add(labels) };
     series.active.value = known?.active.value ?? 0;
     series.suppressed.value = known?.suppressed.value ?? 0;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { NativeBuckets } from './native-buckets.ts';
 import type { MetricType, ShownFamily } from './register.ts';
-import { Distribution, type Labels, labelTextOf, Sample, type Series } from './series.ts';
+import { Distribution, type Labels, LabelSet, Sample, type Series } from './series.ts';
 
 /** A histogram of prom-client with the buckets of a native one beside it, which prom-client does not have. */
 export interface OwnHistogram<L extends string> {
@@ -90,8 +90,8 @@ export class OwnRegister {
 
   #samples(name: string, kept: Kept, values: Values): readonly Series[] {
     return values.map(({ labels, value }) => {
-      const texts = textsOf(labels);
-      return new Sample(texts, value, this.#birthOf(name, kept, texts));
+      const set = new LabelSet(textsOf(labels));
+      return new Sample(set, value, this.#birthOf(name, kept, set));
     });
   }
 
@@ -109,13 +109,14 @@ export class OwnRegister {
     return [...found].map(([key, { labels, below, sum, count }]) => {
       const counts = kept.bounds.map((_, place) => (below[place] ?? 0) - (below[place - 1] ?? 0));
       const native = kept.natives.get(key) ?? new NativeBuckets();
-      return new Distribution(labels, kept.bounds, this.#birthOf(name, kept, labels), { counts, sum, count, native });
+      const set = new LabelSet(labels);
+      return new Distribution(set, kept.bounds, this.#birthOf(name, kept, set), { counts, sum, count, native });
     });
   }
 
-  #birthOf(name: string, { isBorn }: Kept, labels: Labels): number {
+  #birthOf(name: string, { isBorn }: Kept, { text }: LabelSet): number {
     if (!isBorn) return 0;
-    const key = `${name}{${labelTextOf(labels)}}`;
+    const key = `${name}{${text}}`;
     let birth = this.#births.get(key);
     if (birth === undefined) this.#births.set(key, (birth = this.#bear()));
     return birth;

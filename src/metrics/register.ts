@@ -1,4 +1,4 @@
-import { Distribution, type Labels, Sample, type Series } from './series.ts';
+import { Distribution, type Labels, LabelSet, Sample, type Series } from './series.ts';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
@@ -17,19 +17,19 @@ export class Family<S extends Series = Sample> implements ShownFamily {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
-  readonly #create: (labels: Labels) => S;
+  readonly #create: (labels: LabelSet, more: LabelSet | null) => S;
   #series = new Set<S>();
 
-  constructor(type: MetricType, name: string, help: string, create: (labels: Labels) => S) {
+  constructor(type: MetricType, name: string, help: string, create: (labels: LabelSet, more: LabelSet | null) => S) {
     this.type = type;
     this.name = name;
     this.help = help;
     this.#create = create;
   }
 
-  /** A new series, which its caller keeps: no other may have these labels. */
-  add(labels: Labels): S {
-    const series = this.#create(labels);
+  /** A new series, which its caller keeps: no other may have these labels. Those of many series are best given as one set. */
+  add(labels: Labels | LabelSet, more: LabelSet | null = null): S {
+    const series = this.#create(labels instanceof LabelSet ? labels : new LabelSet(labels), more);
     this.#series.add(series);
     return series;
   }
@@ -69,12 +69,12 @@ export class Register {
 
   /** A gauge whose series show nothing until they have a value. */
   gauge(name: string, help: string): Family {
-    return this.#keep(new Family('gauge', name, help, (labels) => new Sample(labels, null, 0)));
+    return this.#keep(new Family('gauge', name, help, (labels, more) => new Sample(labels, null, 0, more)));
   }
 
   /** A counter whose series start at 0 when they come. */
   counter(name: string, help: string): Family {
-    return this.#keep(new Family('counter', name, help, (labels) => new Sample(labels, 0, this.bear())));
+    return this.#keep(new Family('counter', name, help, (labels, more) => new Sample(labels, 0, this.bear(), more)));
   }
 
   histogram(name: string, help: string, bounds: readonly number[]): Family<Distribution> {

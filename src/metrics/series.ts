@@ -4,20 +4,40 @@ import { NativeBuckets } from './native-buckets.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** Labels that many series share, with how they stand between the braces. */
+export class LabelSet {
+  readonly labels: Labels;
+  readonly text: string;
+
+  constructor(labels: Labels) {
+    this.labels = labels;
+    this.text = labelTextOf(labels);
+  }
+}
+
 /** A counter's or a gauge's value; null while there is none to export. */
 export class Sample {
   value: number | null;
-  readonly labels: Labels;
-  /** As they stand between the braces. */
-  readonly labelText: string;
   /** Counts what starts at 0, from 1, in the order in which it came; 0 for what does not. */
   readonly birth: number;
+  readonly #shared: LabelSet;
+  readonly #more: LabelSet | null;
 
-  constructor(labels: Labels, value: number | null, birth: number) {
-    this.labels = labels;
-    this.labelText = labelTextOf(labels);
+  /** `more` are labels beside those that it shares with others of its target. */
+  constructor(shared: LabelSet, value: number | null, birth: number, more: LabelSet | null = null) {
+    this.#shared = shared;
+    this.#more = more;
     this.value = value;
     this.birth = birth;
+  }
+
+  get labels(): Labels {
+    return this.#more === null ? this.#shared.labels : { ...this.#shared.labels, ...this.#more.labels };
+  }
+
+  /** As they stand between the braces. */
+  get labelText(): string {
+    return this.#more === null ? this.#shared.text : `${this.#shared.text},${this.#more.text}`;
   }
 
   add(amount = 1): void {
@@ -36,24 +56,30 @@ interface Observed {
 
 /** How many observations lay at or below each bound, and the same in the buckets of a native histogram. */
 export class Distribution {
-  readonly labels: Labels;
-  readonly labelText: string;
   readonly birth: number;
   readonly native: NativeBuckets;
+  readonly #shared: LabelSet;
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sum: number;
   #count: number;
 
-  constructor(labels: Labels, bounds: readonly number[], birth: number, observed: Observed | null = null) {
-    this.labels = labels;
-    this.labelText = labelTextOf(labels);
+  constructor(shared: LabelSet, bounds: readonly number[], birth: number, observed: Observed | null = null) {
+    this.#shared = shared;
     this.birth = birth;
     this.native = observed?.native ?? new NativeBuckets();
     this.#bounds = bounds;
     this.#counts = bounds.map((_, place) => observed?.counts[place] ?? 0);
     this.#sum = observed?.sum ?? 0;
     this.#count = observed?.count ?? 0;
+  }
+
+  get labels(): Labels {
+    return this.#shared.labels;
+  }
+
+  get labelText(): string {
+    return this.#shared.text;
   }
 
   observe(value: number): void {
@@ -79,7 +105,7 @@ export class Distribution {
 
   /** The same before anything was observed. */
   get empty(): Distribution {
-    return new Distribution(this.labels, this.#bounds, this.birth);
+    return new Distribution(this.#shared, this.#bounds, this.birth);
   }
 
   /** Each bound with how many observations lay at or below it; without the last one, which is infinite. */
@@ -95,7 +121,7 @@ export class Distribution {
 export type Series = Sample | Distribution;
 
 /** Labels as they stand between the braces; backslash, quote and line feed are escaped. */
-export function labelTextOf(labels: Labels): string {
+function labelTextOf(labels: Labels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, (sign) => escapes[sign] ?? sign)}"`)
     .join(',');

@@ -1,5 +1,5 @@
 import type { Register } from './register.ts';
-import type { Labels, Sample } from './series.ts';
+import { type Labels, LabelSet, Sample } from './series.ts';
 
 const targetStates = ['up', 'partial', 'down', 'unknown', 'maintenance'] as const;
 export type TargetState = (typeof targetStates)[number];
@@ -26,77 +26,75 @@ export interface TargetMetrics {
   record(target: string, state: TargetState, startedAt: number): void;
 }
 
-interface TargetSeries {
+// Values only: series are made when they are scraped.
+interface Known {
   readonly check: string;
   readonly host: string;
-  readonly states: ReadonlyMap<TargetState, Sample>;
-  readonly lastRound: Sample;
-  readonly interval: Sample;
-  readonly info: Sample;
+  readonly labels: LabelSet;
+  readonly info: LabelSet;
+  readonly intervalSeconds: number | null;
+  state: TargetState;
+  /** When the last finished round began, in seconds; null before the first. */
+  lastRound: number | null;
 }
 
+const states = targetStates.map((name) => ({ name, labels: new LabelSet({ state: name }) }));
+
 export function createTargetMetrics(register: Register): TargetMetrics {
-  const state = register.gauge(
+  const all = new Map<string, Known>();
+
+  register.view(
     'watchpost_target_state',
     'The verdict of the last round: 1 for the state it gave, else 0; maintenance stands for any while it lasts.',
+    function* series() {
+      for (const { labels, state } of all.values())
+        for (const one of states) yield new Sample(labels, one.name === state ? 1 : 0, 0, one.labels);
+    },
   );
-  const info = register.gauge('watchpost_target_info', 'Always 1: what is checked, and the labels of the target.');
-  const lastRound = register.gauge('watchpost_last_round_timestamp_seconds', 'When the last finished round began.');
-  const interval = register.gauge('watchpost_target_interval_seconds', 'The longest time between two rounds.');
-  const all = new Map<string, TargetSeries>();
+  const infoHelp = 'Always 1: what is checked, and the labels of the target.';
+  register.view('watchpost_target_info', infoHelp, function* series() {
+    for (const { info } of all.values()) yield new Sample(info, 1, 0);
+  });
+  const lastHelp = 'When the last finished round began.';
+  register.view('watchpost_last_round_timestamp_seconds', lastHelp, function* series() {
+    for (const { labels, lastRound } of all.values()) yield new Sample(labels, lastRound, 0);
+  });
+  const intervalHelp = 'The longest time between two rounds.';
+  register.view('watchpost_target_interval_seconds', intervalHelp, function* series() {
+    for (const { labels, intervalSeconds } of all.values()) yield new Sample(labels, intervalSeconds, 0);
+  });
 
-  // The series stay the same ones; only the labels that the info shows are written anew.
-  function update(known: TargetSeries | undefined, watched: WatchedTarget): void {
+  function update(known: Known | undefined, watched: WatchedTarget): void {
     const { name: target, check, host, labels, intervalSeconds } = watched;
-    if (known !== undefined) info.remove(known.info);
     const own = Object.entries(labels).map(([name, value]) => [`label_${name}`, value]);
-    const series: TargetSeries = {
-      states: known?.states ?? new Map(targetStates.map((name) => [name, state.add({ target, state: name })])),
-      lastRound: known?.lastRound ?? lastRound.add({ target }),
-      interval: known?.interval ?? interval.add({ target }),
-      info: info.add({ target, check, host: shownHost(host), ...Object.fromEntries(own) }),
+    all.set(target, {
       check,
       host,
-    };
-    series.info.value = 1;
-    series.interval.value = intervalSeconds;
-    if (known === undefined) setState(series, 'unknown');
-    all.set(target, series);
-  }
-
-  function remove(series: TargetSeries): void {
-    for (const sample of series.states.values()) state.remove(sample);
-    lastRound.remove(series.lastRound);
-    interval.remove(series.interval);
-    info.remove(series.info);
+      labels: known?.labels ?? new LabelSet({ target }),
+      info: new LabelSet({ target, check, host: shownHost(host), ...Object.fromEntries(own) }),
+      intervalSeconds,
+      state: known?.state ?? 'unknown',
+      lastRound: known?.lastRound ?? null,
+    });
   }
 
   return {
     watches: (target, check) => all.get(target)?.check === check,
     targetsChanged(targets) {
       const names = new Set(targets.map((target) => target.name));
-      for (const [name, series] of all) {
-        if (names.has(name)) continue;
-        remove(series);
-        all.delete(name);
-      }
+      for (const name of all.keys()) if (!names.has(name)) all.delete(name);
       const moved = targets.filter(({ name, host }) => (all.get(name)?.host ?? host) !== host);
       for (const target of targets) update(all.get(target.name), target);
       return moved.map((target) => target.name);
     },
     record(target, verdict, startedAt) {
-      const series = all.get(target);
-      if (series === undefined) return;
-      setState(series, verdict);
-      series.lastRound.value = startedAt / 1_000;
+      const known = all.get(target);
+      if (known === undefined) return;
+      known.state = verdict;
+      known.lastRound = startedAt / 1_000;
     },
   };
 }
 
 /** A host as labels show it: what follows a `?` or `#` may be a secret. */
 export const shownHost = (host: string) => host.replace(/[?#].*$/s, '');
-
-function setState(series: TargetSeries, current: TargetState): void {
-  if (series.states.get(current)?.value === 1) return;
-  for (const [name, sample] of series.states) sample.value = name === current ? 1 : 0;
-}
