@@ -58,17 +58,19 @@ export async function reach<Detail>(
   { probe, unreached = fail }: Probing<Detail>,
 ): Promise<Outcome<Detail>> {
   outer.throwIfAborted();
-  using limit = deadline(environment.clock, limitMs, outer);
-  const pin = async (name: string) => gate.pin(name, { family, signal: limit.signal });
+  const isAddress = isIP(name) !== 0;
+  // There is nothing to wait for where an address is its own name.
+  using limit = isAddress && covers === 'name' ? null : deadline(environment.clock, limitMs, outer);
+  const pin = async (name: string) => gate.pin(name, { family, signal: limit?.signal ?? outer });
   const pinned = await pin(name);
   outer.throwIfAborted();
-  const phases = isIP(name) === 0 ? { resolve: pinned.seconds } : {};
+  const phases = isAddress ? {} : { resolve: pinned.seconds };
   if (!pinned.ok) return unreached(pinned, phases);
-  if (covers === 'name') limit[Symbol.dispose]();
-  const signal = covers === 'name' ? outer : limit.signal;
-  const outcome = await probe({ pinned, phases, ...(await networkOver(pin, signal, gate, environment)) });
+  if (covers === 'name') limit?.[Symbol.dispose]();
+  const signal = covers === 'name' ? outer : (limit?.signal ?? outer);
+  const outcome = await probe({ pinned, phases, ...networkOver(pin, signal, gate, environment) });
   outer.throwIfAborted();
-  return await judgeOwnFault(outcome);
+  return outcome.status === 'up' ? outcome : await judgeOwnFault(outcome);
 }
 
 export interface Span {
@@ -86,22 +88,17 @@ export async function within<T>(
   outer.throwIfAborted();
   using limit = deadline(environment.clock, limitMs, outer);
   const pin = async (name: string) => gate.pin(name, { family, signal: limit.signal });
-  const result = await use(await networkOver(pin, limit.signal, gate, environment));
+  const result = await use(networkOver(pin, limit.signal, gate, environment));
   outer.throwIfAborted();
   return result;
 }
 
-async function networkOver(
-  pin: Network['pin'],
-  signal: AbortSignal,
-  gate: Gate,
-  environment: NodeEnvironment,
-): Promise<Network> {
-  const readHandshake = await loadHandshakeReader();
+function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, environment: NodeEnvironment): Network {
   return {
     signal,
     pin,
     async connect(pinned, port, use, incoming) {
+      const readHandshake = await loadHandshakeReader();
       const options = { environment, gate, readHandshake, signal, incoming };
       const connection = await openConnection(pinned, port, options);
       try {

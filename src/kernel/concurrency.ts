@@ -25,19 +25,36 @@ export function createInTurn(): InTurn {
 
 /** Bounded concurrency with a bounded queue: what does not fit is refused, never measured late. */
 export function createPool(options: PoolOptions): Pool {
-  const limit = pLimit(options.running);
+  const waiting = new Set<() => void>();
+  let running = 0;
+
+  // Whoever ends gives its place to the one that has waited the longest.
+  function leave(): void {
+    const [next] = waiting;
+    if (next === undefined) {
+      running -= 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  }
+
   return {
     async run(task) {
-      if (limit.activeCount >= options.running && limit.pendingCount >= options.queued) {
-        throw new WatchpostError('node_busy', `busy: ${options.running} running and ${options.queued} waiting`);
+      if (running < options.running) running += 1;
+      else if (waiting.size < options.queued) await new Promise<void>((resolve) => waiting.add(resolve));
+      else throw new WatchpostError('node_busy', `busy: ${options.running} running and ${options.queued} waiting`);
+      try {
+        return await task();
+      } finally {
+        leave();
       }
-      return limit(task);
     },
     get running() {
-      return limit.activeCount;
+      return running;
     },
     get queued() {
-      return limit.pendingCount;
+      return waiting.size;
     },
   };
 }

@@ -13,8 +13,9 @@ export interface Random {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const unbiased = 256 - (256 % alphabet.length);
 
-// A call of the system for every identifier would cost more than all else that one is made of.
+// A call of the system for every identifier or token would cost more than all else that one is made of.
 const poolLength = 4_096;
+const mostFromPool = 64;
 let pool = new Uint8Array(0);
 let used = 0;
 
@@ -40,5 +41,6 @@ export const systemRandom: Random = {
     }
     return text;
   },
-  bytes: (length) => new Uint8Array(randomBytes(length)),
+  bytes: (length) =>
+    length > mostFromPool ? new Uint8Array(randomBytes(length)) : Uint8Array.from({ length }, nextByte),
 };

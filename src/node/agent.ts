@@ -43,20 +43,19 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
   const poolOfApi = createPool({ running: mostOfApi, queued: options.queued });
 
-  const probe = async (command: Command, signal: AbortSignal): Promise<Outcome> => {
+  const probe = async (command: Command, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome> => {
+    signal.throwIfAborted();
+    onStarted?.(clock.now());
     const prober = probers.get(command.spec.type);
     if (prober === undefined)
       return failed(failure('node', 'unsupported', `this node does not know ${command.spec.type}`));
     if (!prober.capability.able) return failed(failure('node', 'unsupported', prober.capability.reason));
     using limit = deadline(clock, command.deadlineMs + graceMs, signal);
+    using observation = lag.observe({ closely: prober.timedByKernel !== true });
     const gate = gateFor(stricter(command.policy, options.policy), command.policy);
     try {
-      const outcome = await lag.observe(
-        async () => prober.probe(command.spec, { gate, signal: limit.signal, isPatient: command.isPatient }),
-        {
-          closely: prober.timedByKernel !== true,
-        },
-      );
+      const context = { gate, signal: limit.signal, isPatient: command.isPatient };
+      const outcome = observation.told(await prober.probe(command.spec, context));
       return excuseLateness(outcome, command.deadlineMs);
     } catch (error) {
       signal.throwIfAborted();
@@ -71,15 +70,13 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
     health: () => ({ running: pool.running, queued: pool.queued + poolOfApi.queued, lagSeconds: lag.worst() }),
     async run(command, signal, onStarted) {
       signal.throwIfAborted();
-      const work = async () => {
-        signal.throwIfAborted();
-        return pool.run(async () => {
-          onStarted?.(clock.now());
-          return probe(command, signal);
-        });
-      };
+      const work = async () => probe(command, signal, onStarted);
       try {
-        return await (command.origin === 'api' ? poolOfApi.run(work) : work());
+        if (command.origin !== 'api') return await pool.run(work);
+        return await poolOfApi.run(async () => {
+          signal.throwIfAborted();
+          return pool.run(work);
+        });
       } catch (error) {
         if (error instanceof WatchpostError && error.code === 'node_busy')
           return failed(failure('node', 'busy', error.message));

@@ -8,13 +8,16 @@ import type { Clock } from '#kernel/clock.ts';
 export interface LagWatch extends Disposable {
   /** The clock for whatever runs in this thread: its timers tell how late they came. */
   readonly clock: Clock;
-  /**
-   * The outcome of `probe`; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. `closely` looks
-   * every 20 ms; without it only what a timer was waiting for is seen.
-   */
-  observe(probe: () => Promise<Outcome>, how: { readonly closely: boolean }): Promise<Outcome>;
+  /** A check begins. `closely` looks every 20 ms until it is over; without it only what a timer was waiting for is seen. */
+  observe(how: { readonly closely: boolean }): Observation;
   /** The worst since this was asked last, in seconds. */
   worst(): number;
+}
+
+/** A check that runs, until it is disposed of. */
+export interface Observation extends Disposable {
+  /** The outcome; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. */
+  told(outcome: Outcome): Outcome;
 }
 
 // How often the timer looks: what is found is short of the truth by up to so much.
@@ -86,20 +89,23 @@ export function watchLag(clock: Clock): LagWatch {
         });
       },
     },
-    async observe(probe, { closely }) {
+    observe({ closely }) {
       look();
       if (closely && timer === null) wait();
       if (closely) observed += 1;
       const start = clock.elapsed();
-      try {
-        const outcome = await probe();
-        look();
-        const ms = longestSince(start);
-        return ms === 0 ? outcome : { ...outcome, facts: { ...outcome.facts, node_lag: Math.round(ms * 1e3) / 1e6 } };
-      } finally {
-        if (closely) observed -= 1;
-        if (observed === 0) rest();
-      }
+      return {
+        told(outcome) {
+          look();
+          const ms = longestSince(start);
+          if (ms === 0) return outcome;
+          return { ...outcome, facts: { ...outcome.facts, node_lag: Math.round(ms * 1e3) / 1e6 } };
+        },
+        [Symbol.dispose]() {
+          if (closely) observed -= 1;
+          if (observed === 0) rest();
+        },
+      };
     },
     worst() {
       look();

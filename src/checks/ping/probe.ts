@@ -1,5 +1,5 @@
 import { messageOf } from '#kernel/errors.ts';
-import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
+import type { NodeEnvironment, Prober } from '../check.ts';
 import type { Family } from '../address.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach, type Site } from '../reach.ts';
@@ -9,6 +9,7 @@ import { createExchange, type Exchange } from './exchange.ts';
 import { type Libc, loadLibc } from './libc.ts';
 import { createEchoRequest } from './packet.ts';
 import { runSeries } from './series.ts';
+import type { Shape } from './shape.ts';
 import { openEchoSocket } from './socket.ts';
 import { awaitStamps } from './stamps.ts';
 import { nameTimeoutMs, shapeOf, type Spec } from './spec.ts';
@@ -35,7 +36,13 @@ export async function startPing(environment: NodeEnvironment): Promise<Prober<Sp
   return {
     capability: { able: true },
     timedByKernel: true,
-    probe: async (spec, context) => probe(spec, context, environment, opened),
+    probe: async (spec, context) => {
+      const destination = { name: spec.host, family: spec.family, limitMs: nameTimeoutMs, covers: 'name' } as const;
+      return reach<Detail>(destination, context, environment, {
+        probe: async (site) =>
+          sendEchoes(prepare(spec), opened[site.pinned.family], site, environment, context.isPatient === true),
+      });
+    },
     async close() {
       for (const one of Object.values(opened)) if (one.ok) one.exchange.close();
     },
@@ -60,21 +67,37 @@ async function openExchange(libc: Libc, family: Family, environment: NodeEnviron
   return { ok: true, exchange: createExchange(clock, opened.socket) };
 }
 
-async function probe(
-  spec: Spec,
-  context: ProbeContext,
-  environment: NodeEnvironment,
-  opened: Readonly<Record<Family, Opened>>,
-): Promise<Outcome<Detail>> {
-  const destination = { name: spec.host, family: spec.family, limitMs: nameTimeoutMs, covers: 'name' } as const;
-  return reach<Detail>(destination, context, environment, {
-    probe: async (site) => sendEchoes(spec, opened[site.pinned.family], site, environment, context.isPatient === true),
-  });
+/** What a ping needs besides what is new in each; made once for each spec. */
+interface Prepared {
+  readonly spec: Spec;
+  readonly shape: Shape | null;
+  /** Beginning with room for the token, then the counting bytes that other pings send too. */
+  readonly payload: Uint8Array;
+  /** The address that was pinged last, and its socket address. */
+  last: { readonly address: string; readonly destination: Uint8Array } | null;
+}
+
+const prepared = new WeakMap<Spec, Prepared>();
+
+function prepare(spec: Spec): Prepared {
+  let known = prepared.get(spec);
+  if (known === undefined) {
+    const payload = Uint8Array.from({ length: spec.size }, (_, index) => index & 0xff);
+    known = { spec, shape: shapeOf(spec), payload, last: null };
+    prepared.set(spec, known);
+  }
+  return known;
+}
+
+function destinationOf(prepared: Prepared, { address, family }: Site['pinned']): Uint8Array {
+  if (prepared.last?.address !== address)
+    prepared.last = { address, destination: encodeSocketAddress(address, family) };
+  return prepared.last.destination;
 }
 
 /** Pings what the gate has let through. */
 async function sendEchoes(
-  spec: Spec,
+  prepared: Prepared,
   opened: Opened,
   { pinned, phases, signal }: Site,
   { clock, random }: NodeEnvironment,
@@ -84,11 +107,15 @@ async function sendEchoes(
   if (!opened.ok)
     return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${opened.reason}`), { address, phases });
   const { exchange } = opened;
+  const { spec, shape } = prepared;
+  // A token that nobody off the path can guess.
+  const payload = prepared.payload.slice();
+  payload.set(random.bytes(tokenLength));
   const series = {
     family,
-    request: createEchoRequest(family, exchange.identifier, createPayload(spec.size, random.bytes(tokenLength))),
-    destination: encodeSocketAddress(address, family),
-    shape: shapeOf(spec),
+    request: createEchoRequest(family, exchange.identifier, payload),
+    destination: destinationOf(prepared, pinned),
+    shape,
     count: spec.count,
     intervalMs: spec.interval,
     timeoutMs: spec.timeout,
@@ -96,11 +123,4 @@ async function sendEchoes(
   };
   const detail = await runSeries(exchange, clock, series, signal);
   return summarize(detail, { address, phases, timeoutMs: spec.timeout });
-}
-
-// A token that nobody off the path can guess, then the counting bytes that other pings send too.
-function createPayload(size: number, token: Uint8Array): Uint8Array {
-  const payload = Uint8Array.from({ length: size }, (_, index) => index & 0xff);
-  payload.set(token);
-  return payload;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
-import { watchLag } from '#node/lag.ts';
+import { type LagWatch, watchLag } from '#node/lag.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
 
@@ -8,25 +8,38 @@ const heldUpMs = 120;
 const closely = { closely: true };
 const inPassing = { closely: false };
 
+async function observe(lag: LagWatch, probe: () => Promise<Outcome>, how: { readonly closely: boolean }) {
+  using observation = lag.observe(how);
+  return observation.told(await probe());
+}
+
 test('an outcome tells for how long the loop was held up meanwhile', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
-  const outcome = await lag.observe(async () => {
-    await clock.advance(30);
-    clock.hold(heldUpMs);
-    await clock.advance(30);
-    return up(0.2, { facts: { loss: 0 } });
-  }, closely);
+  const outcome = await observe(
+    lag,
+    async () => {
+      await clock.advance(30);
+      clock.hold(heldUpMs);
+      await clock.advance(30);
+      return up(0.2, { facts: { loss: 0 } });
+    },
+    closely,
+  );
   expect(outcome.facts).toEqual({ loss: 0, node_lag: 0.11 });
 });
 
 test('a stall that has only just ended is in it', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
-  const outcome = await lag.observe(async () => {
-    clock.hold(heldUpMs);
-    return up();
-  }, closely);
+  const outcome = await observe(
+    lag,
+    async () => {
+      clock.hold(heldUpMs);
+      return up();
+    },
+    closely,
+  );
   expect(outcome.facts.node_lag).toBe(0.1);
 });
 
@@ -34,9 +47,9 @@ test('what came before an outcome is not in it', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
   let release: (outcome: ReturnType<typeof up>) => void = () => {};
-  const long = lag.observe(async () => new Promise((resolve) => (release = resolve)), closely);
+  const long = observe(lag, async () => new Promise((resolve) => (release = resolve)), closely);
   clock.hold(heldUpMs);
-  const after = await lag.observe(async () => up(), closely);
+  const after = await observe(lag, async () => up(), closely);
   expect(after.facts).not.toHaveProperty('node_lag');
   release(up());
   expect((await long).facts.node_lag).toBe(0.1);
@@ -45,10 +58,14 @@ test('what came before an outcome is not in it', async () => {
 test('the worst is told once', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
-  await lag.observe(async () => {
-    clock.hold(heldUpMs);
-    return up();
-  }, closely);
+  await observe(
+    lag,
+    async () => {
+      clock.hold(heldUpMs);
+      return up();
+    },
+    closely,
+  );
   expect(lag.worst()).toBe(0.1);
   expect(lag.worst()).toBe(0);
 });
@@ -57,25 +74,33 @@ test('while no check runs nothing wakes the process', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
   expect(clock.pending).toBe(0);
-  await lag.observe(async () => {
-    expect(clock.pending).toBe(1);
-    return up();
-  }, closely);
+  await observe(
+    lag,
+    async () => {
+      expect(clock.pending).toBe(1);
+      return up();
+    },
+    closely,
+  );
   expect(clock.pending).toBe(0);
 });
 
 test('a check that need not know closely sets no timer, and is told by one that came late', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
-  const outcome = await lag.observe(async () => {
-    expect(clock.pending).toBe(0);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    lag.clock.after(30, resolve);
-    clock.hold(heldUpMs);
-    await clock.advance(0);
-    await promise;
-    return up();
-  }, inPassing);
+  const outcome = await observe(
+    lag,
+    async () => {
+      expect(clock.pending).toBe(0);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      lag.clock.after(30, resolve);
+      clock.hold(heldUpMs);
+      await clock.advance(0);
+      await promise;
+      return up();
+    },
+    inPassing,
+  );
   expect([outcome.facts.node_lag, lag.worst(), clock.pending]).toEqual([0.09, 0.09, 0]);
 });
 
@@ -86,12 +111,16 @@ test.each([
 ])('a timer that comes $name tells of nothing', async ({ setMs, heldUpMs: ms }) => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
-  const outcome = await lag.observe(async () => {
-    lag.clock.after(setMs, () => {});
-    clock.hold(ms);
-    await clock.advance(0);
-    return up();
-  }, inPassing);
+  const outcome = await observe(
+    lag,
+    async () => {
+      lag.clock.after(setMs, () => {});
+      clock.hold(ms);
+      await clock.advance(0);
+      return up();
+    },
+    inPassing,
+  );
   expect(outcome.facts).toEqual({});
 });
 
@@ -104,7 +133,7 @@ test('a check that began when the stall was over, with timers still to come that
         await clock.advance(1);
         return up();
       };
-      resolve(lag.observe(probe, inPassing));
+      resolve(observe(lag, probe, inPassing));
     });
   });
   lag.clock.after(40, () => {});
@@ -117,13 +146,17 @@ test('a check that began when the stall was over, with timers still to come that
 test('of two stalls the longer one counts', async () => {
   const clock = new FakeClock();
   using lag = watchLag(clock);
-  const outcome = await lag.observe(async () => {
-    for (const ms of [60, 90, 70]) {
-      lag.clock.after(10, () => {});
-      clock.hold(ms);
-      await clock.advance(0);
-    }
-    return up();
-  }, inPassing);
+  const outcome = await observe(
+    lag,
+    async () => {
+      for (const ms of [60, 90, 70]) {
+        lag.clock.after(10, () => {});
+        clock.hold(ms);
+        await clock.advance(0);
+      }
+      return up();
+    },
+    inPassing,
+  );
   expect(outcome.facts.node_lag).toBe(0.08);
 });
