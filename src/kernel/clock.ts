@@ -80,39 +80,22 @@ export interface Deadline extends Disposable {
 
 /** A signal that aborts with a `DeadlineError` after `ms`, or with the outer signal's reason. Dispose it when done. */
 export function deadline(clock: Clock, ms: number, outer?: AbortSignal): Deadline {
-  return new RunningDeadline(clock, ms, outer, false);
+  return new RunningDeadline(clock, ms, outer);
 }
-
-/**
- * The same for what others have to answer in time. Where this thread itself was held up when the time was over, it goes on for
- * as long as that, so that what has arrived is read first.
- */
-export function fairDeadline(clock: Clock, ms: number, outer?: AbortSignal): Deadline {
-  return new RunningDeadline(clock, ms, outer, true);
-}
-
-const heldUpMs = 50;
-const longestGraceMs = 5_000;
 
 // Several for every check: a class costs a quarter of what an object literal with a getter does.
 class RunningDeadline implements Deadline {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  #timer: Disposable;
+  readonly #timer: Disposable;
   readonly #outer: AbortSignal | undefined;
   readonly #onOuter = () => this.#controller.abort(this.#outer?.reason);
   #own: DeadlineError | null = null;
 
-  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined, isFair: boolean) {
+  constructor(clock: Clock, ms: number, outer: AbortSignal | undefined) {
     this.signal = this.#controller.signal;
     this.#outer = outer;
-    const expire = () => this.#controller.abort((this.#own = new DeadlineError(ms)));
-    const end = clock.elapsed() + ms;
-    this.#timer = clock.after(ms, () => {
-      const lateMs = clock.elapsed() - end;
-      if (!isFair || lateMs < heldUpMs) expire();
-      else this.#timer = clock.after(Math.min(lateMs, longestGraceMs), expire);
-    });
+    this.#timer = clock.after(ms, () => this.#controller.abort((this.#own = new DeadlineError(ms))));
     if (outer?.aborted === true) this.#onOuter();
     else outer?.addEventListener('abort', this.#onOuter, onlyOnce);
   }

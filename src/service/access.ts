@@ -61,8 +61,9 @@ export function isLocal({ peer, headers }: Caller): boolean {
 }
 
 function browserObjection({ headers }: Caller): string | null {
-  const purpose = `${text(headers['sec-purpose'])} ${text(headers['purpose'])} ${text(headers['x-moz'])}`;
-  if (/prefetch|prerender|preview/i.test(purpose)) return 'a check is not started ahead of time';
+  for (const name of ['sec-purpose', 'purpose', 'x-moz']) {
+    if (/prefetch|prerender|preview/i.test(text(headers[name]))) return 'a check is not started ahead of time';
+  }
   const site = text(headers['sec-fetch-site']);
   if (site === '') return originObjection(headers);
   if (site === 'same-origin' || site === 'none') return null;

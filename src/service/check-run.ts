@@ -17,7 +17,8 @@ export class CheckRun implements StoredRun {
     this.createdAt = createdAt;
     this.spec = spec;
     this.#results = [...results];
-    this.#finished = results.filter(({ outcome }) => outcome !== null).length;
+    this.#finished = 0;
+    for (const { outcome } of results) if (outcome !== null) this.#finished += 1;
   }
 
   get results(): readonly NodeResult[] {

@@ -65,7 +65,7 @@ export function createChecks(options: ChecksOptions): Checks {
   const open = new Map<string, CheckRun>();
   const recent = createRecent(recentOutcomes);
   const closing = new AbortController();
-  const working = new Set<Promise<void>>();
+  const allEnded = Promise.withResolvers<void>();
 
   async function work(run: CheckRun, { spec, nodes, policy }: StartRequest): Promise<void> {
     const { forStrangers } = checkOf(spec.type);
@@ -83,8 +83,13 @@ export function createChecks(options: ChecksOptions): Checks {
       const reason = faultOf(error, closing.signal);
       for (const { node, outcome } of run.results) if (outcome === null) record(node, failed(reason));
     }
-    open.delete(run.id);
     recent.add(run);
+    end(run.id);
+  }
+
+  function end(id: string): void {
+    open.delete(id);
+    if (closing.signal.aborted && open.size === 0) allEnded.resolve();
   }
 
   return {
@@ -101,12 +106,10 @@ export function createChecks(options: ChecksOptions): Checks {
       try {
         await store.addRun({ id, createdAt: run.createdAt, spec, nodes });
       } catch (error) {
-        open.delete(id);
+        end(id);
         throw error;
       }
-      const worked = work(run, request);
-      working.add(worked);
-      void worked.finally(() => working.delete(worked));
+      void work(run, request);
       return run;
     },
 
@@ -127,7 +130,7 @@ export function createChecks(options: ChecksOptions): Checks {
 
     async close() {
       closing.abort(new Error('the service is stopping'));
-      await Promise.all(working);
+      if (open.size > 0) await allEnded.promise;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createBuckets, type Rate } from '#kernel/buckets.ts';
+import { type Buckets, createBuckets, type Rate } from '#kernel/buckets.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { networkOf } from '#kernel/network.ts';
 
@@ -42,6 +42,8 @@ export interface Limits {
   usedOf(node: string): number;
 }
 
+type Visit = (buckets: Buckets, key: string, cost: number) => void;
+
 /** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. */
 export function createLimits(rates: RateLimits, clock: Clock): Limits {
   const clients = createBuckets(rates.per_client, clock);
@@ -49,27 +51,40 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
   const nodes = createBuckets(rates.per_node, clock);
   const all = createBuckets(rates.overall, clock);
 
+  // Asked for each start: what is taken from is walked through instead of listed.
+  function eachOf({ client, targets: bearers, nodes: asked }: Charge, visit: Visit): void {
+    const cost = asked.length;
+    visit(clients, networkOf(client), cost);
+    for (const bearer of bearers) visit(targets, bearer, cost);
+    for (const node of asked) visit(nodes, node, 1);
+    visit(all, '', cost);
+  }
+
+  const wordsOf = (buckets: Buckets, key: string): string => {
+    if (buckets === clients) return 'your allowance';
+    if (buckets === targets) return 'the allowance of this target';
+    return buckets === nodes ? `the allowance of node ${key}` : 'the allowance of the whole service';
+  };
+
   function judge(charge: Charge, isTaken: boolean): Allowance {
-    const cost = charge.nodes.length;
+    let longestMs = 0;
+    let hit = '';
+    eachOf(charge, (buckets, key, cost) => {
+      const waitMs = buckets.waitMs(key, cost);
+      if (waitMs <= longestMs) return;
+      longestMs = waitMs;
+      hit = wordsOf(buckets, key);
+    });
+    const ok = longestMs === 0;
+    if (ok && isTaken) eachOf(charge, (buckets, key, cost) => buckets.take(key, cost));
     const client = networkOf(charge.client);
-    const due = [
-      { hit: 'your allowance', buckets: clients, key: client, cost },
-      ...charge.targets.map((key) => ({ hit: 'the allowance of this target', buckets: targets, key, cost })),
-      ...charge.nodes.map((node) => ({ hit: `the allowance of node ${node}`, buckets: nodes, key: node, cost: 1 })),
-      { hit: 'the allowance of the whole service', buckets: all, key: '', cost },
-    ];
-    const longest = due
-      .map((one) => ({ hit: one.hit, waitMs: one.buckets.waitMs(one.key, one.cost) }))
-      .reduce((worst, one) => (one.waitMs > worst.waitMs ? one : worst));
-    const ok = longest.waitMs === 0;
-    if (ok && isTaken) for (const { buckets, key, cost: each } of due) buckets.take(key, each);
     return {
       ok,
       limit: rates.per_client.count,
       remaining: clients.left(client),
       resetSeconds: Math.ceil(clients.fullInMs(client) / 1_000),
-      retryAfterSeconds: Math.ceil(longest.waitMs / 1_000),
-      hit: ok ? '' : longest.hit,
+      retryAfterSeconds: Math.ceil(longestMs / 1_000),
+      hit,
     };
   }
 

@@ -8,7 +8,8 @@ import {
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
-import { type Clock, fairDeadline } from '#kernel/clock.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { createDeadlines } from '#kernel/deadlines.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { gone, type NodeCommand, type NodeStatus, type OnStarted, type Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
@@ -56,19 +57,22 @@ export interface Runs {
 export const graceMs = 5_000;
 
 export function createRuns(transport: Transport, clock: Clock): Runs {
+  const limits = createDeadlines(clock);
+
   const runOn: Runs['runOn'] = async (nodes, { spec, policy, name, origin }, signal, onOutcome) => {
     const deadlineMs = checkOf(spec.type).deadlineMs(spec);
+    const command: NodeCommand = { spec, policy, deadlineMs, run: name, origin };
+    using limit = limits.begin(deadlineMs + graceMs, signal);
 
     const ask = async (node: NodeInfo, onStarted: OnStarted): Promise<Outcome> => {
-      using limit = fairDeadline(clock, deadlineMs + graceMs, signal);
       try {
-        return await transport.run(node.name, { spec, policy, deadlineMs, run: name, origin }, limit.signal, onStarted);
+        return await transport.run(node.name, command, limit.signal, onStarted);
       } catch (error) {
         if (!limit.expired) throw error;
         return failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));
       }
     };
-    return Promise.all(
+    return await Promise.all(
       nodes.map(async (node) => {
         let startedAt: number | undefined;
         const outcome = await ask(node, (at) => (startedAt = at));

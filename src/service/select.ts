@@ -52,6 +52,7 @@ export function selectForApi(
 ): readonly NodeStatus[] {
   const allowed = nodes.filter(({ info }) => usedOf(info.name) < 1);
   const fitting = allowed.length > 0 ? allowed : nodes;
+  if (fitting.length <= count) return fitting;
   const burdens = new Map(
     fitting.map((node) => {
       const { info, load = 0 } = node;

@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import { z } from 'zod';
 import { checkOf, CheckSpec, NodeInfo } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
@@ -8,6 +9,7 @@ import { type BetterSQLite3Database, eq, inArray, lt, sql } from './drizzle.ts';
 import { isOutage, reasonOf } from './errors.ts';
 import type { OpenDatabase } from './open.ts';
 import { runResults, runs } from './schema.ts';
+import { createSpecTexts } from './spec-text.ts';
 
 export interface RunStoreOptions {
   readonly file: OpenDatabase;
@@ -22,10 +24,10 @@ export interface RunStore extends ServiceStore {
 
 type NewRun = Parameters<ServiceStore['addRun']>[0];
 
-interface Start {
-  readonly run: NewRun;
-  resolve(): void;
-  reject(error: Error): void;
+/** Starts that are committed together, or not at all. */
+interface Batch {
+  readonly runs: NewRun[];
+  readonly stored: PromiseWithResolvers<void>;
 }
 
 interface NewResult {
@@ -47,38 +49,37 @@ export function createRunStore({
   clock,
   log,
 }: RunStoreOptions): RunStore {
-  const statements = prepare(database);
-  let starts: Start[] = [];
+  const statements = prepare(database, raw);
+  const specText = createSpecTexts();
+  const nodeText = createNodeTexts();
+  let batch: Batch | null = null;
   let results: NewResult[] = [];
   let timer: Disposable | null = null;
-  let flushesSoon = false;
   let closed = false;
 
-  const commit = raw.transaction((newRuns: readonly Start[], newResults: readonly NewResult[]) => {
-    for (const { run } of newRuns) {
-      const { id, createdAt, spec, nodes } = run;
-      statements.insertRun.run({ id, createdAt, spec: specText(spec), nodes: JSON.stringify(nodes) });
+  const commit = raw.transaction((newRuns: readonly NewRun[], newResults: readonly NewResult[]) => {
+    for (const { id, createdAt, spec, nodes } of newRuns) {
+      statements.insertRun.run(id, createdAt, specText(spec), `[${nodes.map(nodeText).join(',')}]`);
     }
-    for (const result of newResults) statements.insertResult.run({ ...result });
+    for (const { id, position, outcome } of newResults) statements.insertResult.run(position, outcome, id);
   });
 
   function flush(): void {
-    flushesSoon = false;
     timer?.[Symbol.dispose]();
     timer = null;
-    const [newRuns, newResults] = [starts, results];
-    starts = [];
+    const [newBatch, newResults] = [batch, results];
+    batch = null;
     results = [];
+    const newRuns = newBatch?.runs ?? [];
     if (newRuns.length + newResults.length === 0) return;
     try {
       waitForDisk(false);
       commit.immediate(newRuns, newResults);
-      for (const start of newRuns) start.resolve();
+      newBatch?.stored.resolve();
     } catch (error) {
-      const reason = new WatchpostError('store_failed', `the check was not stored: ${reasonOf(error)}`, {
-        cause: error,
-      });
-      for (const start of newRuns) start.reject(reason);
+      newBatch?.stored.reject(
+        new WatchpostError('store_failed', `the check was not stored: ${reasonOf(error)}`, { cause: error }),
+      );
       keep(newResults, error);
     }
   }
@@ -94,11 +95,12 @@ export function createRunStore({
   return {
     async addRun(run) {
       if (closed) throw new WatchpostError('store_failed', 'the database is closed');
-      await new Promise<void>((resolve, reject) => {
-        starts.push({ run, resolve, reject });
-        if (!flushesSoon) setImmediate(flush);
-        flushesSoon = true;
-      });
+      if (batch === null) {
+        batch = { runs: [], stored: Promise.withResolvers() };
+        setImmediate(flush);
+      }
+      batch.runs.push(run);
+      await batch.stored.promise;
     },
 
     addOutcome(id, position, outcome) {
@@ -122,8 +124,10 @@ export function createRunStore({
   };
 }
 
-function prepare(database: BetterSQLite3Database) {
+function prepare(database: BetterSQLite3Database, raw: Database.Database) {
   const hole = sql.placeholder;
+  // What is written for every start goes straight to the driver, its values in the order in which they stand below.
+  const straight = (statement: { toSQL(): { readonly sql: string } }) => raw.prepare(statement.toSQL().sql);
   // Keys grow with time, so the oldest runs stand at the beginning of the table: no index and no scan.
   const first = database
     .select({ key: runs.key, createdAt: runs.createdAt })
@@ -132,24 +136,26 @@ function prepare(database: BetterSQLite3Database) {
     .limit(hole('limit'))
     .as('first');
   return {
-    insertRun: database
-      .insert(runs)
-      .values({ id: hole('id'), createdAt: hole('createdAt'), spec: hole('spec'), nodes: hole('nodes') })
-      .prepare(),
-    insertResult: database
-      .insert(runResults)
-      .select(
-        database
-          .select({
-            runKey: runs.key,
-            position: sql<number>`${hole('position')}`.as('position'),
-            outcome: sql<string>`${hole('outcome')}`.as('outcome'),
-          })
-          .from(runs)
-          .where(eq(runs.id, hole('id'))),
-      )
-      .onConflictDoNothing()
-      .prepare(),
+    insertRun: straight(
+      database
+        .insert(runs)
+        .values({ id: hole('id'), createdAt: hole('createdAt'), spec: hole('spec'), nodes: hole('nodes') }),
+    ),
+    insertResult: straight(
+      database
+        .insert(runResults)
+        .select(
+          database
+            .select({
+              runKey: runs.key,
+              position: sql<number>`${hole('position')}`.as('position'),
+              outcome: sql<string>`${hole('outcome')}`.as('outcome'),
+            })
+            .from(runs)
+            .where(eq(runs.id, hole('id'))),
+        )
+        .onConflictDoNothing(),
+    ),
     selectRun: database
       .select()
       .from(runs)
@@ -175,9 +181,16 @@ function prepare(database: BetterSQLite3Database) {
   };
 }
 
-// As people write it, because that is what the schema reads.
-function specText(spec: CheckSpec): string {
-  return JSON.stringify(z.encode(CheckSpec, spec));
+/** The text of a node, made once for each: they are few, and each run has some. */
+function createNodeTexts(): (node: NodeInfo) => string {
+  const texts = new WeakMap<NodeInfo, string>();
+  return (node) => {
+    const known = texts.get(node);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(node);
+    texts.set(node, text);
+    return text;
+  };
 }
 
 type RunRow = typeof runs.$inferSelect;

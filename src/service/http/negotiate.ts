@@ -20,10 +20,20 @@ const hostPattern = /^(?:\[[\da-f:.]{2,45}\]|[a-z\d](?:[a-z\d._-]{0,252}))(?::\d
 export function baseUrlOf(request: FastifyRequest, publicUrl: string | null): string {
   if (publicUrl !== null) return publicUrl;
   const scheme = request.protocol === 'https' ? 'https' : 'http';
-  const { host } = request;
-  if (hostPattern.test(host) && URL.canParse(`${scheme}://${host}`)) return `${scheme}://${host.toLowerCase()}`;
+  const asked = urlOfHost(scheme, request.host);
+  if (asked !== null) return asked;
   const { localAddress = '127.0.0.1', localPort = 80 } = request.socket;
   return `${scheme}://${isIPv6(localAddress) ? `[${localAddress}]` : localAddress}:${localPort}`;
+}
+
+// Nearly all callers name the same host.
+let last: { readonly scheme: string; readonly host: string; readonly url: string | null } | null = null;
+
+function urlOfHost(scheme: string, host: string): string | null {
+  if (last?.host === host && last.scheme === scheme) return last.url;
+  const isHost = hostPattern.test(host) && URL.canParse(`${scheme}://${host}`);
+  last = { scheme, host, url: isHost ? `${scheme}://${host.toLowerCase()}` : null };
+  return last.url;
 }
 
 /** Whether the caller has this version of the answer already (RFC 9110 section 13.1.2). */

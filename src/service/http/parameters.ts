@@ -17,36 +17,65 @@ export function acceptAnyBody(app: FastifyInstance): void {
 }
 
 /** The parameters of a request. Rejects with `bad_request` where the body is not what its content type says. */
-export async function parametersOf(request: FastifyRequest): Promise<Parameters> {
-  const values = new Map<string, string[]>();
-  const add = ([written, text]: Pair) => {
+export function parametersOf(request: FastifyRequest): Parameters | Promise<Parameters> {
+  const query = pairsOf(queryTextOf(request));
+  const { body } = request;
+  if (!Buffer.isBuffer(body) || body.length === 0) return parametersIn(query);
+  return bodyOf(body, request.headers['content-type'] ?? '').then((pairs) => parametersIn([...query, ...pairs]));
+}
+
+function parametersIn(written: readonly Pair[]): Parameters {
+  const pairs: Pair[] = [];
+  for (const [key, text] of written) {
     const value = text.trim();
-    if (value === '') return;
     // Some libraries write a list so.
-    const key = written.replace(/\[\d*\]$/, '');
-    const known = values.get(key);
-    if (known === undefined) values.set(key, [value]);
-    else known.push(value);
+    if (value !== '') pairs.push([key.endsWith(']') ? key.replace(/\[\d*\]$/, '') : key, value]);
+  }
+  return {
+    all: (name) => pairs.flatMap(([key, value]) => (key === name ? [value] : [])),
+    one(name) {
+      for (const [key, value] of pairs) if (key === name) return value;
+      return null;
+    },
   };
-  for (const pair of queryOf(request)) add(pair);
-  for (const pair of await bodyOf(request)) add(pair);
-  return { all: (name) => values.get(name) ?? [], one: (name) => values.get(name)?.[0] ?? null };
 }
 
 /** The query of a request; what cannot be decoded stays as it is. */
-export function queryOf({ url }: FastifyRequest): URLSearchParams {
+export function queryOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(queryTextOf(request));
+}
+
+function queryTextOf({ url }: FastifyRequest): string {
   const start = url.indexOf('?');
-  return new URLSearchParams(start === -1 ? '' : url.slice(start + 1));
+  return start === -1 ? '' : url.slice(start + 1);
 }
 
 type Pair = readonly [string, string];
 
-async function bodyOf({ body, headers }: FastifyRequest): Promise<readonly Pair[]> {
-  if (!Buffer.isBuffer(body) || body.length === 0) return [];
-  const type = headers['content-type'] ?? '';
+/** The pairs that `URLSearchParams` reads from a query, at a fifth of its cost for one of a few plain names. */
+export function pairsOf(query: string): readonly Pair[] {
+  const text = query.startsWith('?') ? query.slice(1) : query;
+  const pairs: Pair[] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    if (equals === -1) pairs.push([decoded(part), '']);
+    else pairs.push([decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))]);
+  }
+  return pairs;
+}
+
+function decoded(part: string): string {
+  if (/^[\w.~:/[\]-]*$/.test(part)) return part;
+  // What is no whole UTF-8 is not read by `decodeURIComponent`, and differently by each who tries.
+  if (!/^(?:[ -$&-~]|%[0-7][\da-f])*$/i.test(part)) return new URLSearchParams(`=${part}`).get('') ?? '';
+  return decodeURIComponent(part.replaceAll('+', ' '));
+}
+
+async function bodyOf(body: Buffer, type: string): Promise<readonly Pair[]> {
   if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonPairs(body.toString());
   if (/^multipart\/form-data\b/i.test(type)) return multipartPairs(body, type);
-  return [...new URLSearchParams(body.toString())];
+  return pairsOf(body.toString());
 }
 
 function jsonPairs(text: string): readonly Pair[] {

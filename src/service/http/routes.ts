@@ -32,7 +32,8 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
       url: '/check-:type',
       exposeHeadRoute: false,
       async handler(request, reply) {
-        const parameters = await parametersOf(request);
+        const read = parametersOf(request);
+        const parameters = read instanceof Promise ? await read : read;
         const { run, headers } = await startCheck(
           request,
           request.params.type,
@@ -52,7 +53,9 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
             run.results.map(({ node }) => [nodeIdOf(node.name, nodeDomain), toDescriptor(node)]),
           ),
         };
-        return reply.type(json).send(JSON.stringify(started));
+        // The reply itself is a promise, which would be waited for.
+        void reply.type(json).send(JSON.stringify(started));
+        return undefined;
       },
     });
     app.route<ById>({

@@ -1,15 +1,5 @@
-import { MessageChannel } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import {
-  deadline,
-  DeadlineError,
-  fairDeadline,
-  orAbort,
-  sleep,
-  sleepUnlessAborted,
-  sleepUntil,
-  systemClock,
-} from '#kernel/clock.ts';
+import { deadline, DeadlineError, orAbort, sleep, sleepUnlessAborted, sleepUntil, systemClock } from '#kernel/clock.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const never = new AbortController().signal;
@@ -227,36 +217,4 @@ test('a timer of the machine beyond what Node can count does not fire at once', 
   using _ = systemClock.after(2 ** 40, () => (fired = true));
   await sleep(systemClock, 5, never);
   expect(fired).toBe(false);
-});
-
-function holdUp(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-}
-
-test('a fair deadline lets what arrived be read first where this thread was held up', async () => {
-  const { port1, port2 } = new MessageChannel();
-  using limit = fairDeadline(systemClock, 20);
-  const answer = new Promise((resolve) => {
-    port1.on('message', resolve);
-    limit.signal.addEventListener('abort', () => resolve('expired'), { once: true });
-  });
-  await new Promise((resolve) => setImmediate(resolve));
-  port2.postMessage('the answer');
-  holdUp(200);
-  expect(await answer).toBe('the answer');
-  expect(limit.expired).toBe(false);
-  port1.close();
-});
-
-test('a fair deadline ends in time where nothing was held up, and in the end anyway', async () => {
-  const clock = new FakeClock();
-  using punctual = fairDeadline(clock, 500);
-  await clock.advance(500);
-  expect(punctual.expired).toBe(true);
-  using late = fairDeadline(systemClock, 20);
-  const aborted = new Promise((resolve) => late.signal.addEventListener('abort', resolve, { once: true }));
-  holdUp(200);
-  await aborted;
-  expect(late.expired).toBe(true);
 });

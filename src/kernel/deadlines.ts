@@ -1,0 +1,151 @@
+import { type Clock, type Deadline, DeadlineError } from './clock.ts';
+
+/** Deadlines for what others have to answer in time. */
+export interface Deadlines {
+  /**
+   * A signal that aborts with a `DeadlineError` after `ms`, or with the outer signal's reason. Where this thread itself was held up
+   * when the time was over, it goes on for as long as that, so that what has arrived is read first. Dispose it when done.
+   */
+  begin(ms: number, outer: AbortSignal): Deadline;
+}
+
+const heldUpMs = 50;
+const longestGraceMs = 5_000;
+
+/**
+ * Those under one outer signal share one listener on it, and those of one length one timer: a thousand that run together cost
+ * little more than their own signals. (A listener for each would cost more with each, as one that goes is looked for among all.)
+ */
+export function createDeadlines(clock: Clock): Deadlines {
+  const groups = new Map<AbortSignal, Group>();
+  return {
+    begin(ms, outer) {
+      let group = groups.get(outer);
+      if (group === undefined) {
+        group = new Group(clock, outer, () => groups.delete(outer));
+        groups.set(outer, group);
+      }
+      return group.begin(ms);
+    },
+  };
+}
+
+class Group {
+  readonly #clock: Clock;
+  readonly #outer: AbortSignal;
+  readonly #onEmpty: () => void;
+  readonly #lines = new Map<number, Line>();
+  readonly #onOuter = () => {
+    for (const line of this.#lines.values()) line.abort(this.#outer.reason);
+  };
+
+  constructor(clock: Clock, outer: AbortSignal, onEmpty: () => void) {
+    this.#clock = clock;
+    this.#outer = outer;
+    this.#onEmpty = onEmpty;
+    outer.addEventListener('abort', this.#onOuter, { once: true });
+  }
+
+  begin(ms: number): Deadline {
+    let line = this.#lines.get(ms);
+    if (line === undefined) {
+      line = new Line(this.#clock, ms, () => this.#forget(ms));
+      this.#lines.set(ms, line);
+    }
+    const begun = line.begin();
+    if (this.#outer.aborted) begun.abort(this.#outer.reason);
+    return begun;
+  }
+
+  #forget(ms: number): void {
+    this.#lines.delete(ms);
+    if (this.#lines.size > 0) return;
+    this.#outer.removeEventListener('abort', this.#onOuter);
+    this.#onEmpty();
+  }
+}
+
+/** Those of one length: they end in the order in which they began. */
+class Line {
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #onEmpty: () => void;
+  readonly #begun = new Set<SharedDeadline>();
+  readonly #running = new Set<SharedDeadline>();
+  #timer: Disposable | null = null;
+
+  constructor(clock: Clock, ms: number, onEmpty: () => void) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#onEmpty = onEmpty;
+  }
+
+  begin(): SharedDeadline {
+    const one = new SharedDeadline(this, this.#clock.elapsed() + this.#ms);
+    this.#begun.add(one);
+    this.#running.add(one);
+    this.#timer ??= this.#clock.after(this.#ms, () => this.#look());
+    return one;
+  }
+
+  abort(reason: unknown): void {
+    for (const one of this.#begun) one.abort(reason);
+  }
+
+  end(one: SharedDeadline): void {
+    this.#running.delete(one);
+    if (!this.#begun.delete(one) || this.#begun.size > 0) return;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = null;
+    this.#onEmpty();
+  }
+
+  #look(): void {
+    this.#timer = null;
+    const now = this.#clock.elapsed();
+    for (const one of this.#running) {
+      if (one.until > now) {
+        this.#timer = this.#clock.after(one.until - now, () => this.#look());
+        return;
+      }
+      this.#running.delete(one);
+      one.isOver(now - one.until, this.#clock, this.#ms);
+    }
+  }
+}
+
+class SharedDeadline implements Deadline {
+  readonly until: number;
+  readonly #line: Line;
+  readonly #controller = new AbortController();
+  #grace: Disposable | null = null;
+  #own: DeadlineError | null = null;
+
+  constructor(line: Line, until: number) {
+    this.#line = line;
+    this.until = until;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get expired(): boolean {
+    return this.#own !== null && this.signal.reason === this.#own;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  isOver(lateMs: number, clock: Clock, ms: number): void {
+    const expire = () => this.abort((this.#own = new DeadlineError(ms)));
+    if (lateMs < heldUpMs) expire();
+    else this.#grace = clock.after(Math.min(lateMs, longestGraceMs), expire);
+  }
+
+  [Symbol.dispose](): void {
+    this.#grace?.[Symbol.dispose]();
+    this.#line.end(this);
+  }
+}
