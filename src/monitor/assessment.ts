@@ -44,7 +44,7 @@ export interface Assessor {
   /** Since when our own connectivity is not lost, in milliseconds since the epoch; null while it is. */
   connectedSince(): number | null;
   /** Ends what is told of nodes that are not among these any more. */
-  dropNodesBut(nodes: readonly NodeInfo[], now: number): void;
+  dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
 }
 
 /** `open` are the incidents of our own that are open; `serviceUrl` is where checks run by now, if that is somebody else's service. */
@@ -60,6 +60,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   );
   let unknownAfterMs: number | null = null;
   const known = new Set<string>();
+  const hostOfTarget = createHosts();
   let everybody: readonly Recipient[] = [];
   const own = createOwnIncidents({ open, recipients: () => everybody, heldBy: (now) => holdbacks.heldForAll(now) });
   for (const incident of open) {
@@ -74,21 +75,22 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   }
 
   // What the round says about ourselves, before it says anything about its target.
-  function observe({ name, spec }: Target, { dueAt, votes }: Round, now: number): void {
+  function observe(target: Target, { dueAt, votes }: Round, now: number): void {
+    const { name, spec } = target;
     for (const { node, outcome } of votes) {
       const { status, seconds } = outcome;
       if (status === 'up' && seconds !== null) recentTimes.add(name, node.name, { at: dueAt, seconds });
     }
     // Who calls us says nothing about what can be seen from here.
     if (isHeardOf(spec)) return;
-    const observed = { target: name, host: hostOf(spec.host), dueAt, votes };
+    const observed = { target: name, host: hostOfTarget(target), dueAt, votes };
     for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
     own.nodesAnswered(votes, now);
     const away = service.observe(votes, now);
     if (away !== null) own.serviceAway({ url: serviceUrl(), ...away }, now);
     // A service that is away says nothing about what can be reached from here, and neither do nodes that we cannot ask.
     if (service.reason !== null) return;
-    if (causeOf(own.open, ownNats) !== null && votes.every(({ outcome }) => outcome.status === 'unknown')) return;
+    if (own.causeOf(ownNats) !== null && votes.every(({ outcome }) => outcome.status === 'unknown')) return;
     const change = connectivity.observe(observed, now);
     if (change !== null) own.connectivityChanged(change, now);
   }
@@ -129,39 +131,40 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         suspected: quarantine.suspected,
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         budgetAt: (at) => budgets.of(name, at),
-        blindBy: blindBy(service.reason, causeOf(own.open, ownNats)),
+        blindBy: blindBy(service.reason, own.causeOf(ownNats)),
         heldBy: (startedAt) => holdbacks.heldBy(name, startedAt, now),
         heldAt: (moment) => holdbacks.heldAt(name, moment),
       });
       holdbacks.remember(target, decision.memory, decision.verdict, dueAt, now);
-      const ask = new Set([
-        ...(wasUncertain && !connectivity.isUncertain ? holdbacks.held('connectivity') : []),
-        ...holdbacks.unseenAbove(target, decision.memory),
-        ...holdbacks.freedBy(name),
-      ]);
-      ask.delete(name);
+      const isCertainNow = wasUncertain && !connectivity.isUncertain;
       return {
         decision,
         inMaintenance: holdbacks.isInMaintenance(name, now),
         records: own.review(round.now),
-        ask: [...ask],
+        ask: others(name, [
+          isCertainNow ? holdbacks.held('connectivity') : nobody,
+          holdbacks.unseenAbove(target, decision.memory),
+          holdbacks.freedBy(name),
+        ]),
       };
     },
-    dropNodesBut(nodes, now) {
-      const names = new Set(nodes.map((node) => node.name));
-      for (const node of own.open.map(suspectedNodeOf)) if (node !== null && !names.has(node)) own.nodeGone(node, now);
-    },
+    dropNodesBut: (nodes, now) => own.dropNodesBut(nodes, now),
     connectedSince: () => (connectivity.isLost ? null : connectivity.returnedAt),
     witnesses: () => connectivity.witnesses(),
   };
 }
 
-const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
+const nobody: readonly string[] = [];
 
-// Why something of our own does not work, where it does not.
-function causeOf(open: readonly Incident[], name: string): string | null {
-  return open.find(({ target }) => target === name)?.cause ?? null;
+// All of them once, but this one.
+function others(name: string, lists: readonly (readonly string[])[]): readonly string[] {
+  if (lists.every((list) => list.length === 0)) return nobody;
+  const all = new Set(lists.flat());
+  all.delete(name);
+  return [...all];
 }
+
+const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
 
 // Why nobody can judge anything, where that is one reason for all.
 function blindBy(serviceAway: string | null, natsLost: string | null): Held | null {
@@ -177,6 +180,16 @@ function witnessesOf(
   const byName = new Map(targets.map((target) => [target.name, target]));
   const rootOf = (name: string) => ancestors.get(name)?.find((one) => byName.get(one)?.dependsOn.length === 0) ?? name;
   return new Map(targets.map(({ name, spec }) => [name, hostOf(byName.get(rootOf(name))?.spec.host ?? spec.host)]));
+}
+
+// Asked with every round, and the same as long as the target is.
+function createHosts(): (target: Target) => string {
+  const known = new WeakMap<Target, string>();
+  return (target) => {
+    const host = known.get(target) ?? hostOf(target.spec.host);
+    known.set(target, host);
+    return host;
+  };
 }
 
 // Several checks of one machine are one witness.

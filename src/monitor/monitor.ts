@@ -104,7 +104,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const request = (target: string) => watchSet.request(target);
   const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
-  const take = async (target: Target, round: SeenRound) => rounds.take(target, round);
+  const take = (target: Target, round: SeenRound) => rounds.take(target, round);
   const watchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, take };
   let watched: readonly Target[] = [];
   let stopped: Promise<void> | null = null;
@@ -131,7 +131,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     if (next === null) rounds.forget(name);
     else memories.set(name, memory);
     if (next === null) overdue.forget(name);
-    if (record !== null) void recorder.keep(record);
+    if (record !== null) recorder.note(record);
     listeners.handOver(name, next);
   }
 
@@ -148,7 +148,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
 
   function tellOfUs(change: (own: Assessor['own']) => void): void {
     change(assessor.own);
-    for (const record of assessor.own.review(clock.now())) void recorder.keep(record);
+    for (const record of assessor.own.review(clock.now())) recorder.note(record);
   }
 
   async function stop(ms: number): Promise<void> {

@@ -23,7 +23,9 @@ export interface Recorder {
    * seconds. Never rejects.
    */
   keep(record: RoundRecord): Promise<boolean>;
-  /** Resolves when nothing is on its way any more. */
+  /** The same, where nobody waits for it. */
+  note(record: RoundRecord): void;
+  /** Resolves when nothing of it is on its way any more. */
   idle(): Promise<void>;
   /** Waits for the store no longer: what follows from rounds that are on their way is told as it is, and nobody waits for them. */
   giveUp(): void;
@@ -42,24 +44,46 @@ const patienceMs = 5_000;
 export function createRecorder(ports: RecorderPorts): Recorder {
   const { store, clock, log, onRecorded, onUnstored, wakeOutbox } = ports;
   const onTheWay = new Set<Kept>();
+  let noted = 0;
+  const waiting: (() => void)[] = [];
   let refusal = '';
 
   async function write(record: RoundRecord, tell: () => void): Promise<boolean> {
-    const { target, dueAt, deliveries } = record;
     try {
-      if ((await store.record(record)) === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
-      refusal = '';
-      logIncidents(record, log);
-      onRecorded(record);
-      if (deliveries.length > 0) wakeOutbox();
+      stored(record, await store.record(record));
       return true;
     } catch (error) {
-      // While a disk is full this is so for every round of every target.
-      if (refusal !== messageOf(error)) log.error({ err: error, target, dueAt }, 'round could not be stored');
-      refusal = messageOf(error);
+      refused(record, error);
       tell();
       return false;
     }
+  }
+
+  // Nearly every round goes this way.
+  async function writeNoted(record: RoundRecord): Promise<void> {
+    noted += 1;
+    try {
+      stored(record, await store.record(record));
+    } catch (error) {
+      refused(record, error);
+    }
+    noted -= 1;
+    if (noted === 0) for (const wake of waiting.splice(0)) wake();
+  }
+
+  function stored(record: RoundRecord, how: 'stored' | 'duplicate'): void {
+    const { target, dueAt, incidents, deliveries } = record;
+    if (how === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
+    refusal = '';
+    if (incidents.length > 0) logIncidents(record, log);
+    onRecorded(record);
+    if (deliveries.length > 0) wakeOutbox();
+  }
+
+  function refused({ target, dueAt }: RoundRecord, error: unknown): void {
+    // While a disk is full this is so for every round of every target.
+    if (refusal !== messageOf(error)) log.error({ err: error, target, dueAt }, 'round could not be stored');
+    refusal = messageOf(error);
   }
 
   function start(record: RoundRecord, resolve: (isStored: boolean) => void): Kept {
@@ -78,23 +102,30 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     return { writing: write(record, tell), tell };
   }
 
+  async function keep(record: RoundRecord): Promise<boolean> {
+    if (isEmpty(record)) return true;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const kept = start(record, resolve);
+    onTheWay.add(kept);
+    const isAwaited = record.incidents.length > 0 || record.heard !== undefined;
+    const timer = isAwaited ? clock.after(patienceMs, kept.tell) : null;
+    void kept.writing.then((isStored) => {
+      timer?.[Symbol.dispose]();
+      onTheWay.delete(kept);
+      resolve(isStored);
+    });
+    return promise;
+  }
+
   return {
-    async keep(record) {
-      if (isEmpty(record)) return true;
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      const kept = start(record, resolve);
-      onTheWay.add(kept);
-      const isAwaited = record.incidents.length > 0 || record.heard !== undefined;
-      const timer = isAwaited ? clock.after(patienceMs, kept.tell) : null;
-      void kept.writing.then((isStored) => {
-        timer?.[Symbol.dispose]();
-        onTheWay.delete(kept);
-        resolve(isStored);
-      });
-      return promise;
+    keep,
+    note(record) {
+      if (record.incidents.length > 0) void keep(record);
+      else if (!isEmpty(record)) void writeNoted(record);
     },
     async idle() {
       await Promise.all([...onTheWay].map(async ({ writing }) => writing));
+      if (noted > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },
     giveUp() {
       for (const { tell } of onTheWay) tell();

@@ -5,6 +5,7 @@ import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Heard } from './judge/heard.ts';
 import type { HeardRound } from './hear/listen.ts';
+import type { RoundRecord } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
@@ -17,8 +18,8 @@ const listeningNode: NodeInfo = { name: 'zz0', countryCode: '', country: '', cit
 
 /** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
 export interface Rounds {
-  /** Takes a round that is over. Resolves to whether another one at once would make sure of it, when that may be asked. */
-  take(target: Target, round: SeenRound): Promise<boolean>;
+  /** Takes a round that is over. Gives whether another one at once would make sure of it, when that may be asked. */
+  take(target: Target, round: SeenRound): boolean | Promise<boolean>;
   /** Keeps what was heard of a target that calls, with the round that it made. Resolves to whether it is stored. */
   hear(target: Target, heard: Heard, round: HeardRound | null): Promise<boolean>;
   /** The votes of the last round of a target that has an open incident, or null. */
@@ -64,8 +65,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     memories.set(target.name, decision.memory);
     if (decision.memory.openIncidents.size > 0) last.set(target.name, votes);
     else last.delete(target.name);
-    for (const record of records) void recorder.keep(record);
-    if (now - startedAt >= patienceMs) assessor.dropNodesBut(runner.nodes(), now);
+    for (const record of records) recorder.note(record);
+    if (now - startedAt >= patienceMs) assessor.dropNodesBut(() => runner.nodes(), now);
     if (late === undefined) {
       extraRounds.ask(ask);
       extraRounds.askAgain(target.name);
@@ -74,8 +75,9 @@ export function createRounds(options: RoundsOptions): Rounds {
     events.roundDone(target, done);
     const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
     assessor.budgets.note(target.name, dueAt, verdict);
-    const recorded = recorder.keep({ ...decision.record, verdict, ...(heard === undefined ? {} : { heard }) });
-    return { decision, recorded };
+    const record: RoundRecord =
+      heard === undefined ? { ...decision.record, verdict } : { ...decision.record, verdict, heard };
+    return { decision, record };
   }
 
   return {
@@ -86,9 +88,10 @@ export function createRounds(options: RoundsOptions): Rounds {
       assessor.forget(target);
       events.unwatched(target);
     },
-    async take(target, round) {
-      const { decision, recorded } = conclude(target, round);
-      if (decision.record.incidents.length > 0) await recorded;
+    take(target, round) {
+      const { decision, record } = conclude(target, round);
+      if (record.incidents.length > 0) return recorder.keep(record).then(() => decision.wantsConfirmation);
+      recorder.note(record);
       return decision.wantsConfirmation;
     },
     async hear(target, heard, round) {
@@ -105,7 +108,8 @@ export function createRounds(options: RoundsOptions): Rounds {
         });
       }
       const { dueAt, outcome } = round;
-      return conclude(target, { dueAt, startedAt: dueAt, votes: [{ node: listeningNode, outcome }] }, heard).recorded;
+      const votes = [{ node: listeningNode, outcome }];
+      return recorder.keep(conclude(target, { dueAt, startedAt: dueAt, votes }, heard).record);
     },
   };
 }

@@ -60,6 +60,12 @@ export class Attendance {
     return this.#statusOf(node)?.online === true && this.#isWatching(node, dueAt) && !this.isPassed(node, dueAt);
   }
 
+  /** Whether any of them is waited for still, where these have voted. */
+  awaitsAny(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
+    for (const { name } of voters) if (votes?.has(name) !== true && this.isAwaited(name, dueAt)) return true;
+    return false;
+  }
+
   /** The vote of a node that gave none. */
   missing(node: NodeInfo, dueAt: number): NodeOutcome {
     const status = this.#statusOf(node.name);

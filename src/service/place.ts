@@ -1,6 +1,7 @@
 import type { Outcome } from '#checks/index.ts';
 import type { Recurring } from '#schedule/wheel.ts';
 import type { Assignable, WatchedTarget } from './assignments.ts';
+import type { Awaiting } from './lookouts.ts';
 import type { NodeStatus } from './ports.ts';
 import type { TargetRounds } from './rounds.ts';
 import { graceMs } from './runs.ts';
@@ -18,7 +19,7 @@ export interface Watched {
 }
 
 /** Everything about a target that is watched. */
-export interface Place extends Recurring, Assignable {
+export interface Place extends Recurring, Assignable, Awaiting {
   readonly target: WatchedTarget;
   readonly rounds: TargetRounds;
   /** Since when it is watched in this way. */

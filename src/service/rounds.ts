@@ -48,6 +48,7 @@ export interface TargetRounds {
   readonly name: string;
   /** The nodes that have a vote from now on. */
   voters: readonly NodeInfo[];
+  isVoter(node: string): boolean;
   /** Every due time of this node after `since` is kept or passed over; null where none is. */
   keeps(node: string, since: number | null): void;
   /** `isCalled` says whether the node was told to watch this; what is late is late, whoever saw it. */
@@ -114,6 +115,11 @@ class Rounds implements TargetRounds {
     this.#attendance.keepsOnly(new Set(nodes.map(({ name }) => name)));
   }
 
+  isVoter(node: string): boolean {
+    for (const { name } of this.#voters) if (name === node) return true;
+    return false;
+  }
+
   keeps(node: string, moment: number | null): void {
     this.#attendance.keeps(node, moment);
   }
@@ -135,12 +141,8 @@ class Rounds implements TargetRounds {
 
   judge(now: number, until: number): void {
     for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
-      const votes = this.#open.get(dueAt);
-      const isComplete = this.#voters.every(
-        ({ name }) => votes?.has(name) === true || !this.#attendance.isAwaited(name, dueAt),
-      );
       const limited = now >= Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
-      if (!isComplete && !limited) return;
+      if (!limited && this.#attendance.awaitsAny(this.#voters, this.#open.get(dueAt), dueAt)) return;
       this.#finish(dueAt, limited);
     }
   }
@@ -162,7 +164,7 @@ class Rounds implements TargetRounds {
   }
 
   letGo(moment: number): void {
-    for (const dueAt of this.#open.keys()) if (dueAt <= moment) this.#open.delete(dueAt);
+    if (this.#open.size > 0) for (const dueAt of this.#open.keys()) if (dueAt <= moment) this.#open.delete(dueAt);
     if (moment <= this.#overUntil) return;
     this.#overUntil = moment;
     this.#awaited = this.#dueAfter(moment);
@@ -199,7 +201,7 @@ class Rounds implements TargetRounds {
 
   #earliestOpen(): number {
     let first = Number.POSITIVE_INFINITY;
-    for (const dueAt of this.#open.keys()) first = Math.min(first, dueAt);
+    if (this.#open.size > 0) for (const dueAt of this.#open.keys()) if (dueAt < first) first = dueAt;
     return first;
   }
 
@@ -232,10 +234,19 @@ interface Ending {
 }
 
 function roundOf({ dueAt, voters, votes, missing }: Ending): CollectedRound {
-  const all = voters.map((node) => votes.get(node.name) ?? missing(node));
-  const names = new Set(voters.map(({ name }) => name));
-  const others = [...votes.values()].filter(({ node }) => !names.has(node.name));
-  const starts = [...votes.values()].flatMap(({ startedAt }) => startedAt ?? []);
-  const startedAt = starts.length > 0 ? Math.min(...starts) : dueAt;
-  return { dueAt, startedAt, votes: [...all, ...others] };
+  const all: NodeOutcome[] = [];
+  let heard = 0;
+  for (const node of voters) {
+    const vote = votes.get(node.name);
+    if (vote !== undefined) heard += 1;
+    all.push(vote ?? missing(node));
+  }
+  if (heard < votes.size) {
+    const names = new Set(voters.map(({ name }) => name));
+    for (const vote of votes.values()) if (!names.has(vote.node.name)) all.push(vote);
+  }
+  let startedAt = Number.POSITIVE_INFINITY;
+  for (const vote of votes.values())
+    if (vote.startedAt !== undefined && vote.startedAt < startedAt) startedAt = vote.startedAt;
+  return { dueAt, startedAt: startedAt === Number.POSITIVE_INFINITY ? dueAt : startedAt, votes: all };
 }

@@ -6,6 +6,7 @@ import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
 import { type Absence, type CatchUp, createCatchUp, type Unjudged } from './catch-up.ts';
+import { createLookouts } from './lookouts.ts';
 import {
   fingerprintOf,
   type LateSighting,
@@ -56,6 +57,7 @@ export class Watching implements Disposable {
   readonly #wheel;
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
+  readonly #lookouts = createLookouts<Place>();
   readonly #catchUp: CatchUp;
   // What all targets share.
   readonly #statusOf = (node: string) => this.#statuses.get(node) ?? null;
@@ -116,11 +118,13 @@ export class Watching implements Disposable {
       assignedBy: new Map(),
       asked: [],
       stoppedAt: Number.POSITIVE_INFINITY,
+      lookAt: Number.POSITIVE_INFINITY,
       work: null,
       isAsking: false,
       end: null,
     };
     this.#places.set(name, place);
+    this.#lookouts.add(place, rounds.awaited);
     this.#change();
     return new WatchedPlace(place, this.#watched);
   }
@@ -171,7 +175,8 @@ export class Watching implements Disposable {
     if (this.#lookAtNodes() || this.#isDirty) this.#assign();
     const now = this.#options.clock.now();
     // What has arrived meanwhile is read before anybody is given up.
-    if (!wasHeldUp) for (const place of this.#places.values()) if (place.rounds.awaited <= now) this.#judge(place);
+    if (!wasHeldUp)
+      for (const place of this.#lookouts.due(now)) if (this.#places.get(place.name) === place) this.#judge(place);
     this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
     this.#storedRounds.forget();
     if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(tickMs, () => this.#tick());
@@ -182,8 +187,10 @@ export class Watching implements Disposable {
     const { clock } = this.#options;
     const before = this.#lookedAt;
     const { now, elapsed } = (this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() });
-    if (now < before.now - clockJitterMs) for (const { rounds } of this.#places.values()) rounds.reset(now);
-    else if (now - before.now > heldUpMs + tickMs)
+    if (now < before.now - clockJitterMs) {
+      for (const { rounds } of this.#places.values()) rounds.reset(now);
+      this.#lookouts.reset();
+    } else if (now - before.now > heldUpMs + tickMs)
       for (const { rounds } of this.#places.values()) rounds.forgive(now, this.#catchUp.isOpen);
     return elapsed - before.elapsed > tickMs + shortlyMs;
   }
@@ -254,7 +261,7 @@ export class Watching implements Disposable {
     if (place === undefined) return confirm?.();
     if (place.assigned.revision !== revision)
       return dueAt <= place.since ? void this.#keepLate({ target, dueAt, node, outcome }, confirm) : confirm?.();
-    const isCalled = place.rounds.voters.some(({ name }) => name === node.name) || dueAt <= this.#catchUp.beganAt;
+    const isCalled = place.rounds.isVoter(node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
     if (taken === 'late') {
       this.#catchUp.late(sighting);
@@ -282,9 +289,13 @@ export class Watching implements Disposable {
   }
 
   #judge(place: Place, until = Number.POSITIVE_INFINITY): void {
-    if (this.#catchUp.isOpen) return;
     const { rounds, stoppedAt } = place;
-    rounds.judge(this.#options.clock.now(), Math.min(stoppedAt, until));
-    if (rounds.awaited > stoppedAt) this.#end(place);
+    const now = this.#options.clock.now();
+    if (!this.#catchUp.isOpen) {
+      rounds.judge(now, Math.min(stoppedAt, until));
+      if (rounds.awaited > stoppedAt) this.#end(place);
+    }
+    // What is still awaited is looked at again with the next tick.
+    this.#lookouts.add(place, Math.max(rounds.awaited, now + tickMs));
   }
 }

@@ -1,3 +1,4 @@
+import type { NodeInfo } from '#checks/index.ts';
 import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
 import {
   type Held,
@@ -47,9 +48,11 @@ export interface OwnIncidents {
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
   acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
-  /** Ends what is told of a node that is not there any more. */
-  nodeGone(node: string, now: number): void;
+  /** Ends what is told of nodes that are not among these any more. */
+  dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
   readonly open: readonly Incident[];
+  /** Why something of our own does not work, where an incident of this name is open; or null. */
+  causeOf(target: string): string | null;
 }
 
 export interface OwnIncidentsOptions {
@@ -64,6 +67,8 @@ export interface OwnIncidentsOptions {
 const reportAfterMs = 60_000;
 // One round has no duration.
 const shortestGapMs = 1_000;
+
+const nothing: readonly RoundRecord[] = [];
 
 export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOptions): OwnIncidents {
   const incidents = new Map(open.map((incident) => [incident.target, incident]));
@@ -133,6 +138,7 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       else end(ownConnectivity, change.at, now);
     },
     review(now) {
+      if (unreported.size + incidents.size + records.length === 0) return nothing;
       for (const [node, { change, at }] of unreported) {
         if (now - at < reportAfterMs) continue;
         unreported.delete(node);
@@ -154,12 +160,19 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       const dueAt = acknowledged.at;
       return { target: incident.target, dueAt, votes: [], states: [], incidents: [incident], deliveries: [] };
     },
-    nodeGone(node, now) {
-      unreported.delete(node);
-      forget(ownNode + node, now);
+    dropNodesBut(nodes, now) {
+      if (incidents.size === 0) return;
+      const suspected = [...incidents.values()].flatMap((incident) => suspectedNodeOf(incident) ?? []);
+      const names = new Set(suspected.length === 0 ? [] : nodes().map(({ name }) => name));
+      for (const node of suspected) {
+        if (names.has(node)) continue;
+        unreported.delete(node);
+        forget(ownNode + node, now);
+      }
     },
     get open() {
       return [...incidents.values()];
     },
+    causeOf: (target) => incidents.get(target)?.cause ?? null,
   };
 }

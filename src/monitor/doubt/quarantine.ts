@@ -46,6 +46,8 @@ interface Record {
   readonly agreed: Map<string, number>;
 }
 
+const none: readonly TrustChange[] = [];
+
 export function createQuarantine(): Quarantine {
   const suspected = new Set<string>();
   const records = new Map<string, Record>();
@@ -56,22 +58,33 @@ export function createQuarantine(): Quarantine {
     return known;
   }
 
-  function take({ target, host, dueAt, votes }: ObservedRound, vote: Vote): TrustChange | null {
+  // `othersLead` is by how many more of the others see it up than down.
+  function take({ target, host, dueAt }: ObservedRound, vote: Vote, othersLead: number): TrustChange | null {
     const { node, outcome } = vote;
     if (outcome.status === 'unknown') return null;
     const record = recordOf(node.name);
     record.targets.add(target);
-    const others = votes.filter((other) => other !== vote && !suspected.has(other.node.name));
-    const count = (status: string) => others.filter((other) => other.outcome.status === status).length;
-    const othersSeeUp = count('up') > count('down');
+    const othersSeeUp = othersLead > 0;
     if (outcome.status === 'up') {
-      record.alone.clear();
+      if (record.alone.size > 0) record.alone.clear();
       if (othersSeeUp) record.agreed.set(target, dueAt);
     } else if (othersSeeUp) {
       record.alone.set(target, { host, at: dueAt });
       record.agreed.clear();
     }
     return judge(node, record);
+  }
+
+  // By how many more of those that are believed see it up than down.
+  function leadIn(votes: readonly Vote[]): number {
+    let sum = 0;
+    for (const vote of votes) sum += leadOf(vote);
+    return sum;
+  }
+
+  function leadOf({ node, outcome }: Vote): number {
+    if (outcome.status === 'unknown' || suspected.has(node.name)) return 0;
+    return outcome.status === 'up' ? 1 : -1;
   }
 
   function judge(node: NodeInfo, { targets, alone, agreed }: Record): TrustChange | null {
@@ -81,8 +94,9 @@ export function createQuarantine(): Quarantine {
       return { kind: 'trusted', node, since: Math.min(...agreed.values()), targets: [...agreed.keys()] };
     }
     const needed = Math.max(fewestTargets, Math.min(enoughTargets, targets.size));
+    if (alone.size < needed) return null;
     const hosts = new Set([...alone.values()].map(({ host }) => host));
-    if (alone.size < needed || hosts.size < fewestHosts) return null;
+    if (hosts.size < fewestHosts) return null;
     suspected.add(node.name);
     agreed.clear();
     const since = Math.min(...[...alone.values()].map(({ at }) => at));
@@ -92,7 +106,15 @@ export function createQuarantine(): Quarantine {
   return {
     suspected,
     observe(round) {
-      return round.votes.map((vote) => take(round, vote)).filter((change) => change !== null);
+      let changes: TrustChange[] | null = null;
+      let lead = leadIn(round.votes);
+      for (const vote of round.votes) {
+        const change = take(round, vote, lead - leadOf(vote));
+        if (change === null) continue;
+        (changes ??= []).push(change);
+        lead = leadIn(round.votes);
+      }
+      return changes ?? none;
     },
     restore: (node) => void suspected.add(node),
     forget(target) {

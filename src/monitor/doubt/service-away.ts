@@ -1,3 +1,4 @@
+import type { Failure } from '#checks/index.ts';
 import type { Vote } from '../judge/vote.ts';
 
 /** Whether the service that runs the checks is away: every vote of every round is its own failure. */
@@ -16,10 +17,9 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
 
   return {
     observe(votes, now) {
-      const failures = votes.map(({ outcome }) => (outcome.status === 'unknown' ? outcome.failure : null));
-      if (failures.length === 0) return null;
-      const trouble = failures.every((failure) => failure?.source === 'service') ? failures[0] : null;
-      if (trouble === null || trouble === undefined) {
+      if (votes.length === 0) return null;
+      const trouble = troubleIn(votes);
+      if (trouble === null) {
         since = null;
         reason = null;
         if (!isTold) return null;
@@ -37,4 +37,14 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
       return reason;
     },
   };
+}
+
+// The first failure, where all of them are the service's.
+function troubleIn(votes: readonly Vote[]): Failure | null {
+  let first: Failure | null = null;
+  for (const { outcome } of votes) {
+    if (outcome.status !== 'unknown' || outcome.failure.source !== 'service') return null;
+    first ??= outcome.failure;
+  }
+  return first;
 }

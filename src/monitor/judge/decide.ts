@@ -50,8 +50,8 @@ export interface Circumstances extends Evidence {
 
 /** Everything that follows from a round: new rule states, incidents opened and closed, the deliveries they cause. Pure. */
 export function decide(target: Target, memory: Memory, round: Round, around: Circumstances): Decision {
-  const states = new Map(memory.states);
-  const open = new Map(memory.openIncidents);
+  // Most rounds change nothing: then the memory stays as it is.
+  let { states, openIncidents: open } = memory;
   const changed: RuleState[] = [];
   const incidents: Incident[] = [];
   const deliveries: Delivery[] = [];
@@ -65,28 +65,16 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
     const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt);
     const state = judged.noted === before.noted ? stepped : { ...stepped, noted: judged.noted };
     if (state !== before) {
-      states.set(named.name, state);
+      states = new Map(states).set(named.name, state);
       changed.push(state);
     }
-    const isAboutNodes = kindOf(named.rule.kind).isAboutNodes === true;
-    const explained = isOut && !isOutage(named.rule) ? outage : isAboutNodes ? around.blindBy : null;
-    const heldBy = (startedAt: number) => explained ?? around.heldBy(startedAt);
     const known = before.incidentId === null ? undefined : open.get(before.incidentId);
-    const after = follow({
-      target,
-      named,
-      judged,
-      transition,
-      round,
-      known,
-      heldBy,
-      heldAt: (moment) => around.heldAt(moment),
-    });
+    const explained = explanationOf(named, isOut, around);
+    const after = follow({ target, named, judged, transition, round, known, explained, around });
     if (after !== null) {
       incidents.push(after.incident);
       deliveries.push(...after.deliveries);
-      if (after.incident.endedAt === null) open.set(after.incident.id, after.incident);
-      else open.delete(after.incident.id);
+      open = withIncident(open, after.incident);
     }
     if (isOutage(named.rule)) {
       shown ??= judged.verdict;
@@ -99,7 +87,7 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
   return {
     verdict: shown ?? tally(round.votes, { kind: 'majority' }),
     record: { target: target.name, dueAt: round.dueAt, votes: round.votes, states: changed, incidents, deliveries },
-    memory: { states, openIncidents: open },
+    memory: states === memory.states && open === memory.openIncidents ? memory : { states, openIncidents: open },
     wantsConfirmation,
   };
 }
@@ -108,7 +96,21 @@ const outage: Held = { by: 'outage', why: 'the target is down' };
 
 // Whether a target is down decides about what else is told of it.
 function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
+  if (rules.length < 2) return rules;
   return [...rules.filter(({ rule }) => isOutage(rule)), ...rules.filter(({ rule }) => !isOutage(rule))];
+}
+
+// Why nothing is told of this rule now, whatever else is.
+function explanationOf({ rule }: NamedRule, isOut: boolean, { blindBy }: Circumstances): Held | null {
+  if (isOut && !isOutage(rule)) return outage;
+  return kindOf(rule.kind).isAboutNodes === true ? blindBy : null;
+}
+
+function withIncident(open: Memory['openIncidents'], incident: Incident): Memory['openIncidents'] {
+  const next = new Map(open);
+  if (incident.endedAt === null) next.set(incident.id, incident);
+  else next.delete(incident.id);
+  return next;
 }
 
 interface Followed {
@@ -119,11 +121,15 @@ interface Followed {
   readonly round: Round;
   /** The incident that was open before the round. */
   readonly known: Incident | undefined;
-  readonly heldBy: (startedAt: number) => Held | null;
-  readonly heldAt: (moment: number) => Held | null;
+  readonly explained: Held | null;
+  readonly around: Circumstances;
 }
 
-function follow({ target, named, judged, transition, round, known, heldBy, heldAt }: Followed): Consequence | null {
+function follow(followed: Followed): Consequence | null {
+  const { target, named, judged, transition, round, known, explained, around } = followed;
+  if (transition?.kind !== 'open' && known === undefined) return null;
+  const heldBy = (startedAt: number) => explained ?? around.heldBy(startedAt);
+  const heldAt = (moment: number) => around.heldAt(moment);
   if (transition?.kind === 'open') {
     const incident = openIncident(target, named, judged, transition, round);
     const held = heldBy(incident.startedAt) ?? heldBefore(transition.failedAt, heldAt);
@@ -157,7 +163,7 @@ function isToldOfReasons({ spec }: Target, { rule }: NamedRule, { verdict }: Eva
 const tellAt = ({ late, now }: Round) => late?.tellFrom ?? now;
 
 // Rounds that failed while there was a reason say nothing by themselves: the rule has to come true by others.
-function heldBefore(failedAt: readonly number[], heldAt: Followed['heldAt']): Held | null {
+function heldBefore(failedAt: readonly number[], heldAt: Circumstances['heldAt']): Held | null {
   const reasons = failedAt.map(heldAt);
   const last = reasons.findLast((reason) => reason !== null) ?? null;
   const since = failedAt.filter((_, index) => reasons[index] === null);
@@ -166,7 +172,7 @@ function heldBefore(failedAt: readonly number[], heldAt: Followed['heldAt']): He
 }
 
 /** What holds an incident once its reason has gone, after another failing round; null where it is to be told now. */
-function stillHeld(held: Held, rule: NamedRule['rule'], dueAt: number, heldAt: Followed['heldAt']): Held | null {
+function stillHeld(held: Held, rule: NamedRule['rule'], dueAt: number, heldAt: Circumstances['heldAt']): Held | null {
   if (held.untilLook === true) return null;
   if (heldAt(dueAt) !== null) return held;
   const cleared = { since: held.cleared?.since ?? dueAt, rounds: (held.cleared?.rounds ?? 0) + 1 };

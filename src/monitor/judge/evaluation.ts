@@ -4,7 +4,7 @@ import { commonestCause, type VoteLine, voteTable } from './incident.ts';
 import type { RuleState } from './rule-state.ts';
 import type { Rule } from './rule.ts';
 import { kindOf } from './rules/index.ts';
-import type { RecentTime } from './rules/kind.ts';
+import type { Judgement, RecentTime } from './rules/kind.ts';
 import { tallyStatuses, type Verdict } from './verdict.ts';
 import type { Vote } from './vote.ts';
 
@@ -41,7 +41,8 @@ export function evaluateRule(
   const kind = kindOf(rule.kind);
   const windowMs = kind.windowMs(rule.options);
   const readAnswers = checkOf(spec.type).answers;
-  const votes = round.votes.map((vote) => asCounted(vote, evidence.suspected));
+  const { suspected } = evidence;
+  const votes = suspected.size === 0 ? round.votes : round.votes.map((vote) => asCounted(vote, suspected));
   const budget = kind.isAboutTarget === true ? evidence.budgetAt(round.dueAt) : null;
   const asked = kind.isAboutTarget === true ? votes.slice(0, 1) : votes;
   const judgements = asked.map(({ node, outcome }) =>
@@ -56,21 +57,34 @@ export function evaluateRule(
     }),
   );
   const lines = () => (kind.isAboutTarget === true ? [] : voteTable(votes, judgements));
-  const notes = judgements.flatMap(({ note }, index) => {
-    const name = votes[index]?.node.name ?? '';
-    return note === undefined || state.noted[name] === note ? [] : [[name, note] as const];
-  });
+  const isAboutAll = asked.length === votes.length && suspected.size > 0;
+  const uncounted = isAboutAll ? votes.filter(({ node }) => suspected.has(node.name)).length : 0;
   return {
     verdict: tallyStatuses(
       judgements.map(({ status }) => status),
       rule.threshold,
       rule.quorum,
-      asked.length < votes.length ? 0 : votes.filter(({ node }) => evidence.suspected.has(node.name)).length,
+      uncounted,
     ),
     lines,
     cause: () => (kind.isAboutTarget === true ? judgements[0]?.message : null) ?? commonestCause(lines()),
-    noted: notes.length === 0 ? state.noted : { ...state.noted, ...Object.fromEntries(notes) },
+    noted: notedBy(judgements, votes, state.noted),
   };
+}
+
+function notedBy(
+  judgements: readonly Judgement[],
+  votes: readonly Vote[],
+  noted: RuleState['noted'],
+): RuleState['noted'] {
+  let result: Record<string, string> | null = null;
+  for (const [index, { note }] of judgements.entries()) {
+    const name = votes[index]?.node.name ?? '';
+    if (note === undefined || noted[name] === note) continue;
+    result ??= { ...noted };
+    result[name] = note;
+  }
+  return result ?? noted;
 }
 
 function asCounted(vote: Vote, suspected: ReadonlySet<string>): Vote {

@@ -30,8 +30,8 @@ export interface WatchPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
-  /** Where a round goes when it is over. Resolves to whether another one at once would make sure of it. */
-  take(target: Target, round: SeenRound): Promise<boolean>;
+  /** Where a round goes when it is over. Gives whether another one at once would make sure of it, at once or when that is known. */
+  take(target: Target, round: SeenRound): boolean | Promise<boolean>;
 }
 
 /** The watch over one target. */
@@ -98,10 +98,20 @@ class TargetWatch implements Watch, RoundListener {
     }).finally(() => work.removeEventListener('abort', cut));
   }
 
-  async round(round: SeenRound): Promise<void> {
+  round(round: SeenRound): Promise<void> | void {
     this.#awaitNext();
-    this.#heard.push(round);
-    await (this.#dealing ??= this.#deal(null));
+    if (this.#dealing !== null) {
+      this.#heard.push(round);
+      return this.#dealing;
+    }
+    if (this.#work.aborted) return undefined;
+    try {
+      // Mostly nothing follows, and nobody has to wait.
+      const taken = this.#take(round);
+      return taken === false ? undefined : (this.#dealing = this.#deal(this.#follow(round, taken)));
+    } catch (error) {
+      return this.#fail(error);
+    }
   }
 
   skipped(count: number): void {
@@ -123,12 +133,12 @@ class TargetWatch implements Watch, RoundListener {
     this.#watched.stop();
   }
 
-  // `first` is a round to be asked for now.
-  async #deal(first: number | null): Promise<void> {
+  // What was heard meanwhile comes after what was begun.
+  async #deal(begun: Promise<void>): Promise<void> {
     try {
-      if (first !== null) await this.#follow(await this.#look(first, this.#target.nodes));
+      await begun;
       for (let round = this.#heard.shift(); round !== undefined && !this.#work.aborted; round = this.#heard.shift())
-        await this.#follow(round);
+        await this.#follow(round, this.#take(round));
     } catch (error) {
       this.#fail(error);
     } finally {
@@ -136,19 +146,29 @@ class TargetWatch implements Watch, RoundListener {
     }
   }
 
-  async #follow(first: SeenRound | null): Promise<void> {
+  #take(round: SeenRound): boolean | Promise<boolean> {
     const { clock } = this.#ports;
+    this.#lastDueAt = Math.max(this.#lastDueAt, round.dueAt);
+    this.#lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
+    return this.#ports.take(this.#target, round);
+  }
+
+  async #follow(first: SeenRound, taken: boolean | Promise<boolean>): Promise<void> {
     const { nodes, rules } = this.#target;
     const asked = new Set<string>();
-    let round = first;
-    for (let left = mostConfirmations(rules); round !== null; left -= 1) {
-      this.#lastDueAt = Math.max(this.#lastDueAt, round.dueAt);
-      this.#lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
+    let [round, wantsMore] = [first, await taken];
+    for (let left = mostConfirmations(rules); ; left -= 1) {
       for (const { node } of round.votes) asked.add(node.name);
-      const wantsMore = await this.#ports.take(this.#target, round);
       if (!wantsMore || left === 0 || round.late !== undefined || !(await this.#pause())) return;
-      round = await this.#look(this.#extraDueAt(), avoiding(nodes, asked));
+      const next = await this.#look(this.#extraDueAt(), avoiding(nodes, asked));
+      if (next === null) return;
+      [round, wantsMore] = [next, await this.#take(next)];
     }
+  }
+
+  async #lookBesides(): Promise<void> {
+    const round = await this.#look(this.#extraDueAt(), this.#target.nodes);
+    if (round !== null) await this.#follow(round, this.#take(round));
   }
 
   async #look(dueAt: number, nodes: NodeSelection): Promise<SeenRound | null> {
@@ -188,7 +208,7 @@ class TargetWatch implements Watch, RoundListener {
 
   #startExtra(): void {
     this.#waiting = null;
-    if (!this.#isBusy && !this.#isStopped) this.#dealing ??= this.#deal(this.#extraDueAt());
+    if (!this.#isBusy && !this.#isStopped) this.#dealing ??= this.#deal(this.#lookBesides());
   }
 
   get #isBusy(): boolean {

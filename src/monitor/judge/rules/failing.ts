@@ -1,6 +1,8 @@
 import { Threshold } from '../verdict.ts';
 import { defineRuleKind } from './kind.ts';
 
+const seenUp = { status: 'up', reason: 'up', message: null } as const;
+
 /** The target does not do what its check asks of it. */
 export const failing = defineRuleKind({
   key: 'failing',
@@ -24,7 +26,7 @@ export const failing = defineRuleKind({
   refuses: () => null,
   judge: (_, { outcome }) =>
     outcome.status === 'up'
-      ? { status: 'up', reason: 'up', message: null }
+      ? seenUp
       : { status: outcome.status, reason: outcome.failure.code, message: outcome.failure.message },
   describe: () => 'failing',
 });

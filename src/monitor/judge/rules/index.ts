@@ -48,9 +48,11 @@ export interface AnyRuleKind {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const anyRuleKinds = ruleKinds as unknown as readonly AnyRuleKind[];
 
+const byName: ReadonlyMap<string, AnyRuleKind> = new Map(anyRuleKinds.map((kind) => [kind.key, kind]));
+
 /** The kind of a name out of THE list. */
 export function kindOf(name: RuleKindName): AnyRuleKind {
-  const kind = anyRuleKinds.find(({ key }) => key === name);
+  const kind = byName.get(name);
   if (kind === undefined) throw new RangeError(`no kind of rule "${name}"`);
   return kind;
 }

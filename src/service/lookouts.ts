@@ -1,0 +1,51 @@
+/** Items that are to be looked at when a moment has come. What is not due costs nothing, however much there is of it. */
+export interface Lookouts<Item extends Awaiting> {
+  /** Has it looked at when `at` has come, in milliseconds since the epoch, unless it is to be looked at earlier. */
+  add(item: Item, at: number): void;
+  /** Takes out those whose moment has come, to the second. */
+  due(now: number): readonly Item[];
+  /** The wall clock was set: all that is here is due at once. */
+  reset(): void;
+}
+
+export interface Awaiting {
+  /** When it is to be looked at; infinity where it is not in here. */
+  lookAt: number;
+}
+
+const stepMs = 1_000;
+
+export function createLookouts<Item extends Awaiting>(): Lookouts<Item> {
+  // An item that was added again for an earlier moment is still here for the later one: then it is looked at once too often.
+  const steps = new Map<number, Item[]>();
+  const takeOut = (step: number, items: readonly Item[], due: Item[]) => {
+    steps.delete(step);
+    for (const item of items) {
+      item.lookAt = Number.POSITIVE_INFINITY;
+      due.push(item);
+    }
+  };
+
+  return {
+    add(item, at) {
+      if (at >= item.lookAt || at === Number.POSITIVE_INFINITY) return;
+      item.lookAt = at;
+      const step = Math.floor(at / stepMs);
+      const items = steps.get(step);
+      if (items === undefined) steps.set(step, [item]);
+      else items.push(item);
+    },
+    due(now) {
+      const due: Item[] = [];
+      const last = Math.floor(now / stepMs);
+      for (const [step, items] of steps) if (step <= last) takeOut(step, items, due);
+      return due;
+    },
+    reset() {
+      const all = [...steps.values()].flat();
+      steps.clear();
+      for (const item of all) item.lookAt = Number.POSITIVE_INFINITY;
+      steps.set(Number.NEGATIVE_INFINITY, all);
+    },
+  };
+}
