@@ -1,40 +1,29 @@
 import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { Log } from '#kernel/log.ts';
 import type { Sighting } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
 import { type Absence, type CatchUp, createCatchUp, type Unjudged } from './catch-up.ts';
+import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
-import {
-  fingerprintOf,
-  type LateSighting,
-  limitMsOf,
-  type Place,
-  type PlaceOwner,
-  type Watched,
-  WatchedPlace,
-} from './place.ts';
+import { fingerprintOf, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 
-export interface WatchingOptions {
+export interface WatchingOptions extends LateOptions {
   readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
   /** Asks nodes that do not keep the time by themselves. */
   readonly runs: Pick<Runs, 'runOn'>;
   readonly policy: Policy;
-  /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */
-  readonly onLate: (late: LateSighting) => Promise<void>;
   /** What nodes may have seen before this process began, or null where they saw nothing then. */
   readonly absence?: Absence | null;
   /** Told where more had come together meanwhile than could be judged. */
   readonly onUnjudged?: (unjudged: Unjudged) => void;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 const tickMs = 1_000;
@@ -58,6 +47,7 @@ export class Watching implements Disposable {
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
   readonly #lookouts = createLookouts<Place>();
+  readonly #keepLate: ReturnType<typeof createLateKeeper>;
   readonly #catchUp: CatchUp;
   // What all targets share.
   readonly #statusOf = (node: string) => this.#statuses.get(node) ?? null;
@@ -81,6 +71,7 @@ export class Watching implements Disposable {
     this.#options = options;
     this.#assignments = new Assignments(transport);
     this.#storedRounds = createStoredRounds(clock);
+    this.#keepLate = createLateKeeper(options);
     this.#catchUp = createCatchUp({
       absence: null,
       onUnjudged: () => {},
@@ -268,16 +259,6 @@ export class Watching implements Disposable {
       void this.#keepLate({ target, dueAt, node, outcome }, confirm);
     } else if (taken === 'uncalled') confirm?.();
     else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
-  }
-
-  async #keepLate(late: LateSighting, confirm: (() => void) | null): Promise<void> {
-    try {
-      await this.#options.onLate(late);
-      confirm?.();
-    } catch (error) {
-      const { target, dueAt, node } = late;
-      this.#options.log.error({ err: error, target, dueAt, node: node.name }, 'a late result could not be stored');
-    }
   }
 
   // What came in meanwhile, over all targets in the order in which it was due.

@@ -1,0 +1,21 @@
+import type { Log } from '#kernel/log.ts';
+import type { LateSighting } from './place.ts';
+
+export interface LateOptions {
+  /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */
+  readonly onLate: (late: LateSighting) => Promise<void>;
+  readonly log: Log;
+}
+
+/** Keeps votes that came when their rounds were over, and says so to whoever waits; who is not told tells again. */
+export function createLateKeeper({ onLate, log }: LateOptions) {
+  return async (late: LateSighting, confirm: (() => void) | null): Promise<void> => {
+    try {
+      await onLate(late);
+      confirm?.();
+    } catch (error) {
+      const { target, dueAt, node } = late;
+      log.error({ err: error, target, dueAt, node: node.name }, 'a late result could not be stored');
+    }
+  };
+}
