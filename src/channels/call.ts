@@ -1,4 +1,3 @@
-import got from 'got';
 import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
@@ -27,6 +26,8 @@ const mostBytes = 65_536;
  * any answer, rejects where there is none.
  */
 export async function call({ url, method, headers, body }: Call, signal: AbortSignal): Promise<HttpResponse> {
+  // Loaded with the first call: mail alone does not need it.
+  const { default: got } = await import('got');
   const stream = got.stream(url, {
     method,
     headers: { ...headers },

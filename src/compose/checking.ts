@@ -1,6 +1,4 @@
-import { createClient } from '#client/client.ts';
 import { obstaclesOf } from '#compose/health.ts';
-import { startNats } from '#compose/nats.ts';
 import type { Config } from '#config/config.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -71,8 +69,7 @@ async function checkHere(
   told: Told,
 ): Promise<Checking> {
   const { clock, log } = environment;
-  const remote =
-    nats === null ? null : await startNats(nats, store, (absence) => told.nodeAbsent(absence), environment);
+  const remote = nats === null ? null : await openNats(nats, store, told, environment);
   const threads = createThreadTransport({
     nodes: nodes.map(({ info, localAddress, inFlight }) => ({
       info,
@@ -138,12 +135,19 @@ async function checkHere(
   };
 }
 
+// Loaded where it is used: with what it needs it is large, and most run their checks by themselves.
+async function openNats(nats: NonNullable<Nodes['nats']>, store: LateStore, told: Told, environment: Environment) {
+  const { startNats } = await import('#compose/nats.ts');
+  return startNats(nats, store, (absence) => told.nodeAbsent(absence), environment);
+}
+
 function absenceOf(remote: Pick<NatsTransport, 'hasAllSent'>, { history }: Pick<Store, 'history'>): WatchingAbsence {
   const newest = history.newestSpells();
   return { lastRound: (target) => newest.get(target)?.last ?? null, isOver: () => remote.hasAllSent };
 }
 
-function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Checking {
+async function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Promise<Checking> {
+  const { createClient } = await import('#client/client.ts');
   const client = createClient({ ...service, ...environment });
   client.keepNodes();
   return {

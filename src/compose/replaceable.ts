@@ -6,7 +6,6 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { RoundListener, Runner, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
 import type { Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
-import { hubAccount } from '#transport/nats/keys.ts';
 
 /** What runs the checks, for as long as the program runs: a reload can have another part do it. */
 export interface ReplaceableChecking extends Checking {
@@ -105,7 +104,10 @@ export async function openReplaceableChecking(
     async prepare(next) {
       if (isSame(wanted, partsOf(next))) return () => {};
       // What makes it impossible shows now.
-      if (next.nats !== null) await hubAccount(next.nats);
+      if (next.nats !== null) {
+        const { hubAccount } = await import('#transport/nats/keys.ts');
+        await hubAccount(next.nats);
+      }
       return () => {
         wanted = partsOf(next);
         parts.replace(wanted);
