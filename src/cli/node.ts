@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import { startNodeProcess } from '#compose/node.ts';
 import { loadNodeConfig } from '#config/node.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
+import { keepMallocSmall } from '#kernel/malloc.ts';
 import { systemRandom } from '#kernel/random.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -19,6 +21,7 @@ export async function runNode(
   context: CommandContext,
 ): Promise<number> {
   context.guardStop();
+  using _malloc = await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined);
   const config = await loadNodeConfig({ path: path ?? null, env: context.env, flags: settings, cwd: context.cwd });
   const log = createLog({ level: logLevel, pretty: context.interactive, fd: 2 });
   const node = await startNodeProcess(config, {
@@ -27,6 +30,8 @@ export async function runNode(
     log,
     version: context.version,
   });
+  // As in `run`.
+  flushCompileCache();
   const stopped = context.stop.aborted ? undefined : once(context.stop, 'abort');
   try {
     await Promise.race([node.ended, stopped]);

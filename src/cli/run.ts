@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { flushCompileCache } from 'node:module';
 import { type Daemon, startDaemon } from '#compose.ts';
 import type { Config } from '#config/config.ts';
 import { openConfigSource } from '#config/config-source.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
+import { keepMallocSmall } from '#kernel/malloc.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { widenYoungGeneration } from '#kernel/young-generation.ts';
 import { urlOfDaemon } from './ask-daemon.ts';
@@ -17,6 +19,8 @@ export async function run(
   context: CommandContext,
 ): Promise<number> {
   context.guardStop();
+  using open = new DisposableStack();
+  open.use(await keepMallocSmall(systemClock, context.env['MALLOC_ARENA_MAX'] !== undefined));
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
   using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
   const config = await source.load();
@@ -28,8 +32,9 @@ export async function run(
   const where =
     config.foreignService === null ? { nodes: config.nodes.length } : { service: config.foreignService.url };
   log.info({ targets: config.targets.length, ...where }, 'watching');
-  using open = new DisposableStack();
   open.use(widenYoungGeneration(systemClock));
+  // Node would hold what it read of its cache, and what it has for it, until the end: several megabytes.
+  flushCompileCache();
   if (context.interactive) open.use(tellPerson(daemon, config, context));
   const stopped = context.stop.aborted ? undefined : once(context.stop, 'abort');
   try {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
@@ -74,6 +75,8 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
         break;
     }
   });
+  // Before any check is due: Node would hold what it has for its cache until the end, and writing it holds up the thread.
+  flushCompileCache();
   say({ kind: 'ready', capabilities: agent.capabilities });
 }
 

@@ -1,0 +1,47 @@
+import type { Clock } from './clock.ts';
+
+// From glibc's malloc.h.
+const M_ARENA_MAX = -8;
+
+const enoughArenas = 2;
+// What starting took is free by then; later much is free after a reload, or after pages that were looked at.
+const firstAfterMs = 30_000;
+const everyMs = 600_000;
+
+/**
+ * Keeps small what the C library holds: few arenas for all threads, unless `chosen` says that somebody has set their number, and
+ * every ten minutes what is free goes back to the system, which takes some milliseconds. Only glibc has to be told; elsewhere
+ * nothing is done.
+ */
+export async function keepMallocSmall(clock: Clock, chosen: boolean): Promise<Disposable> {
+  const malloc = await bind();
+  if (malloc === null) return { [Symbol.dispose]: () => {} };
+  if (!chosen) malloc.setOption(M_ARENA_MAX, enoughArenas);
+  let timer = clock.after(firstAfterMs, giveBack);
+
+  function giveBack(): void {
+    malloc?.trim(0);
+    timer = clock.after(everyMs, giveBack);
+  }
+
+  return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+}
+
+interface Malloc {
+  setOption(option: number, value: number): void;
+  trim(padding: number): void;
+}
+
+async function bind(): Promise<Malloc | null> {
+  if (process.platform !== 'linux') return null;
+  try {
+    const { default: koffi } = await import('koffi');
+    const program = koffi.load(null);
+    const setOption = program.func('mallopt', 'int', ['int', 'int']);
+    const trim = program.func('malloc_trim', 'int', ['size_t']);
+    return { setOption: (option, value) => void setOption(option, value), trim: (padding) => void trim(padding) };
+  } catch {
+    // Another C library, or no koffi for this machine: it goes without.
+    return null;
+  }
+}
