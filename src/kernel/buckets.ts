@@ -28,7 +28,7 @@ export function createBuckets({ count, perMs }: Rate, clock: Clock): Buckets {
     left: (key: string) => Math.max(0, Math.floor((perMs - fullInMs(key)) / eachMs + 1e-9)),
     waitMs: (key: string, cost: number) => Math.max(0, fullInMs(key) + Math.min(cost, count) * eachMs - perMs - 1e-6),
     take(key: string, cost: number): void {
-      const at = clock.elapsed() + fullInMs(key) + cost * eachMs;
+      const at = Math.max(fullAt.get(key) ?? 0, clock.elapsed()) + cost * eachMs;
       fullAt.delete(key);
       fullAt.set(key, at);
       if (fullAt.size > mostBuckets) forget();

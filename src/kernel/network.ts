@@ -2,6 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /** Whose an address counts as: an IPv6 address is its /64, everything else as it is. */
 export function networkOf(text: string): string {
+  // Most are names and IPv4 addresses, which Node would compare with a long pattern.
+  if (!text.includes(':')) return text;
   const mapped = /^::ffff:(.*)$/i.exec(text)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;
   if (!isIPv6(text)) return text;

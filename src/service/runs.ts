@@ -11,7 +11,7 @@ import {
 import type { Clock } from '#kernel/clock.ts';
 import { createDeadlines } from '#kernel/deadlines.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { gone, type NodeCommand, type NodeStatus, type OnStarted, type Transport } from './ports.ts';
+import { gone, type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
 
 export interface RunRequest {
@@ -64,23 +64,20 @@ export function createRuns(transport: Transport, clock: Clock): Runs {
     const command: NodeCommand = { spec, policy, deadlineMs, run: name, origin };
     using limit = limits.begin(deadlineMs + graceMs, signal);
 
-    const ask = async (node: NodeInfo, onStarted: OnStarted): Promise<Outcome> => {
+    const ask = async (node: NodeInfo): Promise<NodeOutcome> => {
+      let startedAt: number | undefined;
+      let outcome: Outcome;
       try {
-        return await transport.run(node.name, command, limit.signal, onStarted);
+        outcome = await transport.run(node.name, command, limit.signal, (at) => (startedAt = at));
       } catch (error) {
         if (!limit.expired) throw error;
-        return failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));
+        outcome = failed(failure('node', 'no_answer', `the node did not answer within ${deadlineMs + graceMs} ms`));
       }
+      const seen = { node, outcome, startedAt };
+      onOutcome(seen);
+      return seen;
     };
-    return await Promise.all(
-      nodes.map(async (node) => {
-        let startedAt: number | undefined;
-        const outcome = await ask(node, (at) => (startedAt = at));
-        const seen = { node, outcome, startedAt };
-        onOutcome(seen);
-        return seen;
-      }),
-    );
+    return await Promise.all(nodes.map(ask));
   };
 
   return {
