@@ -19,18 +19,10 @@ export interface ObservedClock {
 export function observeLateness(clock: Clock): ObservedClock {
   const histogram = createHistogram();
   return {
-    clock: {
-      now: () => clock.now(),
-      elapsed: () => clock.elapsed(),
-      after(ms, action) {
-        const due = clock.elapsed() + Math.max(0, ms);
-        return clock.after(ms, () => {
-          // In nanoseconds, of which there must be one.
-          histogram.record(Math.max(1, Math.round((clock.elapsed() - due) * 1e6)));
-          action();
-        });
-      },
-    },
+    clock: tellingTimers(clock, (due) => {
+      // In nanoseconds, of which there must be one.
+      histogram.record(Math.max(1, Math.round((clock.elapsed() - due) * 1e6)));
+    }),
     take: () => {
       const seconds = (nanoseconds: number) => (histogram.count === 0 ? 0 : nanoseconds / 1e9);
       const lateness = {
@@ -40,6 +32,21 @@ export function observeLateness(clock: Clock): ObservedClock {
       };
       histogram.reset();
       return lateness;
+    },
+  };
+}
+
+/** The same clock; tells before each timer of it that fires when it was due, on the elapsed time. */
+export function tellingTimers(clock: Clock, fires: (due: number) => void): Clock {
+  return {
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
+    after(ms, action) {
+      const due = clock.elapsed() + Math.max(0, ms);
+      return clock.after(ms, () => {
+        fires(due);
+        action();
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { tellingTimers } from '#kernel/lateness.ts';
 
 /**
  * How late this thread's event loop comes to things. It is seen from the timers that run anyway, and from one of its own while a
@@ -78,17 +79,7 @@ export function watchLag(clock: Clock): LagWatch {
   }
 
   return {
-    clock: {
-      now: () => clock.now(),
-      elapsed: () => clock.elapsed(),
-      after(ms, action) {
-        const due = clock.elapsed() + Math.max(ms, 0);
-        return clock.after(ms, () => {
-          came(due);
-          action();
-        });
-      },
-    },
+    clock: tellingTimers(clock, came),
     observe({ closely }) {
       look();
       if (closely && timer === null) wait();

@@ -15,7 +15,7 @@ export interface Notice {
 
 /** One received message. It and its arrays are used again for the next one: take what you need. */
 export interface ReceivedPacket {
-  /** What was received or, for a notice, the request that it is about. */
+  /** What was received or, for a notice, the request that it is about; nothing of either for a departure. */
   bytes: Uint8Array;
   /** The peer's socket address; for a notice, the one the request went to. */
   readonly peer: Uint8Array;
@@ -96,7 +96,6 @@ export function createReceiveBuffer(libc: Libc, slots = 16): ReceiveBuffer {
   }
 
   function open({ headerAt, controlAt, bytes, received }: (typeof places)[number]): void {
-    received.bytes = bytes.subarray(0, Math.min(view.getUint32(headerAt + dataLengthAt, true), room.data));
     received.stampMs = null;
     received.ttl = null;
     received.notice = null;
@@ -104,14 +103,17 @@ export function createReceiveBuffer(libc: Libc, slots = 16): ReceiveBuffer {
     const end = controlAt + Math.min(view.getUint32(headerAt + header.controlLength, true), room.control);
     for (let at = controlAt; at + 16 <= end;) {
       const length = view.getUint32(at, true);
-      if (length < 16 || at + length > end) return;
+      if (length < 16 || at + length > end) break;
       const level = view.getInt32(at + 8, true);
       const type = view.getInt32(at + 12, true);
       if (level === linux.SOL_SOCKET && type === linux.SO_TIMESTAMPNS) received.stampMs = toMs(view, at + 16);
       else if (isTtl(level, type)) received.ttl = view.getInt32(at + 16, true);
-      else if (isExtendedError(level, type)) readExtendedError(new DataView(memory, at + 16, length - 16), received);
+      else if (isExtendedError(level, type)) readExtendedError(view, at + 16, length - 16, received);
       at += Math.ceil(length / 8) * 8;
     }
+    // A departure brings none.
+    if (received.departure !== null) return;
+    received.bytes = bytes.subarray(0, Math.min(view.getUint32(headerAt + dataLengthAt, true), room.data));
   }
 
   return {
@@ -148,23 +150,20 @@ function isExtendedError(level: number, type: number): boolean {
 const extendedErrorLength = 16;
 const origin = { local: 1, timestamping: 4 } as const;
 
-function readExtendedError(view: DataView, received: ReceivedPacket): void {
-  if (view.byteLength < extendedErrorLength) return;
-  if (view.getUint8(4) === origin.timestamping) {
-    received.departure = view.getUint32(12, true);
+function readExtendedError(view: DataView, at: number, length: number, received: ReceivedPacket): void {
+  if (length < extendedErrorLength) return;
+  const from = view.getUint8(at + 4);
+  if (from === origin.timestamping) {
+    received.departure = view.getUint32(at + 12, true);
     return;
   }
-  const sender = new Uint8Array(
-    view.buffer,
-    view.byteOffset + extendedErrorLength,
-    view.byteLength - extendedErrorLength,
-  );
+  const sender = new Uint8Array(view.buffer, at + extendedErrorLength, length - extendedErrorLength);
   received.notice = {
-    fromNetwork: view.getUint8(4) !== origin.local,
-    type: view.getUint8(5),
-    code: view.getUint8(6),
+    fromNetwork: from !== origin.local,
+    type: view.getUint8(at + 5),
+    code: view.getUint8(at + 6),
     by: decodeSocketAddress(sender),
-    ...mtuIn(view),
+    ...mtuIn(view, at),
   };
 }
 
@@ -174,7 +173,7 @@ function readInt64(view: DataView, at: number): number {
 }
 
 // The kernel tells it beside the errors that have one: EMSGSIZE.
-function mtuIn(view: DataView): Pick<Notice, 'mtu'> {
-  const mtu = view.getUint32(8, true);
-  return view.getUint32(0, true) === linux.EMSGSIZE && mtu > 0 ? { mtu } : {};
+function mtuIn(view: DataView, at: number): Pick<Notice, 'mtu'> {
+  const mtu = view.getUint32(at + 8, true);
+  return view.getUint32(at, true) === linux.EMSGSIZE && mtu > 0 ? { mtu } : {};
 }

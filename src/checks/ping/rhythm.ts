@@ -34,10 +34,11 @@ export function createRhythm(clock: Clock, read: () => void): Rhythm {
     const now = (beatAt = clock.elapsed());
     let sent = 0;
     let next = Number.POSITIVE_INFINITY;
-    for (const member of members) {
+    // An iterator would make an object for each of them.
+    members.forEach((member) => {
       if (member.beat(now, sent < mostAtOnce)) sent += 1;
       next = Math.min(next, member.until);
-    }
+    });
     arm(sent === mostAtOnce ? Math.max(next, now + pauseMs) : next);
   }
 
