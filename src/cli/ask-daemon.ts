@@ -1,4 +1,4 @@
-import got, { HTTPError } from 'got';
+import type { HTTPError } from 'got';
 import { z } from 'zod';
 import type { Config } from '#config/config.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -16,6 +16,8 @@ export async function askDaemon(
   body?: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
   const url = `${urlOfDaemon(http)}${path}`;
+  // Not at the top: the daemon itself only asks where it listens.
+  const { default: got, HTTPError } = await import('got');
   const common = { timeout: { request: answerMs }, retry: { limit: 0 }, followRedirect: false };
   try {
     return await got(url, body === undefined ? common : { ...common, method: 'POST', json: body }).json<unknown>();

@@ -1,4 +1,3 @@
-import got, { HTTPError } from 'got';
 import { type Clock, deadline, sleep } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 
@@ -52,6 +51,8 @@ interface Refusal {
 }
 
 async function callOnce(url: string, body: string, clock: Clock, outer: AbortSignal): Promise<Refusal | null> {
+  // Not at the top: the daemon loads this file with all other commands, and calls nobody so.
+  const { default: got, HTTPError } = await import('got');
   using limit = deadline(clock, attemptMs, outer);
   try {
     await got(url, {

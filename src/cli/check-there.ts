@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkOf, type CheckSpec, type NodeSelection } from '#checks/index.ts';
-import { createClient } from '#client/client.ts';
 import { inexpressibleOptions } from '#config/foreign-service.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
@@ -52,6 +51,7 @@ export async function checkThere(
   if (!/^https?:\/\/[^/?#]/.test(url)) {
     throw new WatchpostError('usage', '--service: expected its address, such as "https://check.example.com"');
   }
+  const { createClient } = await import('#client/client.ts');
   const client = createClient({
     url: url.replace(/\/+$/, ''),
     token: await readToken(options.tokenFile),

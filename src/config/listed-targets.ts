@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import got, { RequestError } from 'got';
 import { z } from 'zod';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -71,6 +70,7 @@ export async function askList(list: TargetList, clock: Clock, signal: AbortSigna
   using limit = deadline(clock, answerWithinMs, signal);
   const { url, headers, ca, everyMs } = list;
   const trouble = (why: string): Listed => ({ text: null, trouble: singleLine(why.replaceAll(url, list.shown)) });
+  const { default: got, RequestError } = await import('got');
   const stream = got.stream(url, {
     headers: {
       accept: 'application/json',
