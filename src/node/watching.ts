@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { failed, failure, type Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -28,7 +29,8 @@ export interface Watching extends Disposable {
 }
 
 interface Watched extends Recurring {
-  readonly assigned: LocalTarget;
+  schedule: LocalTarget['schedule'];
+  assigned: LocalTarget;
   readonly command: Command;
   isRunning: boolean;
   /** What was seen last, in a word. */
@@ -96,8 +98,13 @@ export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOp
 
   function take(assigned: LocalTarget): void {
     const { name, schedule, revision, refusal, spec, policy, deadlineMs } = assigned;
-    const known = watched.get(name)?.assigned;
-    if (known?.revision === revision && known.refusal === refusal) return;
+    const known = watched.get(name);
+    if (known?.assigned.revision === revision && known.assigned.refusal === refusal) {
+      if (isDeepStrictEqual(known.schedule.slots, schedule.slots)) return;
+      known.schedule = schedule;
+      known.assigned = assigned;
+      return wheel.add(known);
+    }
     const command = { spec, policy, deadlineMs, isPatient: true };
     const target: Watched = { name, schedule, assigned, command, isRunning: false, last: upWord };
     watched.set(name, target);

@@ -4,10 +4,15 @@ import type { CheckSpec, Outcome, Policy } from '#checks/index.ts';
 // What a node is told to watch by its own wheel, and what it tells of it. It says nothing of single checks that are asked for: those
 // are commands.
 
+// Due times are multiples of it, before `since` of another.
+const slots = z
+  .object({ ms: z.int().min(1).max(60_000), since: z.number(), beforeMs: z.int().min(1).max(60_000) })
+  .optional();
+
 /** When a target is due. */
 export const DueBy = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('every'), everyMs: z.int().min(1) }),
-  z.object({ kind: z.literal('cron'), pattern: z.string().max(200), timezone: z.string().max(100) }),
+  z.object({ kind: z.literal('every'), everyMs: z.int().min(1), slots }),
+  z.object({ kind: z.literal('cron'), pattern: z.string().max(200), timezone: z.string().max(100), slots }),
 ]);
 export type DueBy = z.output<typeof DueBy>;
 

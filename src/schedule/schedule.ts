@@ -2,9 +2,18 @@ import { Cron } from 'croner';
 import { stableFraction } from '#kernel/hash.ts';
 
 /** When a target is due: every so often, or by a cron pattern (five or six fields) in a time zone. */
-export type Schedule =
+export type Schedule = (
   | { readonly kind: 'every'; readonly everyMs: number }
-  | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string };
+  | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string }
+) & { readonly slots?: Slots | undefined };
+
+/** Due times lie in slots, so that checks of several targets share a wake-up: times that are multiples of so many milliseconds. */
+export interface Slots {
+  readonly ms: number;
+  /** Until this moment they are multiples of `beforeMs`. */
+  readonly since: number;
+  readonly beforeMs: number;
+}
 
 /** Gives the first due time after a moment; null where there is none any more. */
 export type NextDue = (after: number) => number | null;
@@ -12,22 +21,25 @@ export type NextDue = (after: number) => number | null;
 // A cron pattern means a moment, so its checks may move by a minute at the most.
 const widestCronSpreadMs = 60_000;
 
-// Due times lie in slots: checks of several targets share a wake-up.
-const slotMs = 100;
+/** Where nobody says how many others there are. */
+const usualSlots: Slots = { ms: 100, since: 0, beforeMs: 100 };
+
+// An interval has at least so many slots, or those of the usual width, and one shorter than a second has none.
+const leastSlots = 10;
 const shortestInSlotsMs = 1_000;
 
 /**
  * The due times of a target. The schedule gives the tick; inside the tick each target has its own moment, by a hash of its
- * name, so that targets with the same schedule do not start together, cut to a tenth of a second, so that a few do. The same on
- * every machine and after every restart.
+ * name, so that targets with the same schedule do not start together, cut to a slot, so that a few do. The same on every machine
+ * and after every restart; other slots cut the moments of later ticks in another way, and no tick is left out or comes twice.
  */
 export function createNextDue(schedule: Schedule, target: string): NextDue {
   const share = stableFraction(target);
+  const { slots = usualSlots } = schedule;
   if (schedule.kind === 'every') {
     const { everyMs } = schedule;
     const offset = Math.floor(share * everyMs);
-    const slot = everyMs < shortestInSlotsMs ? 1 : slotMs;
-    const dueOf = (tick: number) => floorTo(slot, tick * everyMs + offset);
+    const dueOf = (tick: number) => cutTo(slots, everyMs, tick * everyMs + offset);
     return (after) => {
       const tick = Math.floor((after - offset) / everyMs) + 1;
       return dueOf(tick) > after ? dueOf(tick) : dueOf(tick + 1);
@@ -40,7 +52,7 @@ export function createNextDue(schedule: Schedule, target: string): NextDue {
     while (tick !== null) {
       const following = tickAfter(tick);
       const spread = Math.min(following === null ? widestCronSpreadMs : following - tick, widestCronSpreadMs);
-      const due = tick + floorTo(slotMs, share * spread);
+      const due = cutTo(slots, spread, tick + Math.floor(share * spread));
       if (due > after) return due;
       tick = following;
     }
@@ -48,7 +60,12 @@ export function createNextDue(schedule: Schedule, target: string): NextDue {
   };
 }
 
-const floorTo = (step: number, ms: number) => Math.floor(ms / step) * step;
+function cutTo({ ms, since, beforeMs }: Slots, intervalMs: number, moment: number): number {
+  if (intervalMs < shortestInSlotsMs) return moment;
+  const wanted = moment <= since ? beforeMs : ms;
+  const slot = wanted * leastSlots <= intervalMs ? wanted : Math.min(wanted, usualSlots.ms);
+  return Math.floor(moment / slot) * slot;
+}
 
 const sampledTicks = 50;
 

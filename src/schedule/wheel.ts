@@ -19,7 +19,7 @@ export interface WheelOptions<Item> {
 
 /** Keeps the time of many items with one timer. */
 export interface Wheel<Item> extends Disposable {
-  /** From now on this item is due by its schedule, in place of the one of its name. */
+  /** From now on this item is due by its schedule, in place of the one of its name; what is due already stays so. */
   add(item: Item): void;
   remove(name: string): void;
   has(name: string): boolean;
@@ -43,6 +43,9 @@ interface Entry<Item> {
 // A burst must not blur what it measures: the next ones start once those have had the thread to themselves.
 const mostAtOnce = 8;
 const pauseMs = 1;
+// More are due than that lets through: to be late is worse then.
+const behindMs = 20;
+const mostWhenBehind = 32;
 // The wall clock is looked at so often, whatever is due.
 const longestNapMs = 60_000;
 // NTP slews, and small steps back, must not repeat anything.
@@ -51,7 +54,7 @@ const clockJitterMs = 1_000;
 const mostCounted = 10_000;
 
 /**
- * Starts each item when it is due, at most eight in one go. A due time that cannot be kept until the next one of its item, for the
+ * Starts each item when it is due, at most eight in one go, or more where it is behind. A due time that cannot be kept until the next one of its item, for the
  * thread was held up or the machine asleep, is counted and never made up for. Where the wall clock was set back, the same due
  * times come again a millisecond later, so that no two are alike, until it is past what had come: from then on they are again as
  * everywhere else.
@@ -89,13 +92,14 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     lookAtClock();
     let started = 0;
     for (let entry = heap.first(); entry !== undefined && isDue(entry); entry = heap.first()) {
-      if (!entry.isGone && started === mostAtOnce) return arm(pauseMs);
+      if (!entry.isGone && started >= mostFor(entry)) return arm(pauseMs);
       heap.pop();
       if (!entry.isGone && take(entry)) started += 1;
     }
     armForFirst();
   }
 
+  const mostFor = ({ due, repeats }: Entry<Item>) => (now() - due - repeats < behindMs ? mostAtOnce : mostWhenBehind);
   const isDue = ({ due, repeats, isGone }: Entry<Item>) => isGone || due + repeats <= now();
 
   // Whether it was started.
@@ -143,9 +147,10 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
 
   return {
     add(item) {
+      const before = entries.get(item.name);
       remove(item.name);
       const next = createNextDue(item.schedule, item.name);
-      const due = next(now());
+      const due = before !== undefined && before.due <= now() ? before.due : next(now());
       if (due === null) return;
       const entry: Entry<Item> = { item, next, due, last: null, setBacks: 0, repeats: 0, isGone: false };
       entries.set(item.name, entry);

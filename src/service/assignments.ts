@@ -19,6 +19,8 @@ export function assignedOf({ name, spec, schedule }: WatchedTarget, policy: Poli
   return { name, spec, schedule, policy, deadlineMs: checkOf(spec.type).deadlineMs(spec), revision };
 }
 
+const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms} ${slots.since}`);
+
 /** Somebody who is assigned to nodes. */
 export interface Assignable {
   readonly assigned: AssignedTarget;
@@ -38,7 +40,9 @@ export class Assignments {
   /** Has a node watch these and nothing else; nothing is sent where that is what it watches. */
   put(node: string, wanted: readonly Assignable[]): void {
     const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Set() };
-    const content = wanted.map(({ assigned: { name, revision } }) => `${name} ${revision}`).join('\n');
+    const content = wanted
+      .map(({ assigned: { name, revision, schedule } }) => `${name} ${revision} ${slotsOf(schedule)}`)
+      .join('\n');
     if (content === known.content) return;
     const number = known.number + 1;
     const members = new Set(wanted);

@@ -1,4 +1,6 @@
 import type { Outcome } from '#checks/index.ts';
+import type { AssignedTarget } from '#protocol/watching.ts';
+import type { Schedule } from '#schedule/schedule.ts';
 import type { Recurring } from '#schedule/wheel.ts';
 import type { Assignable, WatchedTarget } from './assignments.ts';
 import type { Awaiting } from './lookouts.ts';
@@ -20,8 +22,12 @@ export interface Watched {
 
 /** Everything about a target that is watched. */
 export interface Place extends Recurring, Assignable, Awaiting {
+  schedule: Schedule;
+  assigned: AssignedTarget;
   readonly target: WatchedTarget;
   readonly rounds: TargetRounds;
+  /** How often it is due in a second. */
+  readonly rate: number;
   /** Since when it is watched in this way. */
   readonly since: number;
   /** The nodes that are asked for each check. */

@@ -65,6 +65,8 @@ export interface TargetRounds {
   readonly awaited: number;
   /** Every round up to this moment is over, whatever comes. */
   letGo(moment: number): void;
+  /** From now on it is due by this schedule. */
+  follow(schedule: Schedule): void;
   /** The wall clock was set back: what is due from now on has not been. */
   reset(now: number): void;
   /**
@@ -88,7 +90,7 @@ export function collectRounds(options: RoundsOptions, over: number): TargetRound
 class Rounds implements TargetRounds {
   readonly name: string;
   readonly #options: RoundsOptions;
-  readonly #next: NextDue;
+  #next: NextDue;
   readonly #attendance: Attendance;
   readonly #open = new Map<number, Map<string, NodeOutcome>>();
   #voters: readonly NodeInfo[] = [];
@@ -168,6 +170,11 @@ class Rounds implements TargetRounds {
     if (moment <= this.#overUntil) return;
     this.#overUntil = moment;
     this.#awaited = this.#dueAfter(moment);
+  }
+
+  follow(schedule: Schedule): void {
+    this.#next = createNextDue(schedule, this.name);
+    this.#awaited = this.#dueAfter(this.#overUntil);
   }
 
   reset(now: number): void {

@@ -1,6 +1,7 @@
 import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Sighting } from '#protocol/watching.ts';
+import { rateOf } from '#schedule/slots.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
@@ -12,6 +13,7 @@ import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
+import { createSharedSlots } from './shared-slots.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 
 export interface WatchingOptions extends LateOptions {
@@ -64,6 +66,7 @@ export class Watching implements Disposable {
   /** What nodes told before anything was watched. */
   #early: (() => void)[] | null = [];
   #ticking: Disposable | null = null;
+  readonly #shareSlots = createSharedSlots();
   #lookedAt: { now: number; elapsed: number };
 
   constructor(options: WatchingOptions) {
@@ -105,6 +108,7 @@ export class Watching implements Disposable {
       target,
       assigned,
       rounds,
+      rate: rateOf(schedule, name, clock.now()),
       since: clock.now(),
       assignedBy: new Map(),
       asked: [],
@@ -203,6 +207,10 @@ export class Watching implements Disposable {
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
     const now = this.#options.clock.now();
+    for (const place of this.#shareSlots(this.#places.values(), now)) {
+      this.#lookouts.add(place, place.rounds.awaited);
+      if (this.#wheel.has(place.name)) this.#wheel.add(place);
+    }
     const wanted = new Map(
       statuses.filter(({ keepsTime }) => keepsTime === true).map(({ info }) => [info.name, [] as Place[]]),
     );

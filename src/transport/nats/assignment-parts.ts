@@ -29,7 +29,9 @@ export function partsOf(assignment: Assignment, base: Assignment | null): readon
 }
 
 function isSame(one: AssignedTarget | undefined, other: AssignedTarget): boolean {
-  return one?.revision === other.revision && one.policy === other.policy;
+  if (one?.revision !== other.revision || one.policy !== other.policy) return false;
+  const [slots, others] = [one.schedule.slots, other.schedule.slots];
+  return slots?.ms === others?.ms && slots?.since === others?.since;
 }
 
 /** As many targets together as a message holds; one empty part where there are none. */

@@ -54,6 +54,25 @@ function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), t
   return { watched, batches, sightings, busy, commands, setAhead };
 }
 
+test('a check that runs goes on when only its slots are others, and nothing of it is news', async () => {
+  const clock = new FakeClock();
+  const { watched, sightings, batches } = watch(clock, undefined, 5_000);
+  const slotted = (ms: number) => [
+    target('shop', { schedule: { kind: 'every', everyMs: minute, slots: { ms, since: 0, beforeMs: ms } } }),
+  ];
+  watched.assign(slotted(1_000));
+  await clock.advance(minute);
+  await clock.advance(3_000);
+  const before = sightings().length;
+  watched.assign(slotted(10));
+  await clock.advance(10 * minute - 3_000);
+  expect(sightings().length - before).toBeGreaterThanOrEqual(9);
+  const dues = sightings().map(({ dueAt }) => Math.round(dueAt / 1_000));
+  expect(dues.slice(1).every((due, index) => Math.abs(due - (dues[index] ?? 0) - 60) <= 1)).toBe(true);
+  // Each waited for company.
+  for (const { at, sightings: seen } of batches) for (const { startedAt } of seen) expect(at - startedAt).toBe(6_000);
+});
+
 test('what is as it was waits up to a second for company; what is new or bad goes at once with all that waits', async () => {
   const clock = new FakeClock();
   const downs = new Set<string>();

@@ -2,6 +2,7 @@ import { assert, constantFrom, integer, oneof, property, string } from 'fast-che
 import { expect, test } from 'vitest';
 import { type Due, dueTimes } from '#schedule/due-times.ts';
 import { createNextDue, type Schedule } from '#schedule/schedule.ts';
+import { widthFor } from '#schedule/slots.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const minute = 60_000;
@@ -65,6 +66,56 @@ test('due times follow each other without gap or repeat, whatever the schedule',
     }),
     { numRuns: 200 },
   );
+});
+
+test('with other slots from some moment on no tick is left out, and none comes twice', () => {
+  const schedules = oneof(
+    integer({ min: 1_000, max: 600_000 }).map((everyMs): Schedule => ({ kind: 'every', everyMs })),
+    constantFrom('* * * * *', '*/10 * * * * *').map((pattern) => cron(pattern)),
+  );
+  const start = at('2026-01-01T00:00:00Z');
+  const width = constantFrom(10, 20, 50, 100, 200, 500, 1_000);
+  assert(
+    property(
+      schedules,
+      string(),
+      width,
+      width,
+      integer({ min: 0, max: 20 }),
+      (schedule, target, beforeMs, ms, index) => {
+        const plain = duesOf({ ...schedule, slots: { ms: 1, since: 0, beforeMs: 1 } }, target, start);
+        const since = plain[index] ?? start;
+        const next = createNextDue({ ...schedule, slots: { ms, since, beforeMs } }, target);
+        let last = (plain[0] ?? start) - 1_000;
+        for (const moment of plain) {
+          const due = next(last) ?? Number.NaN;
+          expect(due).toBeLessThanOrEqual(moment);
+          expect(due).toBeGreaterThan(moment - (moment <= since ? beforeMs : ms));
+          last = due;
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+function duesOf(schedule: Schedule, target: string, from: number): readonly number[] {
+  const next = createNextDue(schedule, target);
+  const dues: number[] = [];
+  for (let due = next(from); due !== null && dues.length < 20; due = next(due)) dues.push(due);
+  return dues;
+}
+
+test.each([
+  [1, 1_000],
+  [6, 1_000],
+  [12, 500],
+  [50, 100],
+  [60, 100],
+  [500, 10],
+  [16_700, 10],
+])('%d due times a second lie in slots of %d ms', (perSecond, ms) => {
+  expect(widthFor(perSecond)).toBe(ms);
 });
 
 test('a cron tick moves by less than a minute, and a daily one keeps its hour over the change to summer time', () => {

@@ -54,6 +54,30 @@ test('due times lie in slots of a tenth of a second', async () => {
   expect(started.every(({ dueAt }) => dueAt % 100 === 0)).toBe(true);
 });
 
+test('where schedules are exchanged for the same in other slots, no tick is left out and none comes twice', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const { wheel, started, skipped } = turn(clock);
+  const names = Array.from({ length: 50 }, (_, index) => `t${index}`);
+  const slots = { ms: 1_000, since: 0, beforeMs: 1_000 };
+  for (const name of names) wheel.add({ name, schedule: { ...every(10_000), slots } });
+  // Some are in the midst of being started then.
+  await clock.advance(23_000);
+  const others = { ms: 50, since: clock.now() + 12_000, beforeMs: 1_000 };
+  for (let times = 0; times < 3; times += 1) {
+    for (const name of names) wheel.add({ name, schedule: { ...every(10_000), slots: others } });
+    await clock.advance(1);
+  }
+  await clock.advance(37_000 - 3);
+  for (const name of names) {
+    const ticks = started.filter((one) => one.name === name).map(({ dueAt }) => Math.round(dueAt / 1_000));
+    const gaps = ticks.slice(1).map((tick, index) => Math.round((tick - (ticks[index] ?? 0)) / 10));
+    expect(gaps.length, name).toBeGreaterThanOrEqual(4);
+    expect(new Set(gaps), name).toEqual(new Set([1]));
+  }
+  expect(started.some(({ dueAt }) => dueAt % 1_000 !== 0)).toBe(true);
+  expect(skipped.size).toBe(0);
+});
+
 test('starts at most eight in one go, and the others as soon as those had their turn', async () => {
   const clock = new FakeClock('2026-01-01T00:00:00Z');
   const { wheel, started } = turn(clock);
@@ -64,6 +88,17 @@ test('starts at most eight in one go, and the others as soon as those had their 
   expect(started).toHaveLength(300);
   expect(Math.max(...atOnce.values())).toBe(8);
   expect(Math.max(...started.map(({ at, dueAt }) => at - dueAt))).toBeLessThan(20);
+});
+
+test('starts more in one go where it is behind', async () => {
+  const clock = new FakeClock('2026-01-01T00:00:00Z');
+  const { wheel, started } = turn(clock);
+  // Eight in each millisecond are 8,000 a second; of 10,000 each is started.
+  for (let index = 0; index < 10_000; index += 1) wheel.add({ name: `t${index}`, schedule: every(1_000) });
+  await clock.advance(3_000);
+  const perSecond = started.filter(({ at }) => at > clock.now() - 1_000);
+  expect(perSecond.length).toBeGreaterThan(9_900);
+  expect(Math.max(...perSecond.map(({ at, dueAt }) => at - dueAt))).toBeLessThan(150);
 });
 
 test('a machine that slept counts what it missed and makes up for none of it', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { CheckSpec, type NodeSelection } from '#checks/index.ts';
 import type { Assignment, Sighting } from '#protocol/watching.ts';
+import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, NodeStatus, Transport } from '#service/ports.ts';
 import type { CollectedRound } from '#service/rounds.ts';
 import { createRuns } from '#service/runs.ts';
@@ -95,6 +96,36 @@ test('many targets are one assignment for each node, and one that does not chang
   await clock.advance(5_000);
   expect(assignments).toHaveLength(3);
   expect(targetsOf('us1')).toContain('more');
+  watching[Symbol.dispose]();
+});
+
+test('where many targets come, due times become finer a while later, for all alike, and no round is lost', async () => {
+  const { clock, assignments, watch, see, watching } = hub('de1');
+  const slots = () =>
+    new Set(assignments.at(-1)?.assignment.targets.map(({ schedule }) => JSON.stringify(schedule.slots)));
+  const { rounds } = watch('first', all, 10_000);
+  await clock.advance(1_000);
+  const wide = { ms: 1_000, since: 0, beforeMs: 1_000 };
+  expect(slots()).toEqual(new Set([JSON.stringify(wide)]));
+  for (let index = 0; index < 700; index += 1) watch(`t${index}`, all, 10_000);
+  await clock.advance(1_000);
+  const since = clock.now() - 1_000 + 30_000;
+  expect(slots()).toEqual(new Set([JSON.stringify({ ms: 50, since, beforeMs: 1_000 })]));
+  const sent = assignments.length;
+  const mine = assignments.at(-1)?.assignment.targets.find(({ name }) => name === 'first');
+  if (mine === undefined) throw new Error('it is not watched');
+  const next = createNextDue(mine.schedule, 'first');
+  const dues: number[] = [];
+  for (let due = next(clock.now()); due !== null && dues.length < 10; due = next(due)) dues.push(due);
+  for (const due of dues) {
+    await clock.advance(due - clock.now());
+    see('de1', 'first', due);
+    await clock.advance(1);
+  }
+  expect(rounds.map(({ dueAt }) => dueAt)).toEqual(dues);
+  expect(rounds.every(({ votes }) => votes[0]?.outcome.status === 'up')).toBe(true);
+  expect(dues.some((due) => due % 1_000 !== 0)).toBe(true);
+  expect(assignments).toHaveLength(sent);
   watching[Symbol.dispose]();
 });
 

@@ -322,7 +322,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
   expect(channel.subjects).toEqual([]);
   for (const node of whole.nodes.values()) node.isLinked = true;
   await whole.arrive();
-  expect(channel.subjects).toEqual(['[RESOLVED] own backlog: was not judged 2026-01-01 00:05 to 00:14 UTC']);
+  expect(channel.subjects).toEqual(['[RESOLVED] own backlog: was not judged 2026-01-01 00:05 to 00:15 UTC']);
   const { headline, remarks, facts } = channel.attempts[0]?.message.content ?? {};
   expect({ headline, remarks, facts }).toMatchInlineSnapshot(`
     {
@@ -333,7 +333,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
         ],
         [
           "Not judged",
-          "2026-01-01 00:05:00 UTC to 2026-01-01 00:14:52 UTC (9m 52s)",
+          "2026-01-01 00:05:00 UTC to 2026-01-01 00:15:00 UTC (10m)",
         ],
         [
           "Cause",
@@ -348,7 +348,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
           "warning",
         ],
       ],
-      "headline": "own backlog was not judged 2026-01-01 00:05 to 00:14 UTC and is judged again",
+      "headline": "own backlog was not judged 2026-01-01 00:05 to 00:15 UTC and is judged again",
       "remarks": [
         "This is told late, for the monitor was away when it happened.",
         "It was over before this mail was sent.",
@@ -356,7 +356,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
     }
   `);
   const [incident] = store.incidents.values();
-  expect(incident?.startedAt).toBeGreaterThan(goneAt);
+  expect(incident?.startedAt).toBeGreaterThanOrEqual(goneAt);
   expect(incident?.startedAt).toBeLessThanOrEqual(goneAt + minute);
   expect(incident?.endedAt).toBeLessThanOrEqual(goneAt + 10 * minute);
   expect(incident?.cause).toBe('what was seen of 4 targets came too late to be judged');

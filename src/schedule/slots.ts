@@ -1,0 +1,26 @@
+import { createNextDue, type Schedule, type Slots } from './schedule.ts';
+
+// Ten a second have half a second, five hundred ten milliseconds.
+const widths = [1_000, 500, 200, 100, 50, 20, 10] as const;
+// A node starts eight in one go, and by chance there are more in one slot than in another.
+const wantedInSlot = 6;
+
+/** How wide slots are best, in milliseconds, where so many due times come in a second: several of them share one, and no burst comes of it. */
+export function widthFor(perSecond: number): number {
+  return widths.find((ms) => (perSecond * ms) / 1_000 <= wantedInSlot) ?? widths[widths.length - 1] ?? 10;
+}
+
+/** How many due times a second has, on the average. */
+export function rateOf(schedule: Schedule, target: string, now: number): number {
+  if (schedule.kind === 'every') return 1_000 / schedule.everyMs;
+  const next = createNextDue(schedule, target);
+  const first = next(now);
+  const second = first === null ? null : next(first);
+  return first === null || second === null ? 0 : 1_000 / (second - first);
+}
+
+/** What widths follow each other: everybody who keeps the time has to hear of another one before it holds. */
+export function nextSlots(current: Slots | null, ms: number, from: number): Slots {
+  if (current === null) return { ms, since: 0, beforeMs: ms };
+  return current.ms === ms ? current : { ms, since: from, beforeMs: current.ms };
+}
