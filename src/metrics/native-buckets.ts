@@ -40,8 +40,9 @@ export class NativeBuckets {
       this.#counts[place] = (this.#counts[place] ?? 0) + 1;
       return;
     }
-    this.#indexes.splice(place, 0, index);
-    this.#counts.splice(place, 0, 1);
+    // Seldom, and lists that grow in place would take room for sixteen more.
+    this.#indexes = this.#indexes.toSpliced(place, 0, index);
+    this.#counts = this.#counts.toSpliced(place, 0, 1);
     if (this.#indexes.length > most) this.#coarsen();
   }
 

@@ -57,7 +57,10 @@ export function carryOver(
   const changedIncidents = new Map(announced.map(({ incident }) => [incident.id, incident]));
   const open = kept.map((incident) => [incident.id, changedIncidents.get(incident.id) ?? incident] as const);
   return {
-    memory: { states: new Map(states.map(([rule, , after]) => [rule, after])), openIncidents: new Map(open) },
+    memory: {
+      states: mapOf(states.map(([rule, , after]) => [rule, after])),
+      openIncidents: mapOf(open),
+    },
     record:
       changed.length + incidents.length === 0
         ? null
@@ -71,6 +74,11 @@ export function carryOver(
           },
   };
 }
+
+// Of most targets there is nothing: they share one map.
+const nothing: ReadonlyMap<string, never> = new Map<string, never>();
+const mapOf = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> =>
+  entries.length === 0 ? nothing : new Map(entries);
 
 /**
  * The states of a target's rules, where an open incident that no state knows of is that of its rule: the newest, if there are

@@ -71,7 +71,8 @@ interface Entry {
   dueAt: number | null;
   votes: readonly Vote[];
   recent: (number | null)[];
-  spreads: Map<string, SpreadRing>;
+  /** By node; null where none has told any. */
+  spreads: Map<string, SpreadRing> | null;
   version: number;
 }
 
@@ -120,7 +121,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       votes,
       recent,
       dueAt,
-      spreads: spreads.size === 0 ? noSpreads : listed(spreads, votes),
+      spreads: spreads === null ? noSpreads : listed(spreads, votes),
       status: isStale ? 'unknown' : status,
       since: isStale ? heldUntil : downSince(status, since, incidents),
     };
@@ -197,7 +198,7 @@ function entryOf(entries: Map<string, Entry>, name: string): Entry {
     dueAt: null,
     votes: [],
     recent: [],
-    spreads: new Map(),
+    spreads: null,
     version: 0,
   };
   entries.set(name, entry);
@@ -206,10 +207,11 @@ function entryOf(entries: Map<string, Entry>, name: string): Entry {
 
 const noSpreads: LiveTarget['spreads'] = new Map();
 
-function keepSpreads({ spreads }: Entry, dueAt: number, votes: readonly Vote[]): void {
+function keepSpreads(entry: Entry, dueAt: number, votes: readonly Vote[]): void {
   for (const { node, outcome } of votes) {
     const spread = spreadOf(outcome, dueAt);
     if (spread === null) continue;
+    const spreads = (entry.spreads ??= new Map<string, SpreadRing>());
     let ring = spreads.get(node.name);
     if (ring === undefined) spreads.set(node.name, (ring = new SpreadRing(roundsKept)));
     ring.add(spread);
