@@ -1,4 +1,5 @@
 import { type Clock, type Deadline, DeadlineError } from './clock.ts';
+import { type Place, Sequence } from './sequence.ts';
 
 /** Deadlines for what others have to answer in time. */
 export interface Deadlines {
@@ -70,8 +71,9 @@ class Line {
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #onEmpty: () => void;
-  readonly #begun = new Set<SharedDeadline>();
-  readonly #running = new Set<SharedDeadline>();
+  readonly #running = new Sequence<SharedDeadline>();
+  /** Those whose time is over. */
+  readonly #over = new Sequence<SharedDeadline>();
   #timer: Disposable | null = null;
 
   constructor(clock: Clock, ms: number, onEmpty: () => void) {
@@ -81,20 +83,18 @@ class Line {
   }
 
   begin(): SharedDeadline {
-    const one = new SharedDeadline(this, this.#clock.elapsed() + this.#ms);
-    this.#begun.add(one);
-    this.#running.add(one);
+    const one = new SharedDeadline(this.#clock.elapsed() + this.#ms, () => this.#end());
+    one.place = this.#running.add(one);
     this.#timer ??= this.#clock.after(this.#ms, () => this.#look());
     return one;
   }
 
   abort(reason: unknown): void {
-    for (const one of this.#begun) one.abort(reason);
+    for (const one of [...this.#running.items(), ...this.#over.items()]) one.abort(reason);
   }
 
-  end(one: SharedDeadline): void {
-    this.#running.delete(one);
-    if (!this.#begun.delete(one) || this.#begun.size > 0) return;
+  #end(): void {
+    if (this.#running.size + this.#over.size > 0) return;
     this.#timer?.[Symbol.dispose]();
     this.#timer = null;
     this.#onEmpty();
@@ -103,12 +103,13 @@ class Line {
   #look(): void {
     this.#timer = null;
     const now = this.#clock.elapsed();
-    for (const one of this.#running) {
+    for (let one = this.#running.first; one !== null; one = this.#running.first) {
       if (one.until > now) {
         this.#timer = this.#clock.after(one.until - now, () => this.#look());
         return;
       }
-      this.#running.delete(one);
+      this.#running.shift();
+      one.place = this.#over.add(one);
       one.isOver(now - one.until, this.#clock, this.#ms);
     }
   }
@@ -116,14 +117,16 @@ class Line {
 
 class SharedDeadline implements Deadline {
   readonly until: number;
-  readonly #line: Line;
+  /** Where it stands among the others; null once it is disposed. */
+  place: Place | null = null;
+  readonly #onEnd: () => void;
   readonly #controller = new AbortController();
   #grace: Disposable | null = null;
   #own: DeadlineError | null = null;
 
-  constructor(line: Line, until: number) {
-    this.#line = line;
+  constructor(until: number, onEnd: () => void) {
     this.until = until;
+    this.#onEnd = onEnd;
   }
 
   get signal(): AbortSignal {
@@ -145,7 +148,10 @@ class SharedDeadline implements Deadline {
   }
 
   [Symbol.dispose](): void {
+    if (this.place === null) return;
     this.#grace?.[Symbol.dispose]();
-    this.#line.end(this);
+    this.place.leave();
+    this.place = null;
+    this.#onEnd();
   }
 }

@@ -2,36 +2,33 @@ import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
 import { isLoopback, networkOf } from '#kernel/network.ts';
+import { Sequence } from '#kernel/sequence.ts';
 
 /** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
 export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): Disposable {
   // The idle timeout of a socket starts again with every byte, so a reader of one byte a second would stay for hours. Those that
   // wait stand in the order of their limits, so one timer does for all.
-  const waiting = new Map<ServerResponse, number>();
+  const waiting = new Sequence<{ readonly response: ServerResponse; readonly until: number }>();
   let timer: Disposable | null = null;
 
   function cut(): void {
     timer = null;
     const now = clock.elapsed();
-    for (const [response, until] of waiting) {
-      if (until > now) {
-        timer = clock.after(until - now, cut);
+    for (let one = waiting.first; one !== null; one = waiting.first) {
+      if (one.until > now) {
+        timer = clock.after(one.until - now, cut);
         return;
       }
-      waiting.delete(response);
-      response.socket?.destroy();
+      waiting.shift();
+      one.response.socket?.destroy();
     }
   }
 
-  // "close" comes once; `once` would wrap the listener anew for each request.
-  function forget(this: ServerResponse): void {
-    waiting.delete(this);
-  }
-
   server.prependListener('request', (_, response) => {
-    waiting.set(response, clock.elapsed() + answerMs);
+    const place = waiting.add({ response, until: clock.elapsed() + answerMs });
     timer ??= clock.after(answerMs, cut);
-    response.on('close', forget);
+    // It comes once, and `once` would wrap the listener anew for each request.
+    response.on('close', () => place.leave());
   });
   return { [Symbol.dispose]: () => timer?.[Symbol.dispose]() };
 }
