@@ -37,6 +37,14 @@ export class Sequence<Item> {
     return this.#size;
   }
 
+  /** The first that `isIt`, or null. */
+  find(isIt: (item: Item) => boolean): Item | null {
+    for (let link = this.#first; link !== null; link = link.after) {
+      if (link.item !== null && isIt(link.item)) return link.item;
+    }
+    return null;
+  }
+
   /** All of them as they stand now. */
   items(): readonly Item[] {
     const items: Item[] = [];

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
 import { isLoopback, networkOf } from '#kernel/network.ts';
-import { Sequence } from '#kernel/sequence.ts';
+import { type Place, Sequence } from '#kernel/sequence.ts';
 
 /** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
 export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): Disposable {
@@ -69,50 +69,64 @@ export function createAdmission<One extends Connection>(
   isExempt: (address: string) => boolean = () => false,
 ): Admission<One> {
   // In the order in which they became quiet. Node's own closeIdleConnections leaves those that never sent a request.
-  const quiet = new Set<One>();
-  const networks = new Map<One, string>();
+  const quiet = new Sequence<One>();
+  const admitted = new Map<One, { readonly network: string | null; quiet: Place | null }>();
   const counts = new Map<string, number>();
+  let others = 0;
 
   function forget(connection: One): void {
-    quiet.delete(connection);
-    const network = networks.get(connection);
-    if (network === undefined) return;
-    networks.delete(connection);
-    const left = (counts.get(network) ?? 1) - 1;
-    if (left === 0) counts.delete(network);
-    else counts.set(network, left);
+    const known = admitted.get(connection);
+    if (known === undefined) return;
+    known.quiet?.leave();
+    admitted.delete(connection);
+    if (known.network === null) return;
+    others -= 1;
+    const left = (counts.get(known.network) ?? 1) - 1;
+    if (left === 0) counts.delete(known.network);
+    else counts.set(known.network, left);
   }
 
   function cutLongestQuiet(isIt: (network: string) => boolean): boolean {
-    for (const connection of quiet) {
-      const network = networks.get(connection);
-      if (network === undefined || !isIt(network)) continue;
-      forget(connection);
-      connection.destroy();
-      return true;
-    }
-    return false;
+    const found = quiet.find((connection) => {
+      const network = admitted.get(connection)?.network ?? null;
+      return network !== null && isIt(network);
+    });
+    if (found === null) return false;
+    forget(found);
+    found.destroy();
+    return true;
+  }
+
+  function hasRoom(network: string, address: string): boolean {
+    const isOverOwn = (counts.get(network) ?? 0) >= perClient && !isExempt(address);
+    if (isOverOwn && !cutLongestQuiet((other) => other === network)) return false;
+    return others < connections - keptForLoopback || cutLongestQuiet(() => true);
   }
 
   return {
     admit(connection) {
       const { remoteAddress = '' } = connection;
-      if (!isLoopback(remoteAddress)) {
-        const network = networkOf(remoteAddress);
-        const isOverOwn = (counts.get(network) ?? 0) >= perClient && !isExempt(remoteAddress);
-        if (isOverOwn && !cutLongestQuiet((other) => other === network)) return false;
-        if (networks.size >= connections - keptForLoopback && !cutLongestQuiet(() => true)) return false;
-        networks.set(connection, network);
+      const network = isLoopback(remoteAddress) ? null : networkOf(remoteAddress);
+      if (network !== null) {
+        if (!hasRoom(network, remoteAddress)) return false;
+        others += 1;
         counts.set(network, (counts.get(network) ?? 0) + 1);
       }
-      quiet.add(connection);
+      admitted.set(connection, { network, quiet: quiet.add(connection) });
       return true;
     },
-    busy: (connection) => void quiet.delete(connection),
-    quiet: (connection) => void quiet.add(connection),
+    busy(connection) {
+      const known = admitted.get(connection);
+      known?.quiet?.leave();
+      if (known !== undefined) known.quiet = null;
+    },
+    quiet(connection) {
+      const known = admitted.get(connection);
+      if (known !== undefined) known.quiet ??= quiet.add(connection);
+    },
     closed: forget,
     cutQuiet() {
-      for (const connection of quiet) connection.destroy();
+      for (const connection of quiet.items()) connection.destroy();
     },
   };
 }

@@ -27,6 +27,7 @@ test('items stand in the order in which they came, whoever leaves between them a
         }
         expect(sequence.items()).toEqual(expected);
         expect(sequence.first).toBe(expected[0] ?? null);
+        expect(sequence.find((item) => item % 2 === 1)).toBe(expected.find((item) => item % 2 === 1) ?? null);
         expect(sequence.size).toBe(expected.length);
       }
     }),
