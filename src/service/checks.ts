@@ -78,8 +78,8 @@ const recentOutcomes = 20_000;
 
 export function createChecks(options: ChecksOptions): Checks {
   const { runs, store, clock, random, log, openLimit = defaultOpenLimit } = options;
-  const open = new Map<string, CheckRun>();
   const recent = createRecent(recentOutcomes);
+  let open = 0;
   const closing = new AbortController();
   const nextId = createIds(random);
   const allEnded = Promise.withResolvers<void>();
@@ -100,13 +100,12 @@ export function createChecks(options: ChecksOptions): Checks {
       const reason = faultOf(error, closing.signal);
       for (const { node, outcome } of run.results) if (outcome === null) record(node, failed(reason));
     }
-    recent.add(run);
-    end(run.id);
+    end();
   }
 
-  function end(id: string): void {
-    open.delete(id);
-    if (closing.signal.aborted && open.size === 0) allEnded.resolve();
+  function end(): void {
+    open -= 1;
+    if (closing.signal.aborted && open === 0) allEnded.resolve();
   }
 
   return {
@@ -115,15 +114,17 @@ export function createChecks(options: ChecksOptions): Checks {
     async start(request) {
       const { nodes, shown: spec = request.spec } = request;
       if (closing.signal.aborted) throw new WatchpostError('service_busy', 'the service is stopping');
-      if (open.size >= openLimit) throw new WatchpostError('service_busy', `${openLimit} checks are running already`);
+      if (open >= openLimit) throw new WatchpostError('service_busy', `${openLimit} checks are running already`);
       const id = nextId();
       const results = nodes.map((node) => ({ node, outcome: null }));
       const run = new CheckRun({ id, createdAt: clock.now(), spec, results });
-      open.set(id, run);
+      open += 1;
+      recent.add(run);
       try {
         await store.addRun({ id, createdAt: run.createdAt, spec, nodes });
       } catch (error) {
-        end(id);
+        recent.remove(id);
+        end();
         throw error;
       }
       void work(run, request);
@@ -132,7 +133,7 @@ export function createChecks(options: ChecksOptions): Checks {
 
     find(id) {
       if (!runIdPattern.test(id)) return null;
-      const known = open.get(id) ?? recent.find(id);
+      const known = recent.find(id);
       if (known !== null) return known;
       const stored = store.findRun(id);
       if (stored === null) return null;
@@ -142,12 +143,12 @@ export function createChecks(options: ChecksOptions): Checks {
     },
 
     get open() {
-      return open.size;
+      return open;
     },
 
     async close() {
       closing.abort(new Error('the service is stopping'));
-      if (open.size > 0) await allEnded.promise;
+      if (open > 0) await allEnded.promise;
     },
   };
 }
@@ -158,8 +159,9 @@ function faultOf(error: unknown, closing: AbortSignal): Failure {
 }
 
 /**
- * Finished runs, those that were asked for last: between half of `limit` and all of it in outcomes, as a run with many nodes takes the
- * room of many. What is found among the older half is young again, so finding costs no more than looking.
+ * Runs that wait for outcomes, and of the others those that were asked for last: between half of `limit` and all of it in outcomes, as
+ * a run with many nodes takes the room of many. What is found among the older half is young again, so finding costs no more than
+ * looking.
  */
 export function createRecent(limit: number) {
   let young = new Map<string, CheckRun>();
@@ -170,9 +172,12 @@ export function createRecent(limit: number) {
     young.set(run.id, run);
     outcomes += run.results.length;
     if (outcomes < limit / 2) return;
+    const dropped = old;
     old = young;
     young = new Map();
     outcomes = 0;
+    // They do not count: however many wait, each is moved once in so many others.
+    for (const one of dropped.values()) if (!one.done) young.set(one.id, one);
   }
 
   return {
@@ -185,6 +190,9 @@ export function createRecent(limit: number) {
       old.delete(id);
       add(older);
       return older;
+    },
+    remove(id: string): void {
+      if (!young.delete(id)) old.delete(id);
     },
   };
 }

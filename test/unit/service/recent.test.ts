@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CheckSpec } from '#checks/index.ts';
+import { CheckSpec, type Outcome } from '#checks/index.ts';
 import { CheckRun } from '#service/check-run.ts';
 import { createRecent } from '#service/checks.ts';
-import { nodeInfo } from '../../support/votes.ts';
+import { nodeInfo, up } from '../../support/votes.ts';
 
 const spec = CheckSpec.parse({ type: 'tcp', host: '192.0.2.1:80' });
 
-function runOf(id: string, nodes: number): CheckRun {
-  const results = Array.from({ length: nodes }, (_, index) => ({ node: nodeInfo(`de${index + 1}`), outcome: null }));
+function runOf(id: string, nodes: number, outcome: Outcome | null = up(0.001)): CheckRun {
+  const results = Array.from({ length: nodes }, (_, index) => ({ node: nodeInfo(`de${index + 1}`), outcome }));
   return new CheckRun({ id, createdAt: 0, spec, results });
 }
 
@@ -43,4 +43,24 @@ test('the newest runs are kept, up to half of the limit in outcomes at the least
       }
     }),
   );
+});
+
+test('what waits for outcomes stays, however many come after it, and may go once it has them', () => {
+  const recent = createRecent(20);
+  const waiting = runOf('waiting', 1, null);
+  recent.add(waiting);
+  for (let index = 0; index < 200; index += 1) recent.add(runOf(`first ${index}`, 1, index % 2 === 0 ? null : up(1)));
+  expect(recent.find('waiting')).toBe(waiting);
+  waiting.record(nodeInfo('de1'), up(0.001));
+  for (let index = 0; index < 200; index += 1) recent.add(runOf(`later ${index}`, 1));
+  expect(recent.find('waiting')).toBeNull();
+});
+
+test('what is removed is not found, whichever half it is in', () => {
+  const recent = createRecent(20);
+  recent.add(runOf('old', 1));
+  for (let index = 0; index < 10; index += 1) recent.add(runOf(String(index), 1));
+  recent.add(runOf('young', 1));
+  for (const id of ['old', 'young']) recent.remove(id);
+  expect([recent.find('old'), recent.find('young')]).toEqual([null, null]);
 });
