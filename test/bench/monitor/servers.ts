@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { capture } from './capture.ts';
 import { answerQuestions } from '../tools/processes.ts';
 
 // The targets, in a process of their own, which write down when each of them was connected to.
@@ -9,29 +10,38 @@ export interface Arrivals {
   readonly ports: { readonly http: number; readonly tcp: number };
   /** Wall time in milliseconds with a fraction, by address, since the last question. */
   readonly at: Readonly<Record<string, readonly number[]>>;
+  /** Whether the times are those of the first packet, by the kernel, or those at which the target came to it. */
+  readonly isCaptured: boolean;
 }
 
 let arrivals: Record<string, number[]> = {};
+let isCaptured = false;
 
-function note(socket: Socket): void {
-  const { localAddress = '' } = socket;
-  (arrivals[localAddress] ??= []).push(performance.timeOrigin + performance.now());
+function note(address: string, atMs: number): void {
+  (arrivals[address] ??= []).push(atMs);
+}
+
+// An own clock also shows how late this process comes to what it is told.
+function noteAccepted({ localAddress = '' }: Socket): void {
+  if (!isCaptured) note(localAddress, performance.timeOrigin + performance.now());
 }
 
 const tcp = createServer((socket) => {
-  note(socket);
+  noteAccepted(socket);
   socket.on('error', () => {});
   socket.resume();
 }).listen(0, '0.0.0.0', 4_096);
 const http = createHttpServer((_, response) => {
   response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 3 }).end('ok\n');
 }).listen(0, '0.0.0.0', 4_096);
-http.on('connection', note);
+http.on('connection', noteAccepted);
 await Promise.all([once(tcp, 'listening'), once(http, 'listening')]);
 
 const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+const ports = { http: portOf(http), tcp: portOf(tcp) };
+isCaptured = await capture(Object.values(ports), note);
 answerQuestions(async (): Promise<Arrivals> => {
   const at = arrivals;
   arrivals = {};
-  return { ports: { http: portOf(http), tcp: portOf(tcp) }, at };
+  return { ports, at, isCaptured };
 });

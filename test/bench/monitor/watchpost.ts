@@ -21,7 +21,8 @@ export async function measureWatchpost(
   servers: Helper<object, Arrivals>,
 ): Promise<Result> {
   const intervalMs = intervalMsOf[kind];
-  const { ports } = await servers.ask({});
+  const { ports, isCaptured } = await servers.ask({});
+  console.log(`  arrivals are timed by ${isCaptured ? 'the kernel, at their first packet' : 'the target’s own clock'}`);
   await using program = await createProgram({ environment: askableHeap });
   const running = await program.start(configuration(targets, ports, intervalMs));
   const pid = running.process.pid ?? 0;
