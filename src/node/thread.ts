@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#kernel/clock.ts';
+import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from './agent.ts';
 import type { AgentOptions, FromNode, ToNode } from './ports.ts';
@@ -17,12 +18,15 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   const say = (message: FromNode) => port.postMessage(message);
   const busy = options.busy === undefined ? null : new Uint8Array(options.busy);
   let aheadMs = 0;
+  let checking = 0;
   const watching = watchTargets({
     agent,
     clock: systemClock,
+    startClock: createPunctualClock({ clock: systemClock, isIdle: () => checking === 0 && running.size === 0 }),
     aheadMs: () => aheadMs,
     send: (sightings) => say({ kind: 'seen', sightings }),
     onBusy(place, isBusy) {
+      checking += isBusy ? 1 : -1;
       if (busy !== null) busy[place] = isBusy ? 1 : 0;
     },
   });

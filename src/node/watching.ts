@@ -9,6 +9,8 @@ import type { Agent, Command, LocalTarget } from './ports.ts';
 export interface WatchingOptions {
   readonly agent: Pick<Agent, 'run'>;
   readonly clock: Clock;
+  /** What checks are begun by; default: `clock`. */
+  readonly startClock?: Clock;
   /** How far this machine's clock is ahead of the hub's, in milliseconds. */
   readonly aheadMs: () => number;
   /** Takes what was seen, in the order in which checks ended. */
@@ -48,12 +50,13 @@ const companyLimit = 256;
  * 2. what was seen goes to the hub at once where it is bad or other than the last time, with all that waits;
  * 3. anything else waits for company, up to a second.
  */
-export function watchTargets({ agent, clock, aheadMs, send, onBusy }: WatchingOptions): Watching {
+export function watchTargets(options: WatchingOptions): Watching {
+  const { agent, clock, startClock = clock, aheadMs, send, onBusy } = options;
   const ending = new AbortController();
   const watched = new Map<string, Watched>();
   let waiting: Sighting[] = [];
   let timer: Disposable | null = null;
-  const wheel = createWheel<Watched>({ clock, aheadMs, start, skipped: () => {} });
+  const wheel = createWheel<Watched>({ clock: startClock, aheadMs, start, skipped: () => {} });
 
   function start(target: Watched, dueAt: number): void {
     if (target.isRunning) return;
