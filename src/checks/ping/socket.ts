@@ -102,8 +102,9 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
 
   function deliver(count: number, listener: EchoListener): void {
     if (count > 0) listener.onTaken();
-    for (const received of buffer.packets.slice(0, Math.max(count, 0))) {
-      if (state.closed) return;
+    for (let slot = 0; slot < count; slot += 1) {
+      const received = buffer.packets[slot];
+      if (received === undefined || state.closed) return;
       if (received.departure !== null) listener.onDeparture(received.departure, received.stampMs ?? Number.NaN);
       else if (received.notice !== null) listener.onNotice(received);
       else if (!withHeader) listener.onMessage(received);
