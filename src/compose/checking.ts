@@ -31,6 +31,8 @@ export interface Checking {
   readonly runs: Runs | null;
   /** The connection to nodes on other machines, or null where there are none. */
   hub(): { readonly servers: readonly string[]; trouble(): string | null } | null;
+  /** Why rounds were left out within the last minute, in words; null where none was. */
+  overload(): string | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
   statuses(): readonly NodeStatus[];
@@ -113,6 +115,7 @@ async function checkHere(
   return {
     runs,
     hub: () => (remote === null || nats === null ? null : { servers: nats.servers, trouble: () => remote.trouble() }),
+    overload: () => watching.overload(),
     stored(run) {
       watching.stored(run);
       remote?.stored(run);
@@ -153,6 +156,7 @@ async function checkThere(service: NonNullable<Config['foreignService']>, enviro
   return {
     runs: null,
     hub: () => null,
+    overload: () => null,
     stored: () => {},
     runner: watchByRuns(client, environment.clock, environment.log),
     nodes: () => client.nodes().map((info) => ({ info, up: true, eventLoopLagSeconds: null })),

@@ -1,13 +1,13 @@
 import type { Checking } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { watchTroubles } from '#monitor/doubt/troubles.ts';
-import { ownDatabase, ownNats } from '#monitor/judge/incident.ts';
+import { ownDatabase, ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface Ourselves {
   readonly store: Pick<Store, 'health'>;
-  readonly checking: Pick<Checking, 'hub'>;
+  readonly checking: Pick<Checking, 'hub' | 'overload'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   readonly clock: Clock;
 }
@@ -16,6 +16,9 @@ export interface Ourselves {
 const ofDatabase = { afterMs: 10_000, overMs: 60_000 };
 // A server that is started anew is back by then.
 const ofNats = { afterMs: 60_000, overMs: 60_000 };
+
+// A burst, as after a stall, is over by then.
+const ofOverload = { afterMs: 60_000, overMs: 300_000 };
 
 /** Has people told where what is our own does not work. */
 export function watchOurselves(database: string, { store, checking, monitor, clock }: Ourselves): Disposable {
@@ -29,6 +32,7 @@ export function watchOurselves(database: string, { store, checking, monitor, clo
         reason: () => checking.hub()?.trouble() ?? null,
         ...ofNats,
       },
+      { name: ownOverload, which: () => 'what nodes see', reason: () => checking.overload(), ...ofOverload },
     ],
     clock,
     wasTold: (name) => monitor.openIncidents().some(({ target }) => target === name),

@@ -100,6 +100,7 @@ export async function openReplaceableChecking(
     statuses: () => current().statuses(),
     notReady: () => current().notReady(),
     hub: () => current().hub(),
+    overload: () => current().overload(),
     stored: (run) => current().stored(run),
     async prepare(next) {
       if (isSame(wanted, partsOf(next))) return () => {};

@@ -37,6 +37,10 @@ export interface Place extends Recurring, Assignable, Awaiting {
   /** Ends what was asked for; null where nothing was. */
   work: AbortController | null;
   isAsking: boolean;
+  /** When it was last seen other than up. */
+  badAt: number;
+  /** How many of its rounds in a row were left out by now. */
+  leftOut: number;
   /** Called when nothing more will be heard. */
   end: (() => void) | null;
 }

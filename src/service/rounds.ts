@@ -67,6 +67,8 @@ export interface TargetRounds {
   letGo(moment: number): void;
   /** From now on it is due by this schedule. */
   follow(schedule: Schedule): void;
+  /** Has the round over that is the next one, and that nobody has voted on, and counts it; false where it is another one. */
+  leaveOut(dueAt: number): boolean;
   /** The wall clock was set back: what is due from now on has not been. */
   reset(now: number): void;
   /**
@@ -175,6 +177,13 @@ class Rounds implements TargetRounds {
   follow(schedule: Schedule): void {
     this.#next = createNextDue(schedule, this.name);
     this.#awaited = this.#dueAfter(this.#overUntil);
+  }
+
+  leaveOut(dueAt: number): boolean {
+    if (dueAt !== this.#awaited || this.#earliestOpen() <= dueAt) return false;
+    this.letGo(dueAt);
+    this.#options.sink.skipped(1);
+    return true;
   }
 
   reset(now: number): void {

@@ -6,8 +6,10 @@ import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
 import { type Absence, type CatchUp, createCatchUp, type Unjudged } from './catch-up.ts';
+import { createInbox, type Inbox, type Told } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
+import { createOverload, type Overload } from './overload.ts';
 import { fingerprintOf, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
@@ -40,7 +42,8 @@ const clockJitterMs = 1_000;
  * 1. each node that keeps the time is assigned its targets, and anew when targets or nodes change; others are asked when a target
  *    is due;
  * 2. what nodes see is collected to rounds, which are over when all who were to vote have, or at their limit;
- * 3. what comes later than that is no vote, and is kept as late; so is what was seen of another revision before this one was watched.
+ * 3. what comes later than that is no vote, and is kept as late; so is what was seen of another revision before this one was watched;
+ * 4. where more comes in than can be judged, rounds of targets that are well are left out: counted, and kept as late.
  */
 export class Watching implements Disposable {
   readonly #options: WatchingOptions;
@@ -49,6 +52,8 @@ export class Watching implements Disposable {
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
   readonly #lookouts = createLookouts<Place>();
+  readonly #overload: Overload;
+  readonly #inbox: Inbox;
   readonly #keepLate: ReturnType<typeof createLateKeeper>;
   readonly #catchUp: CatchUp;
   // What all targets share.
@@ -63,8 +68,6 @@ export class Watching implements Disposable {
   #isDirty = false;
   #isClosed = false;
   #isLeft = false;
-  /** What nodes told before anything was watched. */
-  #early: (() => void)[] | null = [];
   #ticking: Disposable | null = null;
   readonly #shareSlots = createSharedSlots();
   #lookedAt: { now: number; elapsed: number };
@@ -75,6 +78,12 @@ export class Watching implements Disposable {
     this.#assignments = new Assignments(transport);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
+    this.#overload = createOverload(clock, options.log);
+    this.#inbox = createInbox({
+      clock,
+      read: (...part) => this.#read(...part),
+      giveUp: ({ sightings }, from) => this.#overload.giveUp(sightings.slice(from), this.#places),
+    });
     this.#catchUp = createCatchUp({
       absence: null,
       onUnjudged: () => {},
@@ -89,7 +98,7 @@ export class Watching implements Disposable {
     });
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
-      seen: (node, sightings, confirm) => this.#heardSightings(node, sightings, confirm),
+      seen: (node, sightings, confirm) => this.#inbox.add(node, sightings, countDown(sightings.length, confirm)),
     });
   }
 
@@ -114,6 +123,8 @@ export class Watching implements Disposable {
       asked: [],
       stoppedAt: Number.POSITIVE_INFINITY,
       lookAt: Number.POSITIVE_INFINITY,
+      badAt: Number.NEGATIVE_INFINITY,
+      leftOut: 0,
       work: null,
       isAsking: false,
       end: null,
@@ -144,6 +155,9 @@ export class Watching implements Disposable {
     this.#isLeft = true;
   }
 
+  /** Why rounds were left out within the last minute, in words; null where none was. */
+  readonly overload = () => this.#overload.reason();
+
   /** To be called when a round is stored, by its name. */
   stored(round: string): void {
     this.#storedRounds.stored(round);
@@ -152,7 +166,7 @@ export class Watching implements Disposable {
   [Symbol.dispose](): void {
     this.#isClosed = true;
     this.#ticking?.[Symbol.dispose]();
-    this.#wheel[Symbol.dispose]();
+    for (const part of [this.#wheel, this.#inbox]) part[Symbol.dispose]();
     for (const place of this.#places.values()) this.#end(place);
   }
 
@@ -225,10 +239,8 @@ export class Watching implements Disposable {
       else if (place.asked.length === 0) this.#wheel.remove(place.name);
     }
     for (const [node, places] of wanted) this.#assignments.put(node, places);
-    const early = this.#early;
-    this.#early = null;
     // By now it is known who has a vote.
-    early?.forEach((hear) => hear());
+    this.#inbox.open();
   }
 
   #heardWatching(node: string, number: number, since: number): void {
@@ -240,26 +252,29 @@ export class Watching implements Disposable {
     if (this.#lookAtNodes()) this.#change();
   }
 
-  #heardSightings(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void {
-    if (this.#early !== null) return void this.#early.push(() => this.#heardSightings(node, sightings, confirm));
+  #read({ node, sightings, confirm }: Told, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
     if (this.#statuses.get(node)?.online !== true && this.#lookAtNodes()) this.#assign();
     const info = this.#statuses.get(node)?.info;
-    if (info === undefined) return confirm?.();
-    const confirmOne = countDown(sightings.length, confirm);
-    for (const sighting of sightings) this.#take(info, sighting, confirmOne);
-    for (const name of new Set(sightings.map(({ target }) => target))) {
-      const place = this.#places.get(name);
-      if (place !== undefined) this.#judge(place);
+    const places = new Set<Place>();
+    for (let index = from; index < to; index += 1) {
+      const sighting = sightings[index];
+      const place = this.#places.get(sighting?.target ?? '');
+      if (sighting === undefined || info === undefined || place === undefined) confirm?.();
+      else {
+        if (isBehind && !this.#catchUp.isOpen) this.#overload.leaveOut(place, sighting);
+        this.#take(info, place, sighting, confirm);
+        places.add(place);
+      }
     }
+    for (const place of places) this.#judge(place);
   }
 
-  #take(node: NodeStatus['info'], sighting: Sighting, confirm: (() => void) | null): void {
+  #take(node: NodeStatus['info'], place: Place, sighting: Sighting, confirm: (() => void) | null): void {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
-    const place = this.#places.get(target);
-    if (place === undefined) return confirm?.();
     if (place.assigned.revision !== revision)
       return dueAt <= place.since ? void this.#keepLate({ target, dueAt, node, outcome }, confirm) : confirm?.();
+    if (outcome.status !== 'up') place.badAt = Math.max(place.badAt, dueAt);
     const isCalled = place.rounds.isVoter(node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
     if (taken === 'late') {
@@ -281,7 +296,8 @@ export class Watching implements Disposable {
     const { rounds, stoppedAt } = place;
     const now = this.#options.clock.now();
     if (!this.#catchUp.isOpen) {
-      rounds.judge(now, Math.min(stoppedAt, until));
+      // Nobody is given up whose word may be here and was not read yet.
+      rounds.judge(this.#inbox.readUntil, Math.min(stoppedAt, until));
       if (rounds.awaited > stoppedAt) this.#end(place);
     }
     // What is still awaited is looked at again with the next tick.

@@ -8,6 +8,7 @@ import {
   ownDatabase,
   ownNats,
   ownNode,
+  ownOverload,
   ownService,
 } from '../judge/incident.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
@@ -26,7 +27,7 @@ export interface Absence {
 
 /** Something of our own that has not worked since `since`, or works again: then there is no reason. */
 export interface Trouble {
-  readonly name: typeof ownDatabase | typeof ownNats;
+  readonly name: typeof ownDatabase | typeof ownNats | typeof ownOverload;
   /** Which one it is: the path of a file, a URL. */
   readonly which: string;
   readonly since: number;
@@ -154,6 +155,7 @@ export function backlogIncident({ from, targets }: Unjudged, now: number): Incid
 const troubles = {
   [ownDatabase]: {
     rule: 'storage',
+    severity: 'critical',
     wording: unwritable,
     what: 'the database',
     condition:
@@ -161,18 +163,27 @@ const troubles = {
   },
   [ownNats]: {
     rule: 'connection',
+    severity: 'critical',
     wording: loss,
     what: 'the connection to NATS at',
     condition: 'no node on another machine can be reached; what they alone could see is unknown until it is back',
   },
+  [ownOverload]: {
+    rule: 'overload',
+    severity: 'warning',
+    wording: unjudged,
+    what: 'part of',
+    condition:
+      'more comes in than this machine can judge: rounds of targets that are well are left out, and are in the history only; have it check less often, or give it more processor time',
+  },
 } as const;
 
 export function troubleIncident({ name, which, since }: Trouble, reason: string, now: number): Incident {
-  const { rule, wording, what, condition } = troubles[name];
+  const { rule, severity, wording, what, condition } = troubles[name];
   return opened(now, {
     target: name,
     rule,
-    severity: 'critical',
+    severity,
     wording,
     subject: `${what} ${singleLine(which, 200)}`,
     condition,

@@ -12,6 +12,7 @@ export const ownService = 'own check service';
 export const ownDatabase = 'own database';
 export const ownNats = 'own NATS';
 export const ownBacklog = 'own backlog';
+export const ownOverload = 'own overload';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
@@ -20,6 +21,7 @@ export function isAboutUs(target: string): boolean {
     target === ownDatabase ||
     target === ownNats ||
     target === ownBacklog ||
+    target === ownOverload ||
     target === ownConnectivity ||
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)

@@ -78,7 +78,7 @@ function launch(): void {
       onUnstored: (record: RoundRecord) => unstored.tell(record),
     },
   );
-  ourselves = watchOurselves(pathOf(), { store, checking: { hub: () => null }, monitor, clock });
+  ourselves = watchOurselves(pathOf(), { store, checking: { hub: () => null, overload: () => null }, monitor, clock });
   outbox.start();
 }
 

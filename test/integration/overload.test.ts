@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { CheckSpec } from '#checks/index.ts';
+import { systemClock } from '#kernel/clock.ts';
+import type { Sighting } from '#protocol/watching.ts';
+import { createNextDue } from '#schedule/schedule.ts';
+import type { NodeListener, Transport } from '#service/ports.ts';
+import { createRuns } from '#service/runs.ts';
+import { Watching } from '#service/watching.ts';
+import { eventually } from '../support/program.ts';
+import { memoryLog } from '../support/memory-log.ts';
+import { nodeInfo, up } from '../support/votes.ts';
+
+const judgeMs = 2;
+const everyMs = 1_000;
+
+test('a thread that gets more than it can judge leaves rounds out, and answers HTTP meanwhile', async () => {
+  const { log } = memoryLog();
+  let [judged, late, skipped] = [0, 0, 0];
+  let listener: NodeListener | null = null;
+  let revisions: ReadonlyMap<string, string> = new Map();
+  const status = { info: nodeInfo('zz1'), online: true, reason: null, keepsTime: true } as const;
+  const transport: Transport = {
+    nodes: () => [{ ...status, capabilities: {}, running: 0, queued: 0, lagSeconds: 0 }],
+    run: async () => up(),
+    assign(node, assignment) {
+      revisions = new Map(assignment.targets.map(({ name, revision }) => [name, revision]));
+      listener?.watching(node, assignment.number, systemClock.now() - everyMs);
+    },
+    listen: (next) => void (listener = next),
+    close: async () => {},
+  };
+  using watching = new Watching({
+    transport,
+    runs: createRuns(transport, systemClock),
+    policy: 'private',
+    onLate: async () => void (late += 1),
+    clock: systemClock,
+    log,
+  });
+  const schedule = { kind: 'every' as const, everyMs };
+  const names = Array.from({ length: 3_000 }, (_, index) => `target-${index}`);
+  const sink = {
+    round() {
+      judged += 1;
+      // As busy as a machine that is too small.
+      for (const end = performance.now() + judgeMs; performance.now() < end;);
+    },
+    skipped: (count: number) => void (skipped += count),
+  };
+  for (const name of names) {
+    const spec = CheckSpec.parse({ type: 'tcp', host: '192.0.2.1:80' });
+    watching.watch({ name, spec, schedule, nodes: { kind: 'all' } }, sink);
+  }
+  await eventually(10_000, () => expect(revisions.size).toBe(names.length));
+
+  const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
+  await using _ = server;
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const began = systemClock.now();
+  await eventually(10_000, () => expect(systemClock.now()).toBeGreaterThan(began + everyMs));
+  const sightings = names.map((target): Sighting => {
+    const dueAt = createNextDue(schedule, target)(began) ?? began;
+    return { target, revision: revisions.get(target) ?? '', dueAt, outcome: up(), startedAt: dueAt };
+  });
+  for (let index = 0; index < sightings.length; index += 256)
+    listener!.seen('zz1', sightings.slice(index, index + 256), null);
+  let answers = 0;
+  for (; judged + late < names.length && answers < 100_000; answers += 1) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await answer.text()).toBe('ok');
+  }
+  expect(answers).toBeGreaterThan(5);
+  expect(late).toBeGreaterThan(0);
+  expect(judged).toBeGreaterThan(0);
+  expect(judged + late).toBe(names.length);
+  // Rounds that nobody looked at meanwhile are counted too.
+  expect(skipped).toBeGreaterThanOrEqual(late);
+  expect(watching.overload()).toMatch(/^more comes in than can be judged/);
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { ownOverload } from '#monitor/judge/incident.ts';
+import { startScenario, target } from '../../../support/scenario.ts';
+
+test('a hub that cannot judge everything says so once, as a warning, and once that it can again', async () => {
+  await using scenario = await startScenario({ targets: [target('shop')] });
+  await scenario.clock.advance(600_000);
+  const trouble = { name: ownOverload, which: 'what nodes see' } as const;
+  const reason = 'more comes in than can be judged: 812 rounds of the last minute were left out';
+  scenario.monitor.troubled({ ...trouble, since: scenario.clock.now() - 60_000, reason });
+  await scenario.clock.advance(600_000);
+  expect(scenario.channel.subjects).toEqual([`[UNJUDGED] own overload: ${reason}`]);
+  const { facts } = scenario.channel.attempts[0]!.message.content;
+  expect(facts).toContainEqual(['What', 'part of what nodes see']);
+  expect(scenario.monitor.openIncidents()).toMatchObject([{ target: 'own overload', severity: 'warning' }]);
+  scenario.monitor.troubled({ ...trouble, since: scenario.clock.now(), reason: null });
+  await scenario.clock.advance(60_000);
+  expect(scenario.channel.subjects.slice(1)).toEqual([
+    expect.stringMatching(/^\[RESOLVED\] own overload: judged again after /),
+  ]);
+  expect(scenario.monitor.openIncidents()).toEqual([]);
+});
