@@ -1,6 +1,7 @@
 import type { Outcome } from '#checks/index.ts';
 import type { AssignedTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
+import { rateOf } from '#schedule/slots.ts';
 import type { Recurring } from '#schedule/wheel.ts';
 import type { Assignable, WatchedTarget } from './assignments.ts';
 import type { Awaiting } from './lookouts.ts';
@@ -43,6 +44,27 @@ export interface Place extends Recurring, Assignable, Awaiting {
   leftOut: number;
   /** Called when nothing more will be heard. */
   end: (() => void) | null;
+}
+
+/** A target from now on, before anything was seen of it. */
+export function createPlace({
+  now,
+  ...known
+}: Pick<Place, 'name' | 'schedule' | 'target' | 'assigned' | 'rounds'> & { readonly now: number }): Place {
+  return {
+    ...known,
+    rate: rateOf(known.schedule, known.name, now),
+    since: now,
+    assignedBy: new Map(),
+    asked: [],
+    stoppedAt: Number.POSITIVE_INFINITY,
+    lookAt: Number.POSITIVE_INFINITY,
+    badAt: Number.NEGATIVE_INFINITY,
+    leftOut: 0,
+    work: null,
+    isAsking: false,
+    end: null,
+  };
 }
 
 /** Who looks after places. */

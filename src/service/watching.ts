@@ -1,7 +1,6 @@
 import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Sighting } from '#protocol/watching.ts';
-import { rateOf } from '#schedule/slots.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
@@ -10,7 +9,15 @@ import { createInbox, type Inbox, type Told } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
 import { createOverload, type Overload } from './overload.ts';
-import { fingerprintOf, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
+import {
+  createPlace,
+  fingerprintOf,
+  limitMsOf,
+  type Place,
+  type PlaceOwner,
+  type Watched,
+  WatchedPlace,
+} from './place.ts';
 import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
 import type { Runs } from './runs.ts';
@@ -111,24 +118,7 @@ export class Watching implements Disposable {
       { target, limitMs: limitMsOf(assigned.deadlineMs), sink, statusOf: this.#statusOf },
       this.#catchUp.overUntil(name),
     );
-    const place: Place = {
-      name,
-      schedule,
-      target,
-      assigned,
-      rounds,
-      rate: rateOf(schedule, name, clock.now()),
-      since: clock.now(),
-      assignedBy: new Map(),
-      asked: [],
-      stoppedAt: Number.POSITIVE_INFINITY,
-      lookAt: Number.POSITIVE_INFINITY,
-      badAt: Number.NEGATIVE_INFINITY,
-      leftOut: 0,
-      work: null,
-      isAsking: false,
-      end: null,
-    };
+    const place = createPlace({ name, schedule, target, assigned, rounds, now: clock.now() });
     this.#places.set(name, place);
     this.#lookouts.add(place, rounds.awaited);
     this.#change();

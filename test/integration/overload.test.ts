@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
@@ -20,13 +20,13 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
   const { log } = memoryLog();
   let [judged, late, skipped] = [0, 0, 0];
   let listener: NodeListener | null = null;
-  let revisions: ReadonlyMap<string, string> = new Map();
+  let assigned: readonly AssignedTarget[] = [];
   const status = { info: nodeInfo('zz1'), online: true, reason: null, keepsTime: true } as const;
   const transport: Transport = {
     nodes: () => [{ ...status, capabilities: {}, running: 0, queued: 0, lagSeconds: 0 }],
     run: async () => up(),
     assign(node, assignment) {
-      revisions = new Map(assignment.targets.map(({ name, revision }) => [name, revision]));
+      assigned = assignment.targets;
       listener?.watching(node, assignment.number, systemClock.now() - everyMs);
     },
     listen: (next) => void (listener = next),
@@ -54,7 +54,7 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
     const spec = CheckSpec.parse({ type: 'tcp', host: '192.0.2.1:80' });
     watching.watch({ name, spec, schedule, nodes: { kind: 'all' } }, sink);
   }
-  await eventually(10_000, () => expect(revisions.size).toBe(names.length));
+  await eventually(10_000, () => expect(assigned).toHaveLength(names.length));
 
   const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
   await using _ = server;
@@ -62,9 +62,9 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
   const { port } = server.address() as AddressInfo;
   const began = systemClock.now();
   await eventually(10_000, () => expect(systemClock.now()).toBeGreaterThan(began + everyMs));
-  const sightings = names.map((target): Sighting => {
-    const dueAt = createNextDue(schedule, target)(began) ?? began;
-    return { target, revision: revisions.get(target) ?? '', dueAt, outcome: up(), startedAt: dueAt };
+  const sightings = assigned.map((target): Sighting => {
+    const dueAt = createNextDue(target.schedule, target.name)(began) ?? began;
+    return { target: target.name, revision: target.revision, dueAt, outcome: up(), startedAt: dueAt };
   });
   for (let index = 0; index < sightings.length; index += 256)
     listener!.seen('zz1', sightings.slice(index, index + 256), null);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, Transport } from '#service/ports.ts';
 import type { Watched } from '#service/place.ts';
@@ -21,13 +21,13 @@ async function hub(targets: number) {
   const late = new Map<string, number[]>();
   let skipped = 0;
   let listener: NodeListener | null = null;
-  let revisions: ReadonlyMap<string, string> = new Map();
+  let assigned: readonly AssignedTarget[] = [];
   const status = { info: nodeInfo('zz1'), online: true, reason: null, keepsTime: true } as const;
   const transport: Transport = {
     nodes: () => [{ ...status, capabilities: {}, running: 0, queued: 0, lagSeconds: 0 }],
     run: async () => up(),
     assign(node, assignment) {
-      revisions = new Map(assignment.targets.map(({ name, revision }) => [name, revision]));
+      assigned = assignment.targets;
       listener?.watching(node, assignment.number, clock.now());
     },
     listen: (next) => void (listener = next),
@@ -58,9 +58,8 @@ async function hub(targets: number) {
     const sink = { round, skipped: (count: number) => void (skipped += count) };
     watched.set(name, watching.watch({ name, spec, schedule, nodes: { kind: 'all' } }, sink));
   }
-  await clock.advance(10);
-  const nexts = names.map((name) => ({ name, next: createNextDue(schedule, name) }));
   let from = clock.now();
+  await clock.advance(10);
   let offered = 0;
 
   const all = names;
@@ -69,11 +68,14 @@ async function hub(targets: number) {
   async function second(isUp: (name: string) => boolean, names: readonly string[] = all): Promise<void> {
     const until = from + 1_000;
     const seen: Sighting[] = [];
-    for (const { name, next } of nexts.filter((one) => names.includes(one.name)))
+    const wanted = new Set(names);
+    for (const { name, schedule, revision } of assigned.filter((one) => wanted.has(one.name))) {
+      const next = createNextDue(schedule, name);
       for (let dueAt = next(from); dueAt !== null && dueAt <= until; dueAt = next(dueAt)) {
         const outcome = isUp(name) ? up() : down();
-        seen.push({ target: name, revision: revisions.get(name) ?? '', dueAt, outcome, startedAt: dueAt });
+        seen.push({ target: name, revision, dueAt, outcome, startedAt: dueAt });
       }
+    }
     offered += seen.length;
     from = until;
     if (clock.now() < until) await clock.advance(until - clock.now());
