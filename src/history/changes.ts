@@ -77,17 +77,15 @@ export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) 
     roundDone(target, check, at, votes) {
       const type = checkOf(check);
       if (type.answers === null && type.certificate === null) return;
-      const all = votes.flatMap(({ node, outcome }) => {
+      const all: Change[] = [];
+      for (const { node, outcome } of votes) {
         const certificate = type.certificate?.(outcome) ?? null;
         const answers = outcome.status === 'up' ? (type.answers?.(outcome) ?? null) : null;
         const change = { target, node: node.name, at };
-        return [
-          ...(certificate === null
-            ? []
-            : [{ ...change, kind: 'certificate' as const, value: JSON.stringify(certificate) }]),
-          ...(answers === null ? [] : [{ ...change, kind: 'answers' as const, value: answers.toSorted().join('\n') }]),
-        ];
-      });
+        if (certificate !== null) all.push({ ...change, kind: 'certificate', value: JSON.stringify(certificate) });
+        if (answers !== null) all.push({ ...change, kind: 'answers', value: answers.toSorted().join('\n') });
+      }
+      if (all.length === 0) return;
       attempt(() => addNews(all));
     },
     forget: (target) => void known.delete(target),

@@ -173,6 +173,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
 // Where no node tells, the round was begun by asking somebody else's service.
 function startsOf(votes: RoundDone['votes'], startedAt: number): readonly number[] {
-  const told = votes.flatMap((vote) => vote.startedAt ?? []);
-  return told.length > 0 ? told : [startedAt];
+  const told: number[] = [];
+  for (const vote of votes) if (vote.startedAt !== undefined) told.push(vote.startedAt);
+  if (told.length === 0) told.push(startedAt);
+  return told;
 }

@@ -224,8 +224,8 @@ function listed(spreads: ReadonlyMap<string, SpreadRing>, votes: readonly Vote[]
 }
 
 function middle(votes: readonly Vote[]): number | null {
-  const times = votes
-    .flatMap(({ outcome }) => (outcome.status === 'up' && outcome.seconds !== null ? [outcome.seconds] : []))
-    .sort((a, b) => a - b);
+  const times: number[] = [];
+  for (const { outcome } of votes) if (outcome.status === 'up' && outcome.seconds !== null) times.push(outcome.seconds);
+  if (times.length > 1) times.sort((a, b) => a - b);
   return times[Math.floor(times.length / 2)] ?? null;
 }
