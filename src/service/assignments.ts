@@ -24,14 +24,19 @@ const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms
 /** Somebody who is assigned to nodes. */
 export interface Assignable {
   readonly assigned: AssignedTarget;
-  /** By node: the number of the first assignment that had this target. */
-  readonly assignedBy: Map<string, number>;
+}
+
+/** What a node was given last, and since which assignment it has each target. */
+interface Given {
+  readonly number: number;
+  readonly content: string;
+  readonly members: ReadonlyMap<Assignable, number>;
 }
 
 /** What nodes that keep the time are assigned. */
 export class Assignments {
   readonly #transport: Pick<Transport, 'assign'>;
-  readonly #nodes = new Map<string, { number: number; content: string; members: ReadonlySet<Assignable> }>();
+  readonly #nodes = new Map<string, Given>();
 
   constructor(transport: Pick<Transport, 'assign'>) {
     this.#transport = transport;
@@ -39,16 +44,19 @@ export class Assignments {
 
   /** Has a node watch these and nothing else; nothing is sent where that is what it watches. */
   put(node: string, wanted: readonly Assignable[]): void {
-    const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Set() };
+    const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Map() };
     const content = wanted
       .map(({ assigned: { name, revision, schedule } }) => `${name} ${revision} ${slotsOf(schedule)}`)
       .join('\n');
     if (content === known.content) return;
     const number = known.number + 1;
-    const members = new Set(wanted);
+    const members = new Map(wanted.map((one) => [one, known.members.get(one) ?? number]));
     this.#nodes.set(node, { number, content, members });
-    for (const one of known.members) if (!members.has(one)) one.assignedBy.delete(node);
-    for (const one of wanted) if (!one.assignedBy.has(node)) one.assignedBy.set(node, number);
     this.#transport.assign(node, { number, targets: wanted.map(({ assigned }) => assigned) });
+  }
+
+  /** Whether a node has this one by the assignment of this number. */
+  has(node: string, one: Assignable, number: number): boolean {
+    return (this.#nodes.get(node)?.members.get(one) ?? Number.POSITIVE_INFINITY) <= number;
   }
 }

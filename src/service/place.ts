@@ -55,7 +55,6 @@ export function createPlace({
     ...known,
     rate: rateOf(known.schedule, known.name, now),
     since: now,
-    assignedBy: new Map(),
     asked: [],
     stoppedAt: Number.POSITIVE_INFINITY,
     lookAt: Number.POSITIVE_INFINITY,

@@ -235,9 +235,8 @@ export class Watching implements Disposable {
 
   #heardWatching(node: string, number: number, since: number): void {
     for (const place of this.#places.values()) {
-      const first = place.assignedBy.get(node);
       if (since === Number.POSITIVE_INFINITY) place.rounds.keeps(node, null);
-      else if (first !== undefined && first <= number) place.rounds.keeps(node, since);
+      else if (this.#assignments.has(node, place, number)) place.rounds.keeps(node, since);
     }
     if (this.#lookAtNodes()) this.#change();
   }
