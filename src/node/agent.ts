@@ -68,6 +68,9 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   return {
     capabilities,
     health: () => ({ running: pool.running, queued: pool.queued + poolOfApi.queued, lagSeconds: lag.worst() }),
+    get isTiming() {
+      return lag.isClose;
+    },
     async run(command, signal, onStarted) {
       signal.throwIfAborted();
       const work = async () => probe(command, signal, onStarted);

@@ -11,6 +11,8 @@ export interface LagWatch extends Disposable {
   readonly clock: Clock;
   /** A check begins. `closely` looks every 20 ms until it is over; without it only what a timer was waiting for is seen. */
   observe(how: { readonly closely: boolean }): Observation;
+  /** Whether a check runs that has to know it closely. */
+  readonly isClose: boolean;
   /** The worst since this was asked last, in seconds. */
   worst(): number;
 }
@@ -97,6 +99,9 @@ export function watchLag(clock: Clock): LagWatch {
           if (observed === 0) rest();
         },
       };
+    },
+    get isClose() {
+      return observed > 0;
     },
     worst() {
       look();

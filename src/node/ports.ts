@@ -48,6 +48,8 @@ export interface AgentHealth {
 export interface Agent {
   readonly capabilities: Capabilities;
   health(): AgentHealth;
+  /** Whether a check runs whose times this thread takes: it must not be held up then. The kernel's do not suffer. */
+  readonly isTiming: boolean;
   /** `onStarted` hears when the probe begins, in milliseconds since the epoch. Always an outcome, within the command's deadline. Rejects only with the signal's reason, when nobody waits any more. */
   run(command: Command, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
   close(): Promise<void>;

@@ -18,15 +18,13 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   const say = (message: FromNode) => port.postMessage(message);
   const busy = options.busy === undefined ? null : new Uint8Array(options.busy);
   let aheadMs = 0;
-  let checking = 0;
   const watching = watchTargets({
     agent,
     clock: systemClock,
-    startClock: createPunctualClock({ clock: systemClock, isIdle: () => checking === 0 && running.size === 0 }),
+    startClock: createPunctualClock({ clock: systemClock, isIdle: () => !agent.isTiming }),
     aheadMs: () => aheadMs,
     send: (sightings) => say({ kind: 'seen', sightings }),
     onBusy(place, isBusy) {
-      checking += isBusy ? 1 : -1;
       if (busy !== null) busy[place] = isBusy ? 1 : 0;
     },
   });

@@ -27,6 +27,24 @@ test.each([
   if (expected === 'unknown') expect(judged).toMatchObject({ failure: { source: 'node', code: 'local' } });
 });
 
+test.each([
+  { name: 'must not be held up', type: 'tcp', isTiming: true },
+  { name: 'may sleep for a moment', type: 'ping', isTiming: false },
+])('while a check of the type $type runs, its thread $name', async ({ type, isTiming }) => {
+  const agent = await startAgent({ ...agentOptions, policy: 'private' }, systemClock, systemRandom);
+  await using server = await tcpServer(() => {});
+  const more = type === 'tcp' ? { host: server.host, timeout: '200ms', expect: 'hello' } : { host: '127.0.0.1' };
+  const spec = CheckSpec.parse({ type, ...more });
+  const ending = new AbortController();
+  const running = agent.run({ spec, policy: 'private', deadlineMs: 5_000 }, ending.signal);
+  expect(agent.health().running).toBe(1);
+  expect(agent.isTiming).toBe(isTiming);
+  ending.abort(new Error('enough'));
+  await Promise.allSettled([running]);
+  expect(agent.isTiming).toBe(false);
+  await agent.close();
+});
+
 test('a process that is held up for longer than the timeout of a check says nothing about the target', async () => {
   const agent = await startAgent({ ...agentOptions, policy: 'private' }, systemClock, systemRandom);
   await using server = await tcpServer(() => {
