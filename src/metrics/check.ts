@@ -34,7 +34,7 @@ interface Pair {
   facts: Outcome['facts'];
   /** Facts that stay true when a later check could not tell; null where there was none. */
   kept: Partial<Record<Fact, number>> | null;
-  readonly results: Counted[];
+  results: readonly Counted[];
   /** What was counted last, which is mostly what is counted next. */
   last: Counted | null;
 }
@@ -107,7 +107,8 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
       if (counted === undefined) {
         const more = outcomes(`${status} ${reason}`, () => ({ outcome: status, reason }));
         counted = { status, reason, sample: results.add(pair.labels, more) };
-        pair.results.push(counted);
+        // Not in place: a list that grows takes room for sixteen more.
+        pair.results = [...pair.results, counted];
       }
       pair.last = counted;
     }

@@ -15,7 +15,7 @@ export class Attendance {
   readonly #statusOf: (node: string) => NodeStatus | null;
   readonly #limitMs: number;
   // A target has few nodes, and there are many targets: a list weighs less than a map.
-  readonly #nodes: Attended[] = [];
+  #nodes: readonly Attended[] = [];
 
   constructor(statusOf: (node: string) => NodeStatus | null, limitMs: number) {
     this.#statusOf = statusOf;
@@ -89,7 +89,8 @@ export class Attendance {
     let attended = this.#find(node);
     if (attended === undefined) {
       attended = { node, since: Number.POSITIVE_INFINITY, passed: Number.NEGATIVE_INFINITY };
-      this.#nodes.push(attended);
+      // Not in place: a list that grows takes room for sixteen more.
+      this.#nodes = [...this.#nodes, attended];
     }
     return attended;
   }
