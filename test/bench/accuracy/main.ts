@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createNetworkNamespace, namespaceObstacle, type NetworkNamespace } from '../../support/network-namespace.ts';
 import { type Figures, figuresOf, formatTable, type Row } from './figures.ts';
 import type { Job } from './sampler.ts';
+import { measureSlots } from './slots.ts';
 
 const [, , , given = '20'] = process.argv;
 const delayMs = Number(given);
@@ -137,3 +138,4 @@ function exists(program: string): boolean {
 }
 
 await run();
+await measureSlots();
