@@ -41,6 +41,8 @@ export interface Assessor {
   assess(target: Target, memory: Memory, round: Round): Assessment;
   /** Who could tell whether connectivity is lost, while that is in doubt: ask them until it is not. */
   witnesses(): readonly string[];
+  /** Whether there are any. */
+  wantsWitnesses(): boolean;
   /** Since when our own connectivity is not lost, in milliseconds since the epoch; null while it is. */
   connectedSince(): number | null;
   /** Ends what is told of nodes that are not among these any more. */
@@ -151,6 +153,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     dropNodesBut: (nodes, now) => own.dropNodesBut(nodes, now),
     connectedSince: () => (connectivity.isLost ? null : connectivity.returnedAt),
     witnesses: () => connectivity.witnesses(),
+    wantsWitnesses: () => connectivity.wantsWitnesses,
   };
 }
 

@@ -102,7 +102,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
   const heldUntil = (target: string, now: number) => assessor.holdbacks.heldUntil(target, now);
   const request = (target: string) => watchSet.request(target);
-  const extraRounds = createExtraRounds({ clock, witnesses: () => assessor.witnesses(), heldUntil, request });
+  const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   const take = (target: Target, round: SeenRound) => rounds.take(target, round);
   const watchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, take };

@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 // So long one turn reads at the most, more or less.
-const turnMs = 8;
+const turnMs = 5;
 const atOnce = 16;
 const behindMs = 2_000;
 // Some twenty megabytes.

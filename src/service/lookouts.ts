@@ -1,9 +1,13 @@
+import type { Clock } from '#kernel/clock.ts';
+
 /** Items that are to be looked at when a moment has come. What is not due costs nothing, however much there is of it. */
 export interface Lookouts<Item extends Awaiting> {
   /** Has it looked at when `at` has come, in milliseconds since the epoch, unless it is to be looked at earlier. */
   add(item: Item, at: number): void;
   /** Takes out those whose moment has come, to the second. */
   due(now: number): readonly Item[];
+  /** Does something with those whose moment has come, for as long as a turn takes; false where some are left for the next one. */
+  look(clock: Clock, action: (item: Item) => void): boolean;
   /** The wall clock was set: all that is here is due at once. */
   reset(): void;
 }
@@ -14,6 +18,7 @@ export interface Awaiting {
 }
 
 const stepMs = 1_000;
+const turnMs = 8;
 
 export function createLookouts<Item extends Awaiting>(): Lookouts<Item> {
   // An item that was added again for an earlier moment is still here for the later one: then it is looked at once too often.
@@ -26,20 +31,36 @@ export function createLookouts<Item extends Awaiting>(): Lookouts<Item> {
     }
   };
 
+  function add(item: Item, at: number): void {
+    if (at >= item.lookAt || at === Number.POSITIVE_INFINITY) return;
+    item.lookAt = at;
+    const step = Math.floor(at / stepMs);
+    const items = steps.get(step);
+    if (items === undefined) steps.set(step, [item]);
+    else items.push(item);
+  }
+
+  function due(now: number): readonly Item[] {
+    const found: Item[] = [];
+    const last = Math.floor(now / stepMs);
+    for (const [step, items] of steps) if (step <= last) takeOut(step, items, found);
+    return found;
+  }
+
   return {
-    add(item, at) {
-      if (at >= item.lookAt || at === Number.POSITIVE_INFINITY) return;
-      item.lookAt = at;
-      const step = Math.floor(at / stepMs);
-      const items = steps.get(step);
-      if (items === undefined) steps.set(step, [item]);
-      else items.push(item);
-    },
-    due(now) {
-      const due: Item[] = [];
-      const last = Math.floor(now / stepMs);
-      for (const [step, items] of steps) if (step <= last) takeOut(step, items, due);
-      return due;
+    add,
+    due,
+    look(clock, action) {
+      const now = clock.now();
+      const began = clock.elapsed();
+      const left = due(now);
+      let done = 0;
+      for (; done < left.length && clock.elapsed() - began < turnMs; done += 1) {
+        const item = left[done];
+        if (item !== undefined) action(item);
+      }
+      for (const item of left.slice(done)) add(item, now);
+      return done === left.length;
     },
     reset() {
       const all = [...steps.values()].flat();

@@ -172,10 +172,10 @@ export class Watching implements Disposable {
     const wasHeldUp = this.#lookAtClock();
     this.#ticking = null;
     if (this.#lookAtNodes() || this.#isDirty) this.#assign();
-    const now = this.#options.clock.now();
     // What has arrived meanwhile is read before anybody is given up.
-    if (!wasHeldUp)
-      for (const place of this.#lookouts.due(now)) if (this.#places.get(place.name) === place) this.#judge(place);
+    const act = (place: Place) => this.#places.get(place.name) === place && this.#judge(place);
+    if (!wasHeldUp && !this.#lookouts.look(this.#options.clock, act))
+      this.#ticking = this.#options.clock.after(0, () => this.#tick());
     this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
     this.#storedRounds.forget();
     if (this.#places.size > 0) this.#ticking ??= this.#options.clock.after(tickMs, () => this.#tick());

@@ -23,7 +23,9 @@ export interface Connectivity {
   doubtAbout(target: string, now: number): Doubt;
   /** Until when it is returning, in milliseconds since the epoch; what was seen before then was seen in doubt. 0 where it was never lost. */
   readonly returnedAt: number;
-  /** Targets whose look at the world would help while it is uncertain, those to ask first at the beginning. */
+  /** Whether a look of others at the world would tell more. */
+  readonly wantsWitnesses: boolean;
+  /** Targets whose look at the world would help then, those to ask first at the beginning. */
   witnesses(): readonly string[];
   /** Takes connectivity for lost that was so before the program was started. */
   restore(): void;
@@ -49,7 +51,25 @@ interface Streak {
   readonly firstAt: number;
   readonly startedAt: number;
   readonly rounds: Map<string, number>;
+  /** How many rounds these are together. */
+  looks: number;
   sawDown: boolean;
+}
+
+// How many witnesses these are, up to a number: with ten thousand targets nobody can count them all in every round.
+function countUpTo(
+  most: number,
+  standings: ReadonlyMap<string, Standing>,
+  names: Iterable<string>,
+  counts: (name: string) => boolean = () => true,
+): number {
+  const found = new Set<string>();
+  for (const name of names) {
+    if (!counts(name)) continue;
+    found.add(standings.get(name)?.witness ?? '');
+    if (found.size >= most) break;
+  }
+  return found.size;
 }
 
 export function createConnectivity(): Connectivity {
@@ -60,8 +80,8 @@ export function createConnectivity(): Connectivity {
   const backSince = new Set<string>();
 
   const isLiving = (name: string) => standings.get(name)?.hadUp === true;
-  const witnessesOf = (names: Iterable<string>) => new Set([...names].map((name) => standings.get(name)?.witness));
-  const living = () => [...standings.keys()].filter((name) => isLiving(name) || streak?.rounds.has(name) === true);
+  const isCounted = (name: string) => isLiving(name) || streak?.rounds.has(name) === true;
+  const livingUpTo = (most: number) => countUpTo(most, standings, standings.keys(), isCounted);
 
   function takeSign(target: string, at: number, now: number): ConnectivityChange | null {
     const known = standings.get(target);
@@ -85,17 +105,17 @@ export function createConnectivity(): Connectivity {
     const isNews = known.hadUp || streak?.rounds.has(target) === true;
     known.hadUp = false;
     if (isLost || !isNews) return null;
-    streak ??= { firstAt: dueAt, startedAt: now, rounds: new Map(), sawDown: false };
+    streak ??= { firstAt: dueAt, startedAt: now, rounds: new Map(), looks: 0, sawDown: false };
+    streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
     streak.sawDown ||= votes.some(({ outcome }) => outcome.status === 'down');
     return isConvincing(streak, now) ? lose(streak) : null;
   }
 
-  function isConvincing({ rounds, startedAt, sawDown }: Streak, now: number): boolean {
-    const failing = witnessesOf(rounds.keys()).size;
-    if (failing < Math.min(enoughWitnesses, witnessesOf(living()).size)) return false;
+  function isConvincing({ rounds, looks, startedAt, sawDown }: Streak, now: number): boolean {
+    const failing = countUpTo(enoughWitnesses, standings, rounds.keys());
+    if (failing < enoughWitnesses && failing < livingUpTo(failing + 1)) return false;
     if (!sawDown) return now - startedAt >= blindMs;
-    const looks = [...rounds.values()].reduce((sum, count) => sum + count, 0);
     return failing >= 2 && looks > rounds.size && now - startedAt >= secondLookMs;
   }
 
@@ -123,18 +143,22 @@ export function createConnectivity(): Connectivity {
       if (isLost) return 'lost';
       if (now < returnedAt) return 'returning';
       if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
-      return witnessesOf(living()).size < 2 ? 'none' : 'unsure';
+      return livingUpTo(2) < 2 ? 'none' : 'unsure';
+    },
+    get wantsWitnesses() {
+      return streak !== null && !isLost && livingUpTo(2) >= 2;
     },
     witnesses() {
-      if (streak === null || isLost || witnessesOf(living()).size < 2) return [];
-      const seen = new Set(streak.rounds.keys());
-      const inOrder = [...living().filter((name) => !seen.has(name)), ...seen];
+      const seen = streak?.rounds;
+      if (seen === undefined || isLost || livingUpTo(2) < 2) return [];
       const one = new Map<string, string>();
-      for (const name of inOrder) {
-        const witness = standings.get(name)?.witness ?? '';
-        if (!one.has(witness)) one.set(witness, name);
-      }
-      return [...one.values()].slice(0, enoughWitnesses);
+      const add = (name: string) => {
+        const { witness = '' } = standings.get(name) ?? {};
+        if (!one.has(witness) && one.size < enoughWitnesses) one.set(witness, name);
+      };
+      for (const name of standings.keys()) if (isLiving(name) && !seen.has(name)) add(name);
+      seen.forEach((_, name) => add(name));
+      return [...one.values()];
     },
     restore() {
       isLost = true;
@@ -143,6 +167,7 @@ export function createConnectivity(): Connectivity {
       for (const name of standings.keys()) {
         if (targets.has(name)) continue;
         standings.delete(name);
+        if (streak !== null) streak.looks -= streak.rounds.get(name) ?? 0;
         streak?.rounds.delete(name);
       }
       for (const [name, witness] of targets) {

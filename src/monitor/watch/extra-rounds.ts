@@ -11,8 +11,12 @@ export interface ExtraRounds extends Disposable {
 
 export interface ExtraRoundsOptions {
   readonly clock: Clock;
-  /** Who could tell whether connectivity is lost, while that is in doubt. */
-  readonly witnesses: () => readonly string[];
+  readonly doubt: {
+    /** Who could tell whether connectivity is lost, while that is in doubt. */
+    witnesses(): readonly string[];
+    /** Whether there are any, which is asked in every round. */
+    wantsWitnesses(): boolean;
+  };
   /** When what holds back a target ends by itself, in milliseconds since the epoch, or null. */
   readonly heldUntil: (target: string, now: number) => number | null;
   readonly request: (target: string) => void;
@@ -23,7 +27,7 @@ const mostDoubts = 6;
 const many = 20;
 const spreadMs = 10_000;
 
-export function createExtraRounds({ clock, witnesses, heldUntil, request }: ExtraRoundsOptions): ExtraRounds {
+export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRoundsOptions): ExtraRounds {
   const timers = new Set<Disposable>();
   const ends = new Map<string, Disposable>();
   let doubts = 0;
@@ -49,12 +53,12 @@ export function createExtraRounds({ clock, witnesses, heldUntil, request }: Extr
 
   // The first round that fails everywhere has others looked at; some more times while that tells nothing.
   function lookAround(): void {
-    const names = witnesses();
-    if (names.length === 0) doubts = 0;
-    if (names.length === 0 || isDoubting || doubts >= mostDoubts) return;
+    const isWanted = doubt.wantsWitnesses();
+    if (!isWanted) doubts = 0;
+    if (!isWanted || isDoubting || doubts >= mostDoubts) return;
     doubts += 1;
     isDoubting = true;
-    ask(names);
+    ask(doubt.witnesses());
     later(doubtGapMs, () => {
       isDoubting = false;
       lookAround();

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLookouts } from '#service/lookouts.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 
 const item = (name: string) => ({ name, lookAt: Number.POSITIVE_INFINITY });
 
@@ -43,4 +44,20 @@ test('whoever is added again whenever it was looked at is never looked at later 
       }
     }),
   );
+});
+
+test('looks at as many as a turn takes, and at the others in the next one', () => {
+  const clock = new FakeClock();
+  const lookouts = createLookouts<ReturnType<typeof item>>();
+  for (let index = 0; index < 20; index += 1) lookouts.add(item(String(index)), clock.now());
+  const seen: string[] = [];
+  const look = () =>
+    lookouts.look(clock, ({ name }) => {
+      clock.hold(1);
+      seen.push(name);
+    });
+  expect([look(), seen.length]).toEqual([false, 8]);
+  expect([look(), seen.length]).toEqual([false, 16]);
+  expect([look(), seen.length]).toEqual([true, 20]);
+  expect(new Set(seen).size).toBe(20);
 });
