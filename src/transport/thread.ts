@@ -223,8 +223,12 @@ interface Listener {
   readonly lose: (lost: Worker, why: string) => void;
 }
 
+// Its room for new objects has four megabytes, a third of this, from the start. Without a limit it grows as that of the hub may,
+// to sixteen times as much.
+const resourceLimits = { maxYoungGenerationSizeMb: 12 };
+
 function startWorker(module: URL, options: AgentOptions, name: string, { hear, lose }: Listener): Worker {
-  const worker = new Worker(module, { workerData: options, name });
+  const worker = new Worker(module, { workerData: options, name, resourceLimits });
   worker.on('message', (message: FromNode) => hear(message));
   worker.on('error', (error) => lose(worker, messageOf(error)));
   worker.on('exit', (code) => lose(worker, `its thread ended with code ${code}`));
