@@ -6,29 +6,36 @@ const wantedBytes = 4e6;
 // At the start of a program so much lives on that the room would grow at once to the most there can be.
 const afterMs = 30_000;
 const lookEveryMs = 100;
-const mostLooks = 1_200;
+const mostLooks = 100;
+// A full collection shrinks it again where little is made at the time.
+const againMs = 60_000;
 
 /**
  * Lets the room for new objects of this thread grow to a few megabytes, and no further. The program begins with one megabyte and
  * never more, for at its start V8 would take a hundred; threads that are made later have theirs from a flag.
  */
 export function widenYoungGeneration(clock: Clock): Disposable {
-  let looks = 0;
   let timer = clock.after(afterMs, begin);
 
   function begin(): void {
-    setFlagsFromString('--semi-space-growth-factor=2');
-    look();
+    if (isNarrow()) setFlagsFromString('--semi-space-growth-factor=2');
+    look(mostLooks);
   }
 
-  function look(): void {
-    const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-    looks += 1;
-    // A thread that makes next to nothing needs no more room than it has.
-    if (looks < mostLooks && space !== undefined && space.space_used_size + space.space_available_size < wantedBytes)
-      timer = clock.after(lookEveryMs, look);
-    else setFlagsFromString('--semi-space-growth-factor=1');
+  // A thread that makes next to nothing does not fill the room that it has, and gets no more.
+  function look(left: number): void {
+    if (left > 0 && isNarrow()) {
+      timer = clock.after(lookEveryMs, () => look(left - 1));
+      return;
+    }
+    setFlagsFromString('--semi-space-growth-factor=1');
+    timer = clock.after(againMs, begin);
   }
 
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
+}
+
+function isNarrow(): boolean {
+  const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  return space !== undefined && space.space_used_size + space.space_available_size < wantedBytes;
 }

@@ -1,0 +1,41 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { widenYoungGeneration } from '#kernel/young-generation.ts';
+import { FakeClock } from './fake-clock.ts';
+
+// Prints how much room there is for new objects before it is widened, once it was, when V8 has taken it away, and after that.
+
+const mostTries = 300;
+const wideBytes = 4e6;
+
+setFlagsFromString('--semi-space-growth-factor=1');
+const clock = new FakeClock();
+const kept: { readonly place: number }[] = [];
+const collect = globalThis.gc as ((options: { flavor: string }) => void) | undefined;
+
+using _widening = widenYoungGeneration(clock);
+work();
+const before = roomBytes();
+await clock.advance(30_000);
+const widened = await workUntilWide();
+collect?.({ flavor: 'last-resort' });
+const taken = roomBytes();
+await clock.advance(60_000);
+const again = await workUntilWide();
+process.stdout.write(JSON.stringify({ before, widened, taken, again }));
+
+async function workUntilWide(): Promise<number> {
+  for (let tries = 0; roomBytes() < wideBytes && tries < mostTries; tries += 1) {
+    work();
+    if (tries % 5 === 0) await clock.advance(100);
+  }
+  return roomBytes();
+}
+
+function work(): void {
+  for (let place = 0; place < 20_000; place += 1) kept[place] = { place };
+}
+
+function roomBytes(): number {
+  const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  return space === undefined ? 0 : space.space_used_size + space.space_available_size;
+}
