@@ -78,14 +78,15 @@ export function incidentIdOf(target: string, rule: string, dueAt: number): strin
 }
 
 function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
+  // Nearly every round.
+  if (!failing && state.window.length === 0) return { state, transition: null, reason: 'good' };
   const kind = kindOf(rule.kind);
   const holdMs = kind.holdMs?.(rule.options) ?? 0;
   // While a condition has to hold on, its first rounds are all that has to be remembered.
   const isHolding = failing && holdMs > 0 && state.window.length >= rule.rounds.bad;
   const seen = isHolding && dueAt - (state.window[0]?.at ?? dueAt) < holdMs ? [] : [{ at: dueAt, failing }];
   if (seen.length === 0) return { state, transition: null, reason: 'failing' };
-  const kept = isHolding ? [...state.window, ...seen] : trim([...state.window, ...seen], rule.rounds);
-  const window = failing || state.window.length > 0 ? kept : [];
+  const window = isHolding ? [...state.window, ...seen] : trim([...state.window, ...seen], rule.rounds);
   const bad = window.filter((round) => round.failing);
   const first = bad[0];
   const isComplete = failing && first !== undefined && bad.length >= rule.rounds.bad;
@@ -97,7 +98,6 @@ function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
       reason: 'opened',
     };
   }
-  if (window.length === 0 && state.window.length === 0) return { state, transition: null, reason: 'good' };
   return { state: { ...state, window }, transition: null, reason: failing ? 'failing' : 'good' };
 }
 
