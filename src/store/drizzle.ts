@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type Database from 'better-sqlite3';
 import type * as Common from 'drizzle-orm';
 import type * as Driver from 'drizzle-orm/better-sqlite3';
 import type * as Migrator from 'drizzle-orm/better-sqlite3/migrator';
@@ -18,3 +19,17 @@ export const { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte,
 export const { alias, blob, index, integer, primaryKey, real, sqliteTable, sqliteView, text, uniqueIndex } = core;
 export const { drizzle } = driver;
 export const { migrate } = migrator;
+
+/**
+ * A statement that Drizzle wrote, for the driver itself: what Drizzle does for each run costs more than the row. Its values stand in the
+ * order of the text, so nothing but placeholders may be bound.
+ */
+export function straight<Values extends unknown[], Row = unknown>(
+  raw: Database.Database,
+  statement: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } },
+): Database.Statement<Values, Row> {
+  const { sql: text, params } = statement.toSQL();
+  const bound = params.find((value) => typeof value !== 'object' || value === null);
+  if (bound !== undefined) throw new TypeError(`${text} binds ${JSON.stringify(bound)}`);
+  return raw.prepare<Values, Row>(text);
+}

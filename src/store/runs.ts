@@ -5,7 +5,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { ServiceStore, StoredRun } from '#service/ports.ts';
-import { type BetterSQLite3Database, eq, inArray, lt, sql } from './drizzle.ts';
+import { type BetterSQLite3Database, eq, inArray, lt, sql, straight } from './drizzle.ts';
 import { isOutage, reasonOf } from './errors.ts';
 import type { OpenDatabase } from './open.ts';
 import { runResults, runs } from './schema.ts';
@@ -126,8 +126,6 @@ export function createRunStore({
 
 function prepare(database: BetterSQLite3Database, raw: Database.Database) {
   const hole = sql.placeholder;
-  // What is written for every start goes straight to the driver, its values in the order in which they stand below.
-  const straight = (statement: { toSQL(): { readonly sql: string } }) => raw.prepare(statement.toSQL().sql);
   // Keys grow with time, so the oldest runs stand at the beginning of the table: no index and no scan.
   const first = database
     .select({ key: runs.key, createdAt: runs.createdAt })
@@ -137,11 +135,13 @@ function prepare(database: BetterSQLite3Database, raw: Database.Database) {
     .as('first');
   return {
     insertRun: straight(
+      raw,
       database
         .insert(runs)
         .values({ id: hole('id'), createdAt: hole('createdAt'), spec: hole('spec'), nodes: hole('nodes') }),
     ),
     insertResult: straight(
+      raw,
       database
         .insert(runResults)
         .select(

@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import type { Outcome } from '#checks/index.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
+import { and, type BetterSQLite3Database, eq, sql, straight } from './drizzle.ts';
 import type { Names } from './names.ts';
+import type { OpenDatabase } from './open.ts';
 import { failureText, statusNumber, statusOf, toMicroseconds } from './rows.ts';
+import { results } from './schema.ts';
 import type { HistoryParts } from './sealing/parts.ts';
 
 /** Writes what nodes saw. */
@@ -20,11 +23,11 @@ type VoteRow = ReturnType<typeof rowOf>;
 type StoredVote = VoteRow & { readonly lateAt: number | null };
 
 export function createVoteWriter(
-  database: Database.Database,
+  { raw, drizzle }: Pick<OpenDatabase, 'raw' | 'drizzle'>,
   names: Names,
   { spells, late, upkeep, recent }: VoteDependencies,
 ): VoteWriter {
-  const statements = prepare(database);
+  const statements = prepare(raw, drizzle);
 
   // The first free name for these results, or null where they are there. Votes that came too late for this very round may be there
   // before it: it waited for the one before it, or was to be stored when this process ended.
@@ -102,24 +105,54 @@ type Row = [dueAt: number, targetId: number, nodeId: number, status: number, us:
 // Each row by itself costs nearly twice of what it does among so many.
 const rowsTogether = 10;
 
-// What Drizzle adds to a statement costs more than the row, and nothing is written as often.
-function prepare(database: Database.Database) {
-  const unknown = statusNumber('unknown');
-  const insert = (rows: number) => `INSERT INTO results (due_at, target_id, node_id, status, duration_us, failure)
-    VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')}
-    ON CONFLICT DO UPDATE SET status = excluded.status, duration_us = excluded.duration_us, failure = excluded.failure,
-      late_at = NULL WHERE excluded.status != ${unknown}`;
+function prepare(raw: Database.Database, database: BetterSQLite3Database) {
+  const hole = sql.placeholder;
+  const key = [results.dueAt, results.targetId, results.nodeId];
+  const unknown = sql.raw(String(statusNumber('unknown')));
+  const row = {
+    dueAt: hole('dueAt'),
+    targetId: hole('targetId'),
+    nodeId: hole('nodeId'),
+    status: hole('status'),
+    durationUs: hole('durationUs'),
+    failure: hole('failure'),
+  };
+  const seen = {
+    status: sql`excluded.status`,
+    durationUs: sql`excluded.duration_us`,
+    failure: sql`excluded.failure`,
+  };
+  const insert = (rows: number) =>
+    database
+      .insert(results)
+      .values(Array.from({ length: rows }, () => row))
+      .onConflictDoUpdate({
+        target: key,
+        set: { ...seen, lateAt: sql`NULL` },
+        setWhere: sql`excluded.status != ${unknown}`,
+      });
+  const late = database
+    .insert(results)
+    .values({ ...row, lateAt: hole('lateAt') })
+    .onConflictDoUpdate({
+      target: key,
+      set: { ...seen, lateAt: sql`excluded.late_at` },
+      setWhere: sql`${results.status} = ${unknown} AND ${results.lateAt} IS NULL`,
+    });
+  const round = database
+    .select({
+      nodeId: sql`${results.nodeId}`.as('nodeId'),
+      status: results.status,
+      durationUs: sql`${results.durationUs}`.as('durationUs'),
+      failure: results.failure,
+      lateAt: sql`${results.lateAt}`.as('lateAt'),
+    })
+    .from(results)
+    .where(and(eq(results.dueAt, hole('dueAt')), eq(results.targetId, hole('targetId'))));
   return {
-    round: database.prepare<[dueAt: number, targetId: number], Omit<StoredVote, 'status'> & { status: number }>(
-      `SELECT node_id AS nodeId, status, duration_us AS durationUs, failure, late_at AS lateAt FROM results
-       WHERE due_at = ? AND target_id = ?`,
-    ),
-    insert: database.prepare<Row>(insert(1)),
-    insertMany: database.prepare<[(number | string | null)[]]>(insert(rowsTogether)),
-    insertLate: database.prepare<[...Row, lateAt: number]>(
-      `INSERT INTO results (due_at, target_id, node_id, status, duration_us, failure, late_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET status = excluded.status, duration_us = excluded.duration_us, failure = excluded.failure,
-         late_at = excluded.late_at WHERE results.status = ${unknown} AND results.late_at IS NULL`,
-    ),
+    round: straight<[dueAt: number, targetId: number], Omit<StoredVote, 'status'> & { status: number }>(raw, round),
+    insert: straight<Row>(raw, insert(1)),
+    insertMany: straight<[(number | string | null)[]]>(raw, insert(rowsTogether)),
+    insertLate: straight<[...Row, lateAt: number]>(raw, late),
   };
 }

@@ -23,12 +23,10 @@ export interface Writer {
 }
 
 /** Everything that writes, inside the transaction of its caller. */
-export function createWriter(
-  { raw, drizzle: database }: Pick<OpenDatabase, 'raw' | 'drizzle'>,
-  parts: VoteDependencies,
-): Writer {
+export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts: VoteDependencies): Writer {
+  const database = file.drizzle;
   const names = createNames(database);
-  const votes = createVoteWriter(raw, names, parts);
+  const votes = createVoteWriter(file, names, parts);
   const upsertState = prepareState(database);
   const writeHeard = createHeardWriter(database);
 
