@@ -122,7 +122,7 @@ test.for([
   const value = async (query: string) => (await prometheus.query(query))[0]?.value;
   // What counts begins at 0 for it.
   const down = 'watchpost_check_results_total{target="shop",node="zz2",outcome="down",reason="status"}';
-  await expect.poll(async () => value(`increase(${down}[1m])`), { timeout: 15_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => value(`increase(${down}[1m])`), { timeout: 60_000 }).toBeGreaterThan(0);
   expect(new Set(given)).toEqual(new Set([format]));
   expect(await prometheus.query('watchpost_target_info{target="shop"}')).toMatchObject([
     { labels: { label_team: 'web "core" \\ ops' }, value: 1 },

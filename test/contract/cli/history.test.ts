@@ -91,8 +91,9 @@ test('a report of this month has every target, the worst first, in four forms', 
   const { run } = await past();
   const month = new Date(systemClock.now() - 10 * minute).toISOString().slice(0, 7);
   const text = (await run('report', '--month', month)).out;
-  // Of the month before there is nothing.
-  expect((await run('report')).out).toBe(text);
+  // Of the month before there is nothing. Time goes on meanwhile, and shares with it.
+  const shape = (report: string) => report.replaceAll(/[\d.]+%/g, '%').replaceAll(/ +/g, ' ');
+  expect(shape((await run('report')).out)).toBe(shape(text));
   expect(text.indexOf('\nshop ')).toBeLessThan(text.indexOf('\nmail '));
   expect((await run('report', '--month', month, '--format', 'csv')).out).toContain(`\n${month},shop,0.8`);
   expect((await run('report', '--month', month, '--format', 'csv')).out).toMatch(
