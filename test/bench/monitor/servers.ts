@@ -12,6 +12,8 @@ export interface Arrivals {
   readonly at: Readonly<Record<string, readonly number[]>>;
   /** Whether the times are those of the first packet, by the kernel, or those at which the target came to it. */
   readonly isCaptured: boolean;
+  /** How late the timers of a process that does nothing else came since the last question, in milliseconds. */
+  readonly timerLate: readonly number[];
 }
 
 let arrivals: Record<string, number[]> = {};
@@ -38,10 +40,23 @@ http.on('connection', noteAccepted);
 await Promise.all([once(tcp, 'listening'), once(http, 'listening')]);
 
 const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+// A timer that does nothing else shows what the machine itself makes of a due time meanwhile.
+let timerLate: number[] = [];
+const timerMs = 100;
+let timerDue = performance.now() + timerMs;
+setTimeout(function tick() {
+  const now = performance.now();
+  timerLate.push(Math.max(0, now - timerDue));
+  timerDue = now + timerMs;
+  setTimeout(tick, timerMs);
+}, timerMs);
+
 const ports = { http: portOf(http), tcp: portOf(tcp) };
 isCaptured = await capture(Object.values(ports), note);
 answerQuestions(async (): Promise<Arrivals> => {
   const at = arrivals;
+  const late = timerLate;
   arrivals = {};
-  return { ports, at, isCaptured };
+  timerLate = [];
+  return { ports, at, isCaptured, timerLate: late };
 });

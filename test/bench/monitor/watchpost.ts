@@ -40,7 +40,11 @@ export async function measureWatchpost(
   const memory = memoryBytes(pid).now;
   const ended = Date.now();
   await pause(settleMs);
-  const { at } = await servers.ask({});
+  const { at, timerLate } = await servers.ask({});
+  const { p50, p99, max } = spreadOf(timerLate);
+  console.log(
+    `  a bare timer at the same time was late by ${figure(p50)} ms (p50), ${figure(p99)} (p99), ${figure(max)} (longest)`,
+  );
   tellLag(lagBefore, await lagOf(running));
   const heap = await liveHeap(running);
   await running.end('SIGTERM');
