@@ -39,7 +39,9 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   let soon = false;
 
   function now(): Instant {
-    return { elapsedMs: clock.elapsed(), wallMs: socket.wallMs() };
+    const elapsedMs = clock.elapsed();
+    const wallMs = socket.wallMs();
+    return { elapsedMs, wallMs, withinMs: clock.elapsed() - elapsedMs };
   }
 
   // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
@@ -50,7 +52,8 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
       elapsedMs = clock.elapsed();
       sending = socket.send(request.packet, destination, shape);
     }
-    return sending.ok ? { ...sending, sent: { elapsedMs, wallMs: sending.wallMs } } : sending;
+    if (!sending.ok) return sending;
+    return { ...sending, sent: { elapsedMs, wallMs: sending.wallMs, withinMs: clock.elapsed() - elapsedMs } };
   }
 
   return {

@@ -10,6 +10,8 @@ export interface RoundTrip {
 export interface Instant {
   readonly wallMs: number;
   readonly elapsedMs: number;
+  /** They were read within so many milliseconds: more where the thread was put aside between the two. */
+  readonly withinMs: number;
 }
 
 /** Wall and monotonic clock agree to this much over the few seconds of an echo unless somebody sets the wall clock. */
@@ -28,10 +30,11 @@ interface Departed {
  */
 export function roundTrip({ sent, departedMs }: Departed, stampMs: number | null, now: Instant): RoundTrip {
   const elapsedMs = now.elapsedMs - sent.elapsedMs;
-  const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > stepMs;
+  const apartMs = stepMs + sent.withinMs + now.withinMs;
+  const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > apartMs;
   if (stepped || stampMs === null) return { ms: elapsedMs, timedBy: 'clock' };
   const ms = stampMs - sent.wallMs;
-  if (ms < 0 || ms > elapsedMs + stepMs) return { ms: elapsedMs, timedBy: 'clock' };
+  if (ms < 0 || ms > elapsedMs + apartMs) return { ms: elapsedMs, timedBy: 'clock' };
   const left = departedMs !== null && departedMs >= sent.wallMs && departedMs <= stampMs;
   return { ms: left ? stampMs - departedMs : ms, timedBy: 'kernel' };
 }

@@ -119,44 +119,66 @@ test('a wall clock that is set in between does not change the time', async () =>
 });
 
 test.each([
-  { name: 'the kernel’s stamp', stampMs: 1_020, now: { wallMs: 1_025, elapsedMs: 25 }, ms: 20, timedBy: 'kernel' },
+  {
+    name: 'the kernel’s stamp',
+    stampMs: 1_020,
+    now: { wallMs: 1_025, elapsedMs: 25, withinMs: 0 },
+    ms: 20,
+    timedBy: 'kernel',
+  },
+  {
+    name: 'the kernel’s stamp where the thread was put aside while it read the clocks',
+    stampMs: 1_020,
+    now: { wallMs: 1_030, elapsedMs: 25, withinMs: 5 },
+    ms: 20,
+    timedBy: 'kernel',
+  },
   {
     name: 'its own clock without a stamp',
     stampMs: null,
-    now: { wallMs: 1_025, elapsedMs: 25 },
+    now: { wallMs: 1_025, elapsedMs: 25, withinMs: 0 },
     ms: 25,
     timedBy: 'clock',
   },
   {
     name: 'its own clock after a step forwards',
     stampMs: 6_020,
-    now: { wallMs: 6_025, elapsedMs: 25 },
+    now: { wallMs: 6_025, elapsedMs: 25, withinMs: 0 },
     ms: 25,
     timedBy: 'clock',
   },
   {
     name: 'its own clock after a step backwards',
     stampMs: 1_020,
-    now: { wallMs: 525, elapsedMs: 25 },
+    now: { wallMs: 525, elapsedMs: 25, withinMs: 0 },
     ms: 25,
     timedBy: 'clock',
   },
   {
     name: 'its own clock for a stamp from before',
     stampMs: 999,
-    now: { wallMs: 1_025, elapsedMs: 25 },
+    now: { wallMs: 1_025, elapsedMs: 25, withinMs: 0 },
     ms: 25,
     timedBy: 'clock',
   },
   {
     name: 'its own clock for a stamp from the future',
     stampMs: 1_030,
-    now: { wallMs: 1_025, elapsedMs: 25 },
+    now: { wallMs: 1_025, elapsedMs: 25, withinMs: 0 },
     ms: 25,
     timedBy: 'clock',
   },
 ])('a round trip is taken by $name', ({ stampMs, now, ms, timedBy }) => {
-  expect(roundTrip({ sent: { wallMs: 1_000, elapsedMs: 0 }, departedMs: null }, stampMs, now)).toEqual({ ms, timedBy });
+  expect(roundTrip({ sent: { wallMs: 1_000, elapsedMs: 0, withinMs: 0 }, departedMs: null }, stampMs, now)).toEqual({
+    ms,
+    timedBy,
+  });
+});
+
+test('a thread that is put aside while it sends does not look like a clock that was set', () => {
+  const sent = { wallMs: 1_004, elapsedMs: 0, withinMs: 4.1 };
+  const now = { wallMs: 1_029, elapsedMs: 29, withinMs: 0.01 };
+  expect(roundTrip({ sent, departedMs: null }, 1_024, now)).toEqual({ ms: 20, timedBy: 'kernel' });
 });
 
 test.each([
@@ -388,8 +410,11 @@ test.each([
   { name: 'from sending where the departure is before it', departedMs: 999, ms: 20 },
   { name: 'from sending where the departure is after the reply', departedMs: 1_021, ms: 20 },
 ])('a round trip counts $name', ({ departedMs, ms }) => {
-  const sent = { wallMs: 1_000, elapsedMs: 0 };
-  expect(roundTrip({ sent, departedMs }, 1_020, { wallMs: 1_025, elapsedMs: 25 })).toEqual({ ms, timedBy: 'kernel' });
+  const sent = { wallMs: 1_000, elapsedMs: 0, withinMs: 0 };
+  expect(roundTrip({ sent, departedMs }, 1_020, { wallMs: 1_025, elapsedMs: 25, withinMs: 0 })).toEqual({
+    ms,
+    timedBy: 'kernel',
+  });
 });
 
 test('a departure that the kernel tells belongs to the request with its number', async () => {
