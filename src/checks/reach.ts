@@ -61,13 +61,14 @@ export async function reach<Detail>(
   const isAddress = isIP(name) !== 0;
   // There is nothing to wait for where an address is its own name.
   using limit = isAddress && covers === 'name' ? null : deadline(environment.clock, limitMs, outer);
-  const pin = async (name: string) => gate.pin(name, { family, signal: limit?.signal ?? outer });
+  const limited = limit?.signal ?? outer;
+  const pin = async (name: string) => gate.pin(name, { family, signal: limited });
   const pinned = await pin(name);
   outer.throwIfAborted();
   const phases = isAddress ? {} : { resolve: pinned.seconds };
   if (!pinned.ok) return unreached(pinned, phases);
   if (covers === 'name') limit?.[Symbol.dispose]();
-  const signal = covers === 'name' ? outer : (limit?.signal ?? outer);
+  const signal = covers === 'name' ? outer : limited;
   const outcome = await probe({ pinned, phases, ...networkOver(pin, signal, gate, environment) });
   outer.throwIfAborted();
   return outcome.status === 'up' ? outcome : await judgeOwnFault(outcome);

@@ -1,4 +1,5 @@
 import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
+import { onceFor } from '#kernel/once-for.ts';
 import { type Connectivity, createConnectivity } from './doubt/connectivity.ts';
 import { createHoldbacks, type Holdbacks, isFailing } from './doubt/holdbacks.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
@@ -62,7 +63,8 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   );
   let unknownAfterMs: number | null = null;
   const known = new Set<string>();
-  const hostOfTarget = createHosts();
+  // Asked with every round, and the same as long as the target is.
+  const hostOfTarget = onceFor(({ spec }: Target) => hostOf(spec.host));
   let everybody: readonly Recipient[] = [];
   const own = createOwnIncidents({ open, recipients: () => everybody, heldBy: (now) => holdbacks.heldForAll(now) });
   for (const incident of open) {
@@ -183,16 +185,6 @@ function witnessesOf(
   const byName = new Map(targets.map((target) => [target.name, target]));
   const rootOf = (name: string) => ancestors.get(name)?.find((one) => byName.get(one)?.dependsOn.length === 0) ?? name;
   return new Map(targets.map(({ name, spec }) => [name, hostOf(byName.get(rootOf(name))?.spec.host ?? spec.host)]));
-}
-
-// Asked with every round, and the same as long as the target is.
-function createHosts(): (target: Target) => string {
-  const known = new WeakMap<Target, string>();
-  return (target) => {
-    const host = known.get(target) ?? hostOf(target.spec.host);
-    known.set(target, host);
-    return host;
-  };
 }
 
 // Several checks of one machine are one witness.

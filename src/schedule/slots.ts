@@ -1,13 +1,14 @@
 import { createNextDue, type Schedule, type Slots } from './schedule.ts';
 
 // Ten a second have half a second, five hundred ten milliseconds.
-const widths = [1_000, 500, 200, 100, 50, 20, 10] as const;
+const widths = [1_000, 500, 200, 100, 50, 20] as const;
+const finest = 10;
 // A node starts eight in one go, and by chance there are more in one slot than in another.
 const wantedInSlot = 6;
 
 /** How wide slots are best, in milliseconds, where so many due times come in a second: several of them share one, and no burst comes of it. */
 export function widthFor(perSecond: number): number {
-  return widths.find((ms) => (perSecond * ms) / 1_000 <= wantedInSlot) ?? widths[widths.length - 1] ?? 10;
+  return widths.find((ms) => (perSecond * ms) / 1_000 <= wantedInSlot) ?? finest;
 }
 
 /** How many due times a second has, on the average. */
@@ -19,8 +20,11 @@ export function rateOf(schedule: Schedule, target: string, now: number): number 
   return first === null || second === null ? 0 : 1_000 / (second - first);
 }
 
-/** What widths follow each other: everybody who keeps the time has to hear of another one before it holds. */
-export function nextSlots(current: Slots | null, ms: number, from: number): Slots {
+// So long everybody has to hear of another width.
+const afterMs = 30_000;
+
+/** What widths follow each other: one that was told of and does not hold yet is not exchanged, for the times until then are cut by it. */
+export function nextSlots(current: Slots | null, ms: number, now: number): Slots {
   if (current === null) return { ms, since: 0, beforeMs: ms };
-  return current.ms === ms ? current : { ms, since: from, beforeMs: current.ms };
+  return current.ms === ms || now <= current.since ? current : { ms, since: now + afterMs, beforeMs: current.ms };
 }

@@ -2,25 +2,27 @@ import type { Slots } from '#schedule/schedule.ts';
 import { nextSlots, widthFor } from '#schedule/slots.ts';
 import type { Place } from './place.ts';
 
-// So long everybody has to hear of other slots.
-const afterMs = 30_000;
+/** Has all that is watched be due in slots of one width, the finer the more there is. */
+export class SharedSlots {
+  #slots: Slots | null = null;
+  #wantedMs = 0;
 
-/**
- * Has all that is watched be due in slots of one width, the finer the more there is. Returns who is due in other ones than before,
- * with schedules that say so.
- */
-export function createSharedSlots(): (places: Iterable<Place>, now: number) => readonly Place[] {
-  let slots: Slots | null = null;
-  return (places, now) => {
+  /** Gives who is due in other ones than before, with schedules that say so. */
+  share(places: Iterable<Place>, now: number): readonly Place[] {
     const going = [...places].filter(({ stoppedAt }) => stoppedAt === Number.POSITIVE_INFINITY);
-    const perSecond = going.reduce((sum, { rate }) => sum + rate, 0);
-    const next = (slots = nextSlots(slots, widthFor(perSecond), now + afterMs));
-    const others = going.filter(({ schedule }) => schedule.slots !== next);
+    this.#wantedMs = widthFor(going.reduce((sum, { rate }) => sum + rate, 0));
+    const slots = (this.#slots = nextSlots(this.#slots, this.#wantedMs, now));
+    const others = going.filter(({ schedule }) => schedule.slots !== slots);
     for (const place of others) {
-      place.schedule = { ...place.schedule, slots: next };
+      place.schedule = { ...place.schedule, slots };
       place.assigned = { ...place.assigned, schedule: place.schedule };
       place.rounds.follow(place.schedule);
     }
     return others;
-  };
+  }
+
+  /** Whether there is another width to share, which had to wait for the one before. */
+  isDue(now: number): boolean {
+    return this.#slots !== null && this.#slots.ms !== this.#wantedMs && now > this.#slots.since;
+  }
 }

@@ -22,7 +22,7 @@ import type { NodeStatus, Transport } from './ports.ts';
 import { collectRounds, type RoundSink } from './rounds.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
-import { createSharedSlots } from './shared-slots.ts';
+import { SharedSlots } from './shared-slots.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 
 export interface WatchingOptions extends LateOptions {
@@ -76,7 +76,7 @@ export class Watching implements Disposable {
   #isClosed = false;
   #isLeft = false;
   #ticking: Disposable | null = null;
-  readonly #shareSlots = createSharedSlots();
+  readonly #slots = new SharedSlots();
   #lookedAt: { now: number; elapsed: number };
 
   constructor(options: WatchingOptions) {
@@ -171,7 +171,7 @@ export class Watching implements Disposable {
   #tick(): void {
     const wasHeldUp = this.#lookAtClock();
     this.#ticking = null;
-    if (this.#lookAtNodes() || this.#isDirty) this.#assign();
+    if (this.#lookAtNodes() || this.#isDirty || this.#slots.isDue(this.#options.clock.now())) this.#assign();
     // What has arrived meanwhile is read before anybody is given up.
     const act = (place: Place) => this.#places.get(place.name) === place && this.#judge(place);
     if (!wasHeldUp && !this.#lookouts.look(this.#options.clock, act))
@@ -211,7 +211,7 @@ export class Watching implements Disposable {
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
     const now = this.#options.clock.now();
-    for (const place of this.#shareSlots(this.#places.values(), now)) {
+    for (const place of this.#slots.share(this.#places.values(), now)) {
       this.#lookouts.add(place, place.rounds.awaited);
       if (this.#wheel.has(place.name)) this.#wheel.add(place);
     }

@@ -4,6 +4,7 @@ import { checkOf, CheckSpec, NodeInfo } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { onceFor } from '#kernel/once-for.ts';
 import type { ServiceStore, StoredRun } from '#service/ports.ts';
 import { type BetterSQLite3Database, eq, inArray, lt, sql, straight } from './drizzle.ts';
 import { isOutage, reasonOf } from './errors.ts';
@@ -51,7 +52,6 @@ export function createRunStore({
 }: RunStoreOptions): RunStore {
   const statements = prepare(database, raw);
   const specText = createSpecTexts();
-  const nodeText = createNodeTexts();
   let batch: Batch | null = null;
   let results: NewResult[] = [];
   let timer: Disposable | null = null;
@@ -181,17 +181,8 @@ function prepare(database: BetterSQLite3Database, raw: Database.Database) {
   };
 }
 
-/** The text of a node, made once for each: they are few, and each run has some. */
-function createNodeTexts(): (node: NodeInfo) => string {
-  const texts = new WeakMap<NodeInfo, string>();
-  return (node) => {
-    const known = texts.get(node);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(node);
-    texts.set(node, text);
-    return text;
-  };
-}
+// They are few, and each run has some.
+const nodeText = onceFor((node: NodeInfo) => JSON.stringify(node));
 
 type RunRow = typeof runs.$inferSelect;
 type ResultRow = Pick<typeof runResults.$inferSelect, 'position' | 'outcome'>;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { onceFor } from '#kernel/once-for.ts';
 import { EndedEarly } from './body.ts';
 import { type Head, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
 import { loadResponseParser, type ParsedHead } from './llhttp.ts';
@@ -102,14 +103,13 @@ function isInterim(status: number): boolean {
 }
 
 function send(socket: Socket, request: HopRequest): void {
-  const head = heads.get(request) ?? headText(request);
-  heads.set(request, head);
+  const head = headOfRequest(request);
   if (request.body === null) socket.write(head, 'latin1');
   else socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(request.body)]));
 }
 
 // The first request of a check is the same each time.
-const heads = new WeakMap<HopRequest, string>();
+const headOfRequest = onceFor(headText);
 
 function headText({ method, target, headers, body }: HopRequest): string {
   let head = `${method} ${target.path} HTTP/1.1\r\n`;

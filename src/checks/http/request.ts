@@ -1,17 +1,17 @@
+import { onceFor } from '#kernel/once-for.ts';
 import { userAgent } from '#kernel/version.ts';
 import { type HopRequest, targetOf } from './redirect.ts';
 import type { Spec } from './spec.ts';
 
 // A spec is checked again and again, and never changes.
-const prepared = new WeakMap<Spec, HopRequest>();
+const requestOf = onceFor(prepare);
 
 /**
  * The request that a spec asks for, with a bearer token that was got for it. Its headers override ours; compressed answers are taken,
  * but not asked for.
  */
 export function firstRequest(spec: Spec, token: string | null = null): HopRequest {
-  const known = prepared.get(spec) ?? prepare(spec);
-  prepared.set(spec, known);
+  const known = requestOf(spec);
   return token === null ? known : { ...known, headers: { ...known.headers, authorization: `Bearer ${token}` } };
 }
 

@@ -1,4 +1,5 @@
 import { messageOf } from '#kernel/errors.ts';
+import { onceFor } from '#kernel/once-for.ts';
 import type { NodeEnvironment, Prober } from '../check.ts';
 import type { Family } from '../address.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
@@ -77,17 +78,10 @@ interface Prepared {
   last: { readonly address: string; readonly destination: Uint8Array } | null;
 }
 
-const prepared = new WeakMap<Spec, Prepared>();
-
-function prepare(spec: Spec): Prepared {
-  let known = prepared.get(spec);
-  if (known === undefined) {
-    const payload = Uint8Array.from({ length: spec.size }, (_, index) => index & 0xff);
-    known = { spec, shape: shapeOf(spec), payload, last: null };
-    prepared.set(spec, known);
-  }
-  return known;
-}
+const prepare = onceFor((spec: Spec): Prepared => {
+  const payload = Uint8Array.from({ length: spec.size }, (_, index) => index & 0xff);
+  return { spec, shape: shapeOf(spec), payload, last: null };
+});
 
 function destinationOf(prepared: Prepared, { address, family }: Site['pinned']): Uint8Array {
   if (prepared.last?.address !== address)

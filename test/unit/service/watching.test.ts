@@ -129,6 +129,24 @@ test('where many targets come, due times become finer a while later, for all ali
   watching[Symbol.dispose]();
 });
 
+test('a width that was told of and does not hold yet is not exchanged; the next one is told of when it does', async () => {
+  const { clock, assignments, watch, watching } = hub('de1');
+  const slots = () => assignments.at(-1)?.assignment.targets[0]?.schedule.slots;
+  watch('first', all, 10_000);
+  await clock.advance(1_000);
+  for (let index = 0; index < 700; index += 1) watch(`t${index}`, all, 10_000);
+  const told = clock.now();
+  await clock.advance(1_000);
+  for (let index = 0; index < 7_000; index += 1) watch(`u${index}`, all, 10_000);
+  await clock.advance(20_000);
+  expect(slots()).toEqual({ ms: 50, since: told + 30_000, beforeMs: 1_000 });
+  expect(assignments.at(-1)?.assignment.targets).toHaveLength(7_701);
+  await clock.advance(20_000);
+  expect(slots()).toMatchObject({ ms: 10, beforeMs: 50 });
+  expect(slots()?.since).toBeGreaterThan(told + 60_000);
+  watching[Symbol.dispose]();
+});
+
 test('two of ten nodes are a stable choice: where one goes, only its targets move', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `n${index}`);
   const { clock, nodes, watch, targetsOf, watching } = hub(...names);
