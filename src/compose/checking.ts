@@ -4,6 +4,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
+import type { LateVote } from '#monitor/judge/round-record.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
@@ -45,9 +46,13 @@ export interface Checking {
 
 type Nodes = Pick<Config, 'nodes' | 'nats'>;
 /** Who hears of what is not of a single target. */
-export type Told = Pick<Monitor, 'nodeAbsent' | 'unjudged'>;
+export interface Told extends Pick<Monitor, 'nodeAbsent' | 'unjudged'> {
+  readonly verdictOf: Monitor['past']['verdictOf'];
+  /** Verdict periods of the past of a target have become others. */
+  pastChanged(target: string): void;
+}
 
-const nobody: Told = { nodeAbsent: () => {}, unjudged: () => {} };
+const nobody: Told = { nodeAbsent: () => {}, unjudged: () => {}, verdictOf: () => null, pastChanged: () => {} };
 
 type LateStore = Pick<Store, 'recordLate' | 'history'> | null;
 
@@ -105,7 +110,9 @@ async function checkHere(
     policy: 'private',
     onLate: async ({ target, dueAt, node, outcome }) => {
       if (store === null) throw new Error('results are not stored here');
-      await store.recordLate({ target, dueAt, vote: { node, outcome }, at: clock.now() });
+      const verdictOf: LateVote['verdictOf'] = (statuses) => told.verdictOf(target, dueAt, statuses);
+      const stored = await store.recordLate({ target, dueAt, vote: { node, outcome }, at: clock.now(), verdictOf });
+      if (stored === 'revised') told.pastChanged(target);
     },
     absence: remote === null || store === null ? null : absenceOf(remote, store),
     onUnjudged: (unjudged) => told.unjudged(unjudged),
@@ -144,9 +151,21 @@ async function openNats(nats: NonNullable<Nodes['nats']>, store: LateStore, told
   return startNats(nats, store, (absence) => told.nodeAbsent(absence), environment);
 }
 
-function absenceOf(remote: Pick<NatsTransport, 'hasAllSent'>, { history }: Pick<Store, 'history'>): WatchingAbsence {
+function absenceOf(
+  remote: Pick<NatsTransport, 'hasAllSent' | 'askForAll'>,
+  { history }: Pick<Store, 'history'>,
+): WatchingAbsence {
   const newest = history.newestSpells();
-  return { lastRound: (target) => newest.get(target)?.last ?? null, isOver: () => remote.hasAllSent };
+  return {
+    lastRound(target) {
+      const last = newest.get(target);
+      if (last === undefined) return null;
+      const decided = last.status === 'unknown' ? (history.lastVerdict(target) ?? last.from - 1) : last.last;
+      return { over: last.last, decided };
+    },
+    isOver: () => remote.hasAllSent,
+    refresh: () => remote.askForAll(),
+  };
 }
 
 async function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Promise<Checking> {

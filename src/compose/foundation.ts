@@ -52,11 +52,13 @@ export async function openFoundation(
   const onWritten = (seconds: number) => metrics.storeWritten(seconds);
   const store = started.use(openStore({ path: config.data, clock, log, pid, retention, onWritten }));
   const onDone = (seconds: number) => metrics.upkeepDone(seconds);
-  const onJudged = () => upcoming.watching?.monitor.countBudgets();
+  const onJudged = () => upcoming.watching?.monitor.past.countBudgets();
   started.use(startUpkeep(store, { onDone, onJudged, clock, log }));
   const checking = await openReplaceableChecking(config, environment, store, {
     nodeAbsent: (absence) => upcoming.watching?.monitor.nodeAbsent(absence),
     unjudged: (unjudged) => upcoming.watching?.monitor.unjudged(unjudged),
+    verdictOf: (...round) => upcoming.watching?.monitor.past.verdictOf(...round) ?? null,
+    pastChanged: (target) => upcoming.watching?.monitor.past.changed(target),
   });
   started.defer(async () => checking.close());
   const history = openReader(store.history, upcoming.inForce, clock);

@@ -37,6 +37,8 @@ export interface HistorySource {
   spells(target: string, span: Span): readonly Spell[];
   /** The newest spell of each target that has one. */
   newestSpells(): ReadonlyMap<string, Spell>;
+  /** When the last round of a target was due that had a verdict; null if none had. */
+  lastVerdict(target: string): number | null;
   incidents(query: IncidentQuery): readonly PastIncident[];
   incident(id: string): IncidentDetail | null;
 }

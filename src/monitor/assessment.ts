@@ -29,7 +29,9 @@ export interface Assessor {
   readonly recentTimes: RecentTimes;
   readonly budgets: Budgets;
   readonly own: OwnIncidents;
-  readonly holdbacks: Pick<Holdbacks, 'silences' | 'held' | 'heldUntil'>;
+  readonly holdbacks: Pick<Holdbacks, 'silences' | 'held' | 'heldUntil' | 'isInMaintenance'>;
+  /** Nodes whose votes do not count. */
+  readonly suspected: ReadonlySet<string>;
   /** All targets there are from now on, with what is remembered about them. */
   setTargets(
     targets: readonly Target[],
@@ -104,6 +106,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     budgets,
     own,
     holdbacks,
+    suspected: quarantine.suspected,
     setTargets(targets, memoryOf, maintenance, afterMs) {
       unknownAfterMs = afterMs;
       holdbacks.setTargets(targets, memoryOf, maintenance);

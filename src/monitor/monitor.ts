@@ -17,6 +17,7 @@ import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import { createListeners } from './listeners.ts';
 import { createOverdue } from './overdue.ts';
+import { createPast, type Past } from './past.ts';
 import { createRecorder } from './recorder.ts';
 import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
@@ -78,8 +79,8 @@ export interface Monitor {
   openIncidents(): readonly Incident[];
   /** What is left of each objective's budget at this moment, or of that of one target; nothing where there is none. */
   budgets(target?: string): readonly TargetBudgetLeft[];
-  /** Counts budgets anew from what is stored, which has become more. */
-  countBudgets(): void;
+  /** What becomes known about rounds of the past. */
+  readonly past: Pick<Past, 'verdictOf' | 'changed' | 'countBudgets'>;
   /** What the nodes saw of an open incident's target in its last round, where it had one since the start; or null. */
   seenNow(incident: Incident): readonly VoteLine[] | null;
   /**
@@ -96,7 +97,8 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const stored = store.load();
   const assessor = createAssessor(ownOf(stored), () => runner.url ?? '');
   const memories = memoriesOf(stored);
-  const recorder = createRecorder({ ...ports, onRecorded: (done) => events.recorded(done) });
+  const past = createPast({ budgets: assessor.budgets, store, rounds: () => rounds, clock });
+  const recorder = createRecorder({ ...ports, onRecorded: (record) => recorded(record, past, events) });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
@@ -105,8 +107,8 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   const take = (target: Target, round: SeenRound) => rounds.take(target, round);
-  const watchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, take };
-  let watched: readonly Target[] = [];
+  const hasVerdict = (target: Target, votes: readonly Vote[]) => rounds.hasVerdict(target, votes);
+  const watchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, take, hasVerdict };
   let stopped: Promise<void> | null = null;
 
   for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.put(silence, clock.now());
@@ -114,7 +116,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
 
   function apply({ targets, maintenance, unknownAfterMs = 900_000 }: MonitorSettings): Applied {
     const { applied, changed } = watchSet.want(targets);
-    watched = targets;
+    past.setTargets(targets);
     const anew = changed.filter(
       ({ before, target }) => before !== null && !isDeepStrictEqual(before.spec, target.spec),
     );
@@ -152,7 +154,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   }
 
   async function stop(ms: number): Promise<void> {
-    for (const part of [extraRounds, listeners]) part[Symbol.dispose]();
+    for (const part of [extraRounds, listeners, past]) part[Symbol.dispose]();
     runner.leave?.();
     watchSet.stop();
     const done = watchSet.idle().then(async () => recorder.idle());
@@ -188,13 +190,18 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     },
     seenNow: ({ target }) => tableOf(rounds.lastVotes(target)),
     budgets: (target) => assessor.budgets.left(clock.now(), target),
-    countBudgets: () => countBudgets(assessor.budgets, store, watched, clock.now()),
+    past,
     openIncidents: () => [...assessor.own.open, ...openIn(memories)],
     async stop(ms) {
       stopped ??= stop(ms);
       return stopped;
     },
   };
+}
+
+function recorded(record: RoundRecord, past: Pick<Past, 'changed'>, events: Pick<MonitorEvents, 'recorded'>): void {
+  if (record.revisedAt !== undefined) past.changed(record.target);
+  events.recorded(record);
 }
 
 // What the past says about targets that are new or others: times for rules that look back, and what was spent of budgets.

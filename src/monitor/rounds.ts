@@ -5,7 +5,8 @@ import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Heard } from './judge/heard.ts';
 import type { HeardRound } from './hear/listen.ts';
-import type { RoundRecord } from './judge/round-record.ts';
+import { hasVerdict, statusByVotes } from './judge/round-verdict.ts';
+import type { RoundRecord, ShownVerdict } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
@@ -22,6 +23,10 @@ export interface Rounds {
   take(target: Target, round: SeenRound): boolean | Promise<boolean>;
   /** Keeps what was heard of a target that calls, with the round that it made. Resolves to whether it is stored. */
   hear(target: Target, heard: Heard, round: HeardRound | null): Promise<boolean>;
+  /** Whether these votes are enough for a verdict. */
+  hasVerdict(target: Target, votes: readonly Vote[]): boolean;
+  /** The verdict of a round of the past that is not judged any more, by the statuses of its votes. */
+  verdictOf(target: Target, dueAt: number, statuses: readonly Vote['outcome']['status'][]): ShownVerdict;
   /** The votes of the last round of a target that has an open incident, or null. */
   lastVotes(target: string): readonly Vote[] | null;
   /** A target is watched no more, and its last round is over. */
@@ -58,7 +63,8 @@ export function createRounds(options: RoundsOptions): Rounds {
     return ms;
   }
 
-  function conclude(target: Target, { dueAt, startedAt: begun, votes, late }: SeenRound, heard?: Heard) {
+  function conclude(target: Target, round: SeenRound, heard?: Heard) {
+    const { dueAt, startedAt: begun, votes, late, isRevision, isExtra } = round;
     const now = clock.now();
     const before = memories.get(target.name) ?? nothingRemembered;
     const { decision, inMaintenance, records, ask } = assessor.assess(target, before, { dueAt, votes, now, late });
@@ -74,13 +80,24 @@ export function createRounds(options: RoundsOptions): Rounds {
     const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
     events.roundDone(target, done);
     const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
-    assessor.budgets.note(target.name, dueAt, verdict);
-    const record: RoundRecord =
-      heard === undefined ? { ...decision.record, verdict } : { ...decision.record, verdict, heard };
+    // Rounds of the schedule may get a verdict later, by what nodes hold; one in between says nothing then.
+    const saysNothing = isExtra === true && verdict.status === 'unknown';
+    if (!saysNothing) assessor.budgets.note(target.name, dueAt, verdict);
+    const record: RoundRecord = {
+      ...decision.record,
+      ...(!saysNothing && { verdict }),
+      ...(heard !== undefined && { heard }),
+      ...(isRevision === true && { revisedAt: now }),
+    };
     return { decision, record };
   }
 
   return {
+    hasVerdict: (target, votes) => hasVerdict(target, votes, assessor.suspected),
+    verdictOf(target, dueAt, statuses) {
+      const inMaintenance = assessor.holdbacks.isInMaintenance(target.name, dueAt);
+      return { status: statusByVotes(target, statuses), inMaintenance, holdsMs: holdsMsOf(target, dueAt) };
+    },
     lastVotes: (target) => last.get(target) ?? null,
     forget(target) {
       memories.delete(target);

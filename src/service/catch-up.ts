@@ -1,35 +1,35 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
-import type { Lateness, TargetRounds } from './rounds.ts';
+import type { RoundKey } from '#protocol/run-name.ts';
+import type { Lateness, RoundMarks, TargetRounds } from './target-rounds.ts';
+import { createUnjudgedReport, type Unjudged } from './unjudged.ts';
 
-/** What this process did not see, for it was away, and nodes may have. */
+/** What nodes may have observed while nothing was judged here. */
 export interface Absence {
-  /** When the last round of a target was due that is stored; null where there is none. */
-  lastRound(target: string): number | null;
-  /** Whether all that nodes have kept is here, as far as can be told. */
+  /** How far the stored rounds of a target had come when this process began; null if there are none. */
+  lastRound(target: string): RoundMarks | null;
+  /** Whether nodes have sent everything that they hold, as far as can be told. */
   isOver(): boolean;
+  /** Asks nodes to send again what they hold; `isOver` is false until they have. */
+  refresh?(): void;
 }
 
-/** What was seen during an absence and stored as history, but not judged. Times are those when the first and the last of it was due. */
-export interface Unjudged {
-  readonly from: number;
-  readonly until: number;
-  /** Of how many targets. */
-  readonly targets: number;
-}
+/** Why nothing was judged: this process did not run, it stood still, or it could not hear its nodes. */
+export type AbsenceCause = 'stopped' | 'frozen' | 'unreachable';
 
-/** Gathers what nodes saw before this process began, and has it judged in order before anything else. */
+/** Gathers what nodes observed during an absence, and has it judged in order of due time across all targets before live rounds. */
 export interface CatchUp {
   /** When this process began. */
   readonly beganAt: number;
-  /** Up to when every round of this target is over. */
-  overUntil(target: string): number;
-  /** Whether rounds are gathered still: nothing is to be judged. */
-  readonly isOpen: boolean;
-  /** To be called every now and then: ends it once everything is here, or after a minute. */
+  /** How far the rounds of a target have come before. */
+  marksOf(target: string): RoundMarks;
+  /** Whether live rounds of a target have to wait. */
+  holds(rounds: TargetRounds): boolean;
+  /** An absence is over for these targets; while they wait already, more has come for them. */
+  begin(cause: AbsenceCause, targets: readonly TargetRounds[]): void;
+  /** To be called every second: judges what was gathered once it is complete, or after less than a minute. */
   look(targets: () => readonly TargetRounds[]): void;
-  /** A vote came when its round was over. */
+  /** A vote came after its round was over. */
   late(round: RoundKey): void;
 }
 
@@ -37,92 +37,130 @@ export interface CatchUpOptions {
   readonly absence: Absence | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called once it is over. */
+  /** Called when live rounds of these targets wait no longer. */
   readonly onOver: () => void;
-  /** Called once where there was more than could be judged, when all of it is here or after some minutes. */
+  /** Called once if there was more than could be judged, when all of it is here or after some minutes. */
   readonly onUnjudged: (unjudged: Unjudged) => void;
 }
 
-// Live news never waits longer for what is over; where nodes have not sent everything by then, what is here is judged.
+interface Gathering {
+  cause: AbsenceCause;
+  /** When it began, by the monotonic clock. */
+  readonly began: number;
+  /** Rounds that were due by then belong to the absence. */
+  until: number;
+  /** Null for all targets. */
+  readonly members: Set<TargetRounds> | null;
+  /** When something last came for it, by the monotonic clock. */
+  heardAt: number;
+  isJudging: boolean;
+}
+
+// Live rounds never wait longer for what is over.
 const longestMs = 60_000;
 const longestGatheringMs = 40_000;
+// A node that is back sends what it holds in several messages.
+const shortestGatheringMs = 3_000;
+const quietMs = 2_000;
 // Time to catch up with the end of what began, so that both are one message.
 const tellAfterMs = 10_000;
 const atOnce = 100;
-const tellUnjudgedAfterMs = 600_000;
-// What is shorter is in the log only, as every start may leave a round or two.
-const worthTellingMs = 60_000;
+
+const reasons: Readonly<Record<AbsenceCause, string>> = {
+  stopped: 'the monitor was away when it happened',
+  frozen: 'the monitor was frozen when it happened',
+  unreachable: 'the monitor could not hear its nodes when it happened',
+};
 
 export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
-  const began = clock.elapsed();
-  let state: 'gathering' | 'judging' | 'over' = absence === null ? 'over' : 'gathering';
-  const judged = new Set<string>();
-  // Of days without a hub millions of votes may come: none is remembered by itself.
-  const targetsUnjudged = new Set<string>();
-  let from = Number.POSITIVE_INFINITY;
-  let until = Number.NEGATIVE_INFINITY;
-  let isTold = false;
+  const unjudged = createUnjudgedReport({ clock, log, isComplete: () => absence?.isOver() !== false, onUnjudged });
+  let current = absence === null ? null : newGathering('stopped', null);
+  // What came back while the one before was being judged.
+  let next: Gathering | null = null;
+  let isStarting = absence !== null;
 
-  async function judge(targets: readonly TargetRounds[]): Promise<void> {
-    const late: Lateness = { why: 'the monitor was away when it happened', tellFrom: clock.now() + tellAfterMs };
+  function newGathering(cause: AbsenceCause, members: Set<TargetRounds> | null): Gathering {
+    const began = clock.elapsed();
+    return { cause, began, until: clock.now(), members, heardAt: began, isJudging: false };
+  }
+
+  const includes = (gathering: Gathering | null, rounds: TargetRounds) =>
+    gathering !== null && (gathering.members === null || gathering.members.has(rounds));
+
+  function isReady({ cause, began, heardAt }: Gathering): 'complete' | 'cut off' | null {
+    const waited = clock.elapsed() - began;
+    const isQuiet = waited >= shortestGatheringMs && clock.elapsed() - heardAt >= quietMs;
+    if (absence?.isOver() !== false && (cause === 'stopped' || isQuiet)) return 'complete';
+    return waited >= longestGatheringMs ? 'cut off' : null;
+  }
+
+  async function judge(gathering: Gathering, targets: readonly TargetRounds[], isCutOff: boolean): Promise<void> {
+    const late: Lateness = { why: reasons[gathering.cause], tellFrom: clock.now() + tellAfterMs };
     const rounds = targets
-      .flatMap((rounds) => rounds.openUntil(beganAt).map((dueAt) => ({ rounds, target: rounds.name, dueAt })))
+      .flatMap((rounds) => rounds.openUntil(gathering.until).map((dueAt) => ({ rounds, target: rounds.name, dueAt })))
       .toSorted((a, b) => a.dueAt - b.dueAt);
+    const before = targets.map(({ name, decided }) => ({ name, decided }));
+    let left = rounds.length;
     for (const [index, { rounds: own, ...round }] of rounds.entries()) {
       if (index % atOnce === atOnce - 1) await new Promise<void>((resolve) => clock.after(0, resolve));
-      if (clock.elapsed() - began > longestMs) {
-        for (const { target, dueAt } of rounds.slice(index)) note({ target, dueAt });
-        break;
-      }
-      judged.add(formatRunName(round));
+      if (clock.elapsed() - gathering.began > longestMs) break;
+      unjudged.judged(round);
       await own.endLate(round.dueAt, late);
+      left -= 1;
     }
-    for (const target of targets) target.letGo(beganAt);
-    if (rounds.length > 0) log.info({ rounds: rounds.length }, 'what nodes saw while the monitor was away was judged');
-    state = 'over';
+    if (isCutOff || left > 0) unjudged.open(before, gathering.until);
+    for (const round of rounds.slice(rounds.length - left)) unjudged.note(round);
+    for (const target of targets) {
+      if (gathering.cause === 'stopped') target.letGo(gathering.until);
+      if (gathering.cause === 'frozen') target.forgive(gathering.until, false);
+      if (isCutOff || left > 0) target.abandon(gathering.until);
+    }
+    if (rounds.length > 0)
+      log.info(
+        { rounds: rounds.length - left, cause: gathering.cause },
+        'judged what nodes observed during an absence',
+      );
+  }
+
+  function end(): void {
+    current = next;
+    next = null;
+    isStarting = false;
     onOver();
-  }
-
-  function note(round: RoundKey): void {
-    if (isTold || judged.has(formatRunName(round))) return;
-    targetsUnjudged.add(round.target);
-    from = Math.min(from, round.dueAt);
-    until = Math.max(until, round.dueAt);
-  }
-
-  function tell(): void {
-    isTold = true;
-    judged.clear();
-    const targets = targetsUnjudged.size;
-    targetsUnjudged.clear();
-    if (targets === 0) return;
-    const [at, to] = [from, until].map((moment) => new Date(moment).toISOString());
-    log.warn({ targets, from: at, until: to }, 'what nodes saw is stored unjudged');
-    if (until - from >= worthTellingMs) onUnjudged({ from, until, targets });
   }
 
   return {
     beganAt,
-    overUntil: (target) => Math.min(beganAt, (state === 'over' ? null : absence?.lastRound(target)) ?? clock.now()),
-    get isOpen() {
-      return state !== 'over';
+    marksOf(target) {
+      const known = isStarting ? absence?.lastRound(target) : null;
+      const over = Math.min(beganAt, known?.over ?? clock.now());
+      return { over, decided: Math.min(over, known?.decided ?? over) };
     },
-    late(round) {
-      const last = absence?.lastRound(round.target) ?? Number.POSITIVE_INFINITY;
-      if (round.dueAt > last && round.dueAt <= beganAt) note(round);
+    holds: (rounds) => includes(current, rounds) || includes(next, rounds),
+    begin(cause, targets) {
+      if (targets.length === 0) return;
+      const isBusy = current?.isJudging === true;
+      const gathering = (isBusy ? next : current) ?? newGathering(cause, new Set());
+      if (isBusy) next = gathering;
+      else current = gathering;
+      gathering.heardAt = clock.elapsed();
+      if (gathering.cause === 'stopped') return;
+      const before = gathering.members?.size;
+      for (const target of targets) gathering.members?.add(target);
+      if (cause === 'frozen') gathering.cause = cause;
+      if (cause === 'frozen' || gathering.members?.size !== before) gathering.until = clock.now();
     },
+    late: (round) => unjudged.late(round),
     look(targets) {
-      const isWaiting = absence?.isOver() === false && clock.elapsed() - began < tellUnjudgedAfterMs;
-      if (state === 'over' && !isTold && !isWaiting) tell();
-      if (state !== 'gathering' || (absence?.isOver() === false && clock.elapsed() - began < longestGatheringMs))
-        return;
-      state = 'judging';
-      judge(targets()).catch((error: unknown) => {
-        log.error({ err: error }, 'what nodes saw while the monitor was away could not be judged');
-        state = 'over';
-        onOver();
-      });
+      if (current === null || current.isJudging) return unjudged.look();
+      const ready = isReady(current);
+      if (ready === null) return;
+      current.isJudging = true;
+      const members = targets().filter((rounds) => includes(current, rounds));
+      judge(current, members, ready === 'cut off')
+        .catch((error: unknown) => log.error({ err: error }, 'cannot judge what nodes observed during an absence'))
+        .finally(end);
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Recurring } from '#schedule/wheel.ts';
 import type { Assignable, WatchedTarget } from './assignments.ts';
 import type { Awaiting } from './lookouts.ts';
 import type { NodeStatus } from './ports.ts';
-import type { TargetRounds } from './rounds.ts';
+import type { TargetRounds } from './target-rounds.ts';
 import { graceMs } from './runs.ts';
 
 /** A target that is looked at by its schedule. */
@@ -106,13 +106,6 @@ export interface LateSighting {
   readonly dueAt: number;
   readonly node: NodeStatus['info'];
   readonly outcome: Outcome;
-}
-
-/** What has to be the same for nodes to be given the same to watch. */
-export function fingerprintOf(statuses: readonly NodeStatus[]): string {
-  return JSON.stringify(
-    statuses.map(({ info, online, starting, keepsTime }) => [info, online || starting === true, keepsTime === true]),
-  );
 }
 
 // Nodes hold back for a moment what has not changed.

@@ -3,29 +3,8 @@ import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.t
 import { Attendance, fault } from './attendance.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
-
-/** A round of a target as its nodes saw it. Times are wall time. */
-export interface CollectedRound {
-  readonly dueAt: number;
-  /** When the first of its checks began. */
-  readonly startedAt: number;
-  readonly votes: readonly NodeOutcome[];
-  /** Where it was over long ago. */
-  readonly late?: Lateness | undefined;
-}
-
-/** Why something is heard of only now, and when it may be told: more of it may be on its way. */
-export interface Lateness {
-  readonly why: string;
-  readonly tellFrom: number;
-}
-
-export interface RoundSink {
-  /** Resolves once everything that follows from it has been seen to. */
-  round(round: CollectedRound): Promise<void> | void;
-  /** So many rounds were due and began nowhere. */
-  skipped(count: number): void;
-}
+import type { CollectedRound, Lateness, RoundMarks, RoundSink, TargetRounds, VoteReception } from './target-rounds.ts';
+import { UndecidedRounds } from './undecided-rounds.ts';
 
 export interface RoundsOptions {
   readonly target: { readonly name: string; readonly schedule: Schedule };
@@ -39,53 +18,15 @@ export interface RoundsOptions {
 // Nobody needs the exact count of more, and counting must not hold up the others.
 const mostCounted = 10_000;
 
-/** What became of a vote. */
-export type Taken = 'taken' | 'repeated' | 'late' | 'uncalled';
-
-/** The rounds of one target, from the first vote on each to its end. */
-export interface TargetRounds {
-  /** That of the target. */
-  readonly name: string;
-  /** The nodes that have a vote from now on. */
-  voters: readonly NodeInfo[];
-  isVoter(node: string): boolean;
-  /** Every due time of this node after `since` is kept or passed over; null where none is. */
-  keeps(node: string, since: number | null): void;
-  /** `isCalled` says whether the node was told to watch this; what is late is late, whoever saw it. */
-  take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled?: boolean): Taken;
-  /** This node does not come to what is due then. */
-  passOver(node: string, dueAt: number): void;
-  /** Ends the rounds that are complete or past their limit, in the order in which they were due, up to `until`. */
-  judge(now: number, until: number): void;
-  /** Due times of rounds up to `until` that have a vote and are not over, for whoever judges several targets in order. */
-  openUntil(until: number): readonly number[];
-  /** Ends such a round now, with the votes that it has, and says why it comes so late; what was due before it is let go. */
-  endLate(dueAt: number, late: Lateness): Promise<void> | void;
-  /** The next due time whose round is not over. */
-  readonly awaited: number;
-  /** Every round up to this moment is over, whatever comes. */
-  letGo(moment: number): void;
-  /** From now on it is due by this schedule. */
-  follow(schedule: Schedule): void;
-  /** Has the round over that is the next one, and that nobody has voted on, and counts it; false where it is another one. */
-  leaveOut(dueAt: number): boolean;
-  /** The wall clock was set back: what is due from now on has not been. */
-  reset(now: number): void;
-  /**
-   * This process saw nothing of the time until `moment`: its rounds have as long as if they were due then. Where nodes kept what they
-   * saw meanwhile, no round of that time is over for it.
-   */
-  forgive(moment: number, isKept: boolean): void;
-}
-
 /**
  * Collects votes to rounds, in order of their due times. A round is over when every node that was to vote has, or at its limit;
  * who is missing is unknown, with the reason. A node that votes on a later round, or says that it watches since later, passes over
  * the one before. Rounds that began nowhere are counted, unless all its nodes are away: that is a round of unknowns.
- * `over` is a moment up to which every round is over already.
+ * A round that ended without a verdict takes the votes of nodes that could not be heard, until a later round has one.
+ * `marks` say how far the rounds have come before.
  */
-export function collectRounds(options: RoundsOptions, over: number): TargetRounds {
-  return new Rounds(options, over);
+export function collectRounds(options: RoundsOptions, marks: RoundMarks): TargetRounds {
+  return new Rounds(options, marks);
 }
 
 // A class, for there is one of it for each target: a closure for each method would weigh two kilobytes.
@@ -96,17 +37,20 @@ class Rounds implements TargetRounds {
   readonly #attendance: Attendance;
   readonly #open = new Map<number, Map<string, NodeOutcome>>();
   #voters: readonly NodeInfo[] = [];
+  #undecided: UndecidedRounds | null = null;
   #overUntil: number;
+  #decidedUntil: number;
   #awaited: number;
   #forgivenUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RoundsOptions, over: number) {
+  constructor(options: RoundsOptions, { over, decided }: RoundMarks) {
     const { target, limitMs, statusOf } = options;
     this.name = target.name;
     this.#options = options;
     this.#next = createNextDue(target.schedule, target.name);
     this.#attendance = new Attendance(statusOf, limitMs);
     this.#overUntil = over;
+    this.#decidedUntil = decided;
     this.#awaited = this.#dueAfter(over);
   }
 
@@ -128,9 +72,11 @@ class Rounds implements TargetRounds {
     this.#attendance.keeps(node, moment);
   }
 
-  take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled = true): Taken {
-    if (dueAt <= this.#overUntil) return 'late';
+  take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled = true): VoteReception {
+    if (dueAt <= this.#decidedUntil) return 'late';
     if (!isCalled) return 'uncalled';
+    if (dueAt <= this.#overUntil)
+      return (this.#undecided ??= new UndecidedRounds()).add(dueAt, { node, outcome, startedAt });
     let votes = this.#open.get(dueAt);
     if (votes === undefined) this.#open.set(dueAt, (votes = new Map()));
     if (votes.has(node.name)) return 'repeated';
@@ -152,15 +98,31 @@ class Rounds implements TargetRounds {
   }
 
   endLate(dueAt: number, late: Lateness): Promise<void> | void {
-    const votes = this.#open.get(dueAt);
-    this.letGo(dueAt);
-    const missing = (node: NodeInfo) => fault(node, 'no_answer', 'nothing came from the node of this time');
+    const isRevision = dueAt <= this.#overUntil;
+    const votes = isRevision ? this.#undecided?.close(dueAt) : this.#open.get(dueAt);
+    if (!isRevision) this.letGo(dueAt);
     if (votes === undefined) return;
-    return this.#options.sink.round({ ...roundOf({ dueAt, voters: this.#voters, votes, missing }), late });
+    const missing = (node: NodeInfo) => fault(node, 'no_answer', 'nothing came from the node of this time');
+    const round = roundOf({ dueAt, voters: this.#voters, votes, missing });
+    this.#settle(dueAt, votes, round.votes);
+    return this.#options.sink.round({ ...round, late, ...(isRevision && { isRevision }) });
   }
 
   openUntil(until: number): readonly number[] {
-    return [...this.#open.keys()].filter((dueAt) => dueAt <= until);
+    return [...(this.#undecided?.reopened ?? []), ...this.#open.keys()].filter((dueAt) => dueAt <= until);
+  }
+
+  get decided(): number {
+    return this.#decidedUntil;
+  }
+
+  get isUndecided(): boolean {
+    return this.#decidedUntil < this.#overUntil;
+  }
+
+  abandon(until: number): void {
+    this.#decidedUntil = Math.max(this.#decidedUntil, until);
+    this.#undecided?.dropUntil(until);
   }
 
   get awaited(): number {
@@ -182,14 +144,17 @@ class Rounds implements TargetRounds {
   leaveOut(dueAt: number): boolean {
     if (dueAt !== this.#awaited || this.#earliestOpen() <= dueAt) return false;
     this.letGo(dueAt);
+    this.abandon(dueAt);
     this.#options.sink.skipped(1);
     return true;
   }
 
   reset(now: number): void {
     this.#open.clear();
+    this.#undecided = null;
     this.#attendance.forgetPassed();
     this.#overUntil = now;
+    this.#decidedUntil = now;
     this.#awaited = this.#dueAfter(now);
   }
 
@@ -237,7 +202,20 @@ class Rounds implements TargetRounds {
         return;
       }
     }
-    void sink.round(roundOf({ dueAt, voters, votes, missing: (node) => attendance.missing(node, dueAt) }));
+    const round = roundOf({ dueAt, voters, votes, missing: (node) => attendance.missing(node, dueAt) });
+    this.#settle(dueAt, votes, round.votes);
+    void sink.round(round);
+  }
+
+  // A node that was not heard, or not in time, may hold its vote still: without a verdict there is room for it.
+  #settle(dueAt: number, votes: ReadonlyMap<string, NodeOutcome>, all: readonly NodeOutcome[]): void {
+    const mayCome = ({ name }: NodeInfo) => !votes.has(name) && !this.#attendance.isPassed(name, dueAt);
+    if (!this.#voters.some(mayCome) || this.#options.sink.hasVerdict(all)) {
+      if (dueAt <= this.#decidedUntil) return;
+      this.#decidedUntil = dueAt;
+      this.#undecided?.dropUntil(dueAt);
+      if (this.#undecided?.isEmpty === true) this.#undecided = null;
+    } else if (votes.size > 0) (this.#undecided ??= new UndecidedRounds()).keep(dueAt, votes);
   }
 }
 

@@ -1,38 +1,34 @@
-import type { Policy } from '#checks/index.ts';
+import type { NodeInfo, Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Sighting } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
-import { type Absence, type CatchUp, createCatchUp, type Unjudged } from './catch-up.ts';
+import { type Absence, type CatchUp, createCatchUp } from './catch-up.ts';
 import { createInbox, type Inbox, type Told } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
 import { createOverload, type Overload } from './overload.ts';
-import {
-  createPlace,
-  fingerprintOf,
-  limitMsOf,
-  type Place,
-  type PlaceOwner,
-  type Watched,
-  WatchedPlace,
-} from './place.ts';
-import type { NodeStatus, Transport } from './ports.ts';
-import { collectRounds, type RoundSink } from './rounds.ts';
+import { createPlace, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
+import type { Transport } from './ports.ts';
+import { collectRounds } from './rounds.ts';
+import { thaw, welcomeBack } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
+import type { RoundSink } from './target-rounds.ts';
+import type { Unjudged } from './unjudged.ts';
+import { WatchingNodes } from './watching-nodes.ts';
 
 export interface WatchingOptions extends LateOptions {
   readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
   /** Asks nodes that do not keep the time by themselves. */
   readonly runs: Pick<Runs, 'runOn'>;
   readonly policy: Policy;
-  /** What nodes may have seen before this process began, or null where they saw nothing then. */
+  /** What nodes may observe while nothing is judged here; null if no node goes on without this process. */
   readonly absence?: Absence | null;
-  /** Told where more had come together meanwhile than could be judged. */
+  /** Called if nodes held more than could be judged. */
   readonly onUnjudged?: (unjudged: Unjudged) => void;
   readonly clock: Clock;
 }
@@ -49,7 +45,8 @@ const clockJitterMs = 1_000;
  * 1. each node that keeps the time is assigned its targets, and anew when targets or nodes change; others are asked when a target
  *    is due;
  * 2. what nodes see is collected to rounds, which are over when all who were to vote have, or at their limit;
- * 3. what comes later than that is no vote, and is kept as late; so is what was seen of another revision before this one was watched;
+ * 3. a round without a verdict takes the votes of nodes that could not be heard, and is judged once they are back (`catch-up.ts`);
+ *    any other vote that comes later is stored as late, and so is one on another revision from before this one was watched;
  * 4. where more comes in than can be judged, rounds of targets that are well are left out: counted, and kept as late.
  */
 export class Watching implements Disposable {
@@ -64,14 +61,13 @@ export class Watching implements Disposable {
   readonly #keepLate: ReturnType<typeof createLateKeeper>;
   readonly #catchUp: CatchUp;
   // What all targets share.
-  readonly #statusOf = (node: string) => this.#statuses.get(node) ?? null;
+  readonly #statusOf = (node: string) => this.#nodes.find(node);
   readonly #watched: PlaceOwner = {
     now: () => this.#options.clock.now(),
     stop: (place) => this.#stop(place),
     end: (place) => this.#end(place),
   };
-  #statuses: ReadonlyMap<string, NodeStatus> = new Map();
-  #nodes = '';
+  readonly #nodes: WatchingNodes;
   #isDirty = false;
   #isClosed = false;
   #isLeft = false;
@@ -83,6 +79,7 @@ export class Watching implements Disposable {
     const { clock, transport } = options;
     this.#options = options;
     this.#assignments = new Assignments(transport);
+    this.#nodes = new WatchingNodes(transport);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
     this.#overload = createOverload(clock, options.log);
@@ -116,7 +113,7 @@ export class Watching implements Disposable {
     const assigned = assignedOf(target, policy);
     const rounds = collectRounds(
       { target, limitMs: limitMsOf(assigned.deadlineMs), sink, statusOf: this.#statusOf },
-      this.#catchUp.overUntil(name),
+      this.#catchUp.marksOf(name),
     );
     const place = createPlace({ name, schedule, target, assigned, rounds, now: clock.now() });
     this.#places.set(name, place);
@@ -190,24 +187,21 @@ export class Watching implements Disposable {
       for (const { rounds } of this.#places.values()) rounds.reset(now);
       this.#lookouts.reset();
     } else if (now - before.now > heldUpMs + tickMs)
-      for (const { rounds } of this.#places.values()) rounds.forgive(now, this.#catchUp.isOpen);
+      thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
     return elapsed - before.elapsed > tickMs + shortlyMs;
   }
 
   // Whether they are others than before, or can do other things.
   #lookAtNodes(): boolean {
-    const statuses = this.#options.transport.nodes();
-    this.#statuses = new Map(statuses.map((status) => [status.info.name, status]));
-    const nodes = fingerprintOf(statuses);
-    const isAnother = nodes !== this.#nodes;
-    this.#nodes = nodes;
-    return isAnother;
+    const { isChanged, returned } = this.#nodes.look();
+    for (const node of returned) welcomeBack(node, this.#places.values(), this.#catchUp);
+    return isChanged;
   }
 
   #assign(): void {
     this.#isDirty = false;
     if (this.#isLeft) return;
-    const statuses = [...this.#statuses.values()];
+    const statuses = this.#nodes.all;
     // A node that is being started is as good as there.
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
     const now = this.#options.clock.now();
@@ -243,15 +237,18 @@ export class Watching implements Disposable {
 
   #read({ node, sightings, confirm }: Told, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
-    if (this.#statuses.get(node)?.online !== true && this.#lookAtNodes()) this.#assign();
-    const info = this.#statuses.get(node)?.info;
+    if (this.#nodes.find(node)?.online !== true) {
+      if (this.#nodes.isReturning(node)) welcomeBack(node, this.#places.values(), this.#catchUp);
+      if (this.#lookAtNodes()) this.#assign();
+    }
+    const info = this.#nodes.find(node)?.info;
     const places = new Set<Place>();
     for (let index = from; index < to; index += 1) {
       const sighting = sightings[index];
       const place = this.#places.get(sighting?.target ?? '');
       if (sighting === undefined || info === undefined || place === undefined) confirm?.();
       else {
-        if (isBehind && !this.#catchUp.isOpen) this.#overload.leaveOut(place, sighting);
+        if (isBehind && !this.#catchUp.holds(place.rounds)) this.#overload.leaveOut(place, sighting);
         this.#take(info, place, sighting, confirm);
         places.add(place);
       }
@@ -259,7 +256,7 @@ export class Watching implements Disposable {
     for (const place of places) this.#judge(place);
   }
 
-  #take(node: NodeStatus['info'], place: Place, sighting: Sighting, confirm: (() => void) | null): void {
+  #take(node: NodeInfo, place: Place, sighting: Sighting, confirm: (() => void) | null): void {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
     if (place.assigned.revision !== revision)
       return dueAt <= place.since ? void this.#keepLate({ target, dueAt, node, outcome }, confirm) : confirm?.();
@@ -269,7 +266,10 @@ export class Watching implements Disposable {
     if (taken === 'late') {
       this.#catchUp.late(sighting);
       void this.#keepLate({ target, dueAt, node, outcome }, confirm);
-    } else if (taken === 'uncalled') confirm?.();
+      return;
+    }
+    if (taken === 'reopened') this.#catchUp.begin('unreachable', [place.rounds]);
+    if (taken === 'uncalled') confirm?.();
     else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
   }
 
@@ -284,7 +284,9 @@ export class Watching implements Disposable {
   #judge(place: Place, until = Number.POSITIVE_INFINITY): void {
     const { rounds, stoppedAt } = place;
     const now = this.#options.clock.now();
-    if (!this.#catchUp.isOpen) {
+    // Messages may come before the next look.
+    if (now - this.#lookedAt.now > heldUpMs + tickMs) this.#lookAtClock();
+    if (!this.#catchUp.holds(rounds)) {
       // Nobody is given up whose word may be here and was not read yet.
       rounds.judge(this.#inbox.readUntil, Math.min(stoppedAt, until));
       if (rounds.awaited > stoppedAt) this.#end(place);

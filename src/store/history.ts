@@ -10,7 +10,7 @@ import type { Marks } from './sealing/marks.ts';
 import { packedOf, parseStored, type ResultRow, StoredFailure } from './rows.ts';
 import { createSealedPast } from './sealing/sealed-past.ts';
 import type { SealedRows } from './sealing/sealed-rows.ts';
-import { spellColumns, spellOf, type SpellRow } from './spells.ts';
+import { spellColumns, spellOf, type SpellRow, unknownStatus } from './spells.ts';
 
 export interface SourceOptions {
   readonly database: Database.Database;
@@ -104,6 +104,13 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
         }),
       );
     },
+    lastVerdict(target) {
+      const targetId = idOf(target);
+      if (targetId === undefined) return null;
+      const known = newest().get(targetId);
+      if (known !== undefined && known.status !== 'unknown') return known.last;
+      return statements.lastVerdict.get(targetId)?.at ?? null;
+    },
     incidents: (query) => readIncidents(database, query),
     incident: (id) => readIncident(database, id),
   };
@@ -148,6 +155,9 @@ function prepare(database: Database.Database) {
     rounds: database.prepare<[number, number, number, number], { dueAt: number }>(
       `SELECT DISTINCT due_at AS dueAt FROM results
        WHERE target_id = ? AND due_at >= ? AND due_at < ? ORDER BY due_at DESC LIMIT ?`,
+    ),
+    lastVerdict: database.prepare<[number], { at: number }>(
+      `SELECT last_at AS at FROM spells WHERE target_id = ? AND status != ${unknownStatus} ORDER BY from_at DESC LIMIT 1`,
     ),
     spells: database.prepare<[{ targetId: number; from: number; to: number }], SpellRow>(
       `SELECT ${spellColumns} FROM spells WHERE target_id = :targetId

@@ -10,7 +10,7 @@ export type Work =
   | { readonly kind: 'late'; readonly late: LateVote }
   | { readonly kind: 'settlements'; readonly settlements: readonly Settlement[] };
 
-export type WorkResult = 'stored' | 'duplicate' | 'settled';
+export type WorkResult = 'stored' | 'revised' | 'duplicate' | 'settled';
 
 export interface QueueOptions {
   readonly clock: Clock;

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { hasVerdictAt, type PastRound, reviseSpells } from '#history/revise.ts';
 import { follow, type RoundVerdict, type Spell, type TargetStatus } from '#history/spells.ts';
 
 export interface SpellRow {
@@ -11,6 +12,8 @@ export interface SpellRow {
 }
 
 const statuses: readonly TargetStatus[] = ['up', 'down', 'unknown', 'partial'];
+/** The number of the status "unknown" in the file. */
+export const unknownStatus = statuses.indexOf('unknown');
 
 export function spellOf({ fromAt, lastAt, holdsMs, status, inMaintenance }: Omit<SpellRow, 'targetId'>): Spell {
   return {
@@ -40,6 +43,10 @@ const spellsAtOnce = 200;
 export interface SpellLog {
   /** Takes in a round, inside the transaction that stores it. */
   note(targetId: number, dueAt: number, verdict: RoundVerdict): void;
+  /** Takes in the verdict of a round that ended without one, inside the transaction that stores it. True if that changes anything. */
+  revise(targetId: number, round: PastRound, verdict: RoundVerdict): boolean;
+  /** Whether a round that was due then had a verdict when it ended. */
+  hasVerdict(targetId: number, dueAt: number): boolean;
   /** To be called when that transaction is over. */
   transactionEnded(outcome: 'committed' | 'rolled back'): void;
   /** Writes how long the newest spells have lasted by now: all, or those whose last round was due before a time. */
@@ -67,9 +74,33 @@ export function createSpellLog(database: Database.Database, sealedUntil: number)
     unwritten.delete(targetId);
   }
 
+  const newestOf = (targetId: number) => pending.get(targetId) ?? kept.get(targetId) ?? null;
+  const pastOf = prepareAround(database);
+  const remove = database.prepare<[number, number]>('DELETE FROM spells WHERE target_id = ? AND from_at = ?');
+
+  // The newest one is known better here than in the file.
+  function around(targetId: number, dueAt: number) {
+    const newest = newestOf(targetId);
+    const fresh = (spell: Spell | null) => (spell !== null && spell.from === newest?.from ? newest : spell);
+    const { previous, at, next } = pastOf(targetId, dueAt);
+    return { previous: fresh(previous), at: fresh(at), next: fresh(next) };
+  }
+
   return {
+    revise(targetId, round, verdict) {
+      const known = around(targetId, round.dueAt);
+      const spells = reviseSpells(known, round, verdict);
+      if (spells === null) return false;
+      for (const spell of [known.previous, known.at, known.next]) if (spell !== null) remove.run(targetId, spell.from);
+      for (const spell of spells) write(targetId, spell);
+      const last = spells.at(-1);
+      const newest = newestOf(targetId);
+      if (last !== undefined && (newest === null || last.last >= newest.last)) pending.set(targetId, last);
+      return true;
+    },
+    hasVerdict: (targetId, dueAt) => hasVerdictAt(around(targetId, dueAt).at, dueAt),
     note(targetId, dueAt, verdict) {
-      const newest = pending.get(targetId) ?? kept.get(targetId) ?? null;
+      const newest = newestOf(targetId);
       const next = follow(newest, dueAt, verdict);
       if (next === null) return;
       pending.set(targetId, next);
@@ -95,6 +126,18 @@ export function createSpellLog(database: Database.Database, sealedUntil: number)
       return left.length > 0;
     },
     newest: () => kept,
+  };
+}
+
+function prepareAround(database: Database.Database) {
+  type Query = [targetId: number, at: number];
+  const select = `SELECT ${spellColumns} FROM spells WHERE target_id = ? AND from_at`;
+  const upTo = database.prepare<Query, SpellRow>(`${select} <= ? ORDER BY from_at DESC LIMIT 2`);
+  const after = database.prepare<Query, SpellRow>(`${select} > ? ORDER BY from_at LIMIT 1`);
+  return (targetId: number, dueAt: number) => {
+    const [at = null, previous = null] = upTo.all(targetId, dueAt).map(spellOf);
+    const [next = null] = after.all(targetId, dueAt).map(spellOf);
+    return { previous, at, next };
   };
 }
 

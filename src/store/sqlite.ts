@@ -55,9 +55,9 @@ export interface Store extends MonitorStore, ChangeStore, AsyncDisposable {
   recentResults(target: string, since: number): readonly StoredResult[];
   /**
    * Stores a vote that came when its round was over, resolved once it is committed. It changes the history only, and there
-   * nothing but a missing or an unknown vote.
+   * nothing but a missing or an unknown vote; `revised` if its round has a verdict now that it did not have.
    */
-  recordLate(late: LateVote): Promise<'stored' | 'duplicate'>;
+  recordLate(late: LateVote): Promise<'stored' | 'revised' | 'duplicate'>;
   /**
    * Does one short piece of what keeps the file small: seals hours and days, forgets what is older than it is kept, gives space back to
    * the filesystem where much of the file is free. False says that nothing is left to do for now. It may be cut off at any moment.
@@ -134,7 +134,8 @@ export function openStore(options: StoreOptions): Store {
     },
 
     async recordLate(late) {
-      return (await queue.addLate(late)) === 'duplicate' ? 'duplicate' : 'stored';
+      const result = await queue.addLate(late);
+      return result === 'settled' ? 'stored' : result;
     },
 
     close,

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import type { Outcome } from '#checks/index.ts';
+import type { RoundVerdict } from '#history/spells.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 import { and, type BetterSQLite3Database, eq, sql, straight } from './drizzle.ts';
 import type { Names } from './names.ts';
 import type { OpenDatabase } from './open.ts';
@@ -13,7 +15,7 @@ import type { HistoryParts } from './sealing/parts.ts';
 export interface VoteWriter {
   /** Writes the results of a round under the first free name, and what they say together. */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';
-  writeLate(late: LateVote): 'stored' | 'duplicate';
+  writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
 }
 
 export type VoteDependencies = Pick<HistoryParts, 'spells' | 'late' | 'upkeep' | 'recent'>;
@@ -63,9 +65,42 @@ export function createVoteWriter(
       statements.insert.run(dueAt, targetId, nodeId, statusNumber(status), durationUs, failure);
   }
 
+  // False if there is a vote of this node that is more than a missing answer.
+  function writeLateVote(targetId: number, dueAt: number, { node, outcome }: Vote, at: number): boolean {
+    const pair = { targetId, nodeId: names.node(node.name) };
+    const { nodeId, status, durationUs, failure } = rowOf(pair.nodeId, outcome);
+    if (late.isSealed(dueAt)) return late.add(pair, { dueAt, status, durationUs, failure, lateAt: at });
+    upkeep.written(pair, dueAt);
+    recent.add(targetId, dueAt);
+    const { changes } = statements.insertLate.run(
+      dueAt,
+      targetId,
+      nodeId,
+      statusNumber(status),
+      durationUs,
+      failure,
+      at,
+    );
+    return changes > 0;
+  }
+
+  function revise(targetId: number, dueAt: number, verdict: RoundVerdict): boolean {
+    const reachMs = Math.max(verdict.holdsMs, 1);
+    const before = recent.of(targetId, dueAt - reachMs, dueAt).at(-1) ?? null;
+    const [after = null] = recent.of(targetId, dueAt + 1, dueAt + reachMs);
+    return spells.revise(targetId, { before, dueAt, after }, verdict);
+  }
+
   return {
-    writeRound({ target, dueAt, votes, verdict }) {
+    writeRound({ target, dueAt, votes, verdict, revisedAt }) {
       const targetId = names.target(target);
+      if (revisedAt !== undefined) {
+        // A node that is still missing was noted as such when the round ended.
+        const given = votes.filter(({ outcome }) => outcome.status !== 'unknown');
+        for (const vote of given) writeLateVote(targetId, dueAt, vote, revisedAt);
+        if (verdict !== undefined) revise(targetId, dueAt, verdict);
+        return 'stored';
+      }
       const rows = votes.map(({ node, outcome }) => rowOf(names.node(node.name), outcome));
       const name = nameOf(targetId, dueAt, rows);
       if (name === null) return 'duplicate';
@@ -74,24 +109,12 @@ export function createVoteWriter(
       return 'stored';
     },
 
-    writeLate({ target, dueAt, vote: { node, outcome }, at }) {
-      const pair = { targetId: names.target(target), nodeId: names.node(node.name) };
-      if (late.isSealed(dueAt)) {
-        const { nodeId: _, ...result } = rowOf(pair.nodeId, outcome);
-        return late.add(pair, { dueAt, ...result, lateAt: at }) ? 'stored' : 'duplicate';
-      }
-      upkeep.written(pair, dueAt);
-      recent.add(pair.targetId, dueAt);
-      const { changes } = statements.insertLate.run(
-        dueAt,
-        pair.targetId,
-        pair.nodeId,
-        statusNumber(outcome.status),
-        toMicroseconds(outcome.seconds),
-        failureText(outcome),
-        at,
-      );
-      return changes === 0 ? 'duplicate' : 'stored';
+    writeLate({ target, dueAt, vote, at, verdictOf }) {
+      const targetId = names.target(target);
+      if (!writeLateVote(targetId, dueAt, vote, at)) return 'duplicate';
+      if (verdictOf === undefined || spells.hasVerdict(targetId, dueAt)) return 'stored';
+      const verdict = verdictOf(votesOf(targetId, dueAt).map(({ status }) => status));
+      return verdict !== null && revise(targetId, dueAt, verdict) ? 'revised' : 'stored';
     },
   };
 }

@@ -14,8 +14,11 @@ export interface Writer {
    * name are, it gets the next name that is free, a millisecond later.
    */
   writeRound(round: RoundRecord): 'stored' | 'duplicate';
-  /** Writes a vote whose round is over: where it has none from this node, or only the word that there was no answer. */
-  writeLate(late: LateVote): 'stored' | 'duplicate';
+  /**
+   * Writes a vote whose round is over, unless the round has one of this node that is more than a missing answer. `revised` if the
+   * round has a verdict now that it did not have.
+   */
+  writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
   /** Settles a delivery, unless it was settled before; a reminder that it asks for is written with it. */
   writeSettlement(settlement: Settlement): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */

@@ -43,6 +43,7 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
   const schedule = { kind: 'every' as const, everyMs };
   const names = Array.from({ length: 3_000 }, (_, index) => `target-${index}`);
   const sink = {
+    hasVerdict: () => true,
     round() {
       judged += 1;
       // As busy as a machine that is too small.

@@ -4,8 +4,9 @@ import type { Silence } from '#monitor/doubt/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { Heard } from '#monitor/judge/heard.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { RoundRecord, StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
+import type { LateVote, RoundRecord, StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import type { RuleState } from '#monitor/judge/rule-state.ts';
+import type { Vote } from '#monitor/judge/vote.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import { MemoryDeliveries } from './memory-deliveries.ts';
 
@@ -54,7 +55,8 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   spells(_since: number, targets: ReadonlySet<string>): readonly { target: string; spells: readonly Spell[] }[] {
     return [...targets].map((target) => {
       const spells: Spell[] = [];
-      for (const { dueAt, verdict } of this.records.filter((record) => record.target === target)) {
+      const records = this.records.filter((record) => record.target === target);
+      for (const { dueAt, verdict } of records.toSorted((a, b) => a.dueAt - b.dueAt)) {
         const next = verdict === undefined ? null : follow(spells.at(-1) ?? null, dueAt, verdict);
         if (next === null) continue;
         if (next.from === spells.at(-1)?.from) spells.pop();
@@ -75,7 +77,8 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   async record(round: RoundRecord): Promise<'stored' | 'duplicate'> {
     if (this.writeError !== null) throw this.writeError;
     const isThere = this.#isThere(round);
-    if (!isThere) this.#keep(round);
+    if (round.revisedAt !== undefined) this.#revise(round);
+    else if (!isThere) this.#keep(round);
     if (round.heard === null) this.#heard.delete(round.target);
     else if (round.heard !== undefined) this.#heard.set(round.target, round.heard);
     for (const state of round.states) this.#states.set(`${state.target} ${state.rule}`, state);
@@ -85,6 +88,29 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
     }
     for (const delivery of round.deliveries) this.#addDelivery(delivery);
     return isThere ? 'duplicate' : 'stored';
+  }
+
+  /** A vote that came when its round was over: see `Store.recordLate`. */
+  recordLate({ target, dueAt, vote, verdictOf }: LateVote): 'stored' | 'revised' {
+    const known = this.#roundOf(target, dueAt);
+    const isGiven = known?.votes.some(
+      ({ node, outcome }) => node.name === vote.node.name && outcome.status !== 'unknown',
+    );
+    if (isGiven === true) return 'stored';
+    const others = (known?.votes ?? []).filter(({ node }) => node.name !== vote.node.name);
+    const votes = [...others, vote];
+    const hadVerdict = known?.verdict !== undefined && known.verdict.status !== 'unknown';
+    const verdict = hadVerdict ? null : (verdictOf?.(votes.map(({ outcome }) => outcome.status)) ?? null);
+    const plain = { target, dueAt, states: [], incidents: [], deliveries: [] };
+    const next = { ...(known ?? plain), votes, ...(verdict !== null && { verdict }) };
+    this.#votes.set(`${target} ${dueAt}`, votes);
+    if (known === undefined) this.records.push(next);
+    else this.records[this.records.indexOf(known)] = next;
+    return verdict === null ? 'stored' : 'revised';
+  }
+
+  #roundOf(target: string, dueAt: number): RoundRecord | undefined {
+    return this.records.find((one) => one.target === target && one.dueAt === dueAt && one.votes.length > 0);
   }
 
   listDeliveries(): readonly ListedDelivery[] {
@@ -110,6 +136,24 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
 
   #isThere({ target, dueAt, votes }: RoundRecord): boolean {
     return votes.length > 0 && isDeepStrictEqual(this.#votes.get(`${target} ${dueAt}`), votes);
+  }
+
+  // A missing answer gives way to what came later.
+  #revise(round: RoundRecord): void {
+    const { target, dueAt, verdict } = round;
+    const before = this.#roundOf(target, dueAt);
+    if (before === undefined) return this.#keep(round);
+    const isGiven = ({ outcome }: Vote) => outcome.status !== 'unknown';
+    const votes = before.votes.map(
+      (vote) => round.votes.find((one) => one.node.name === vote.node.name && isGiven(one)) ?? vote,
+    );
+    const hadVerdict = before.verdict !== undefined && before.verdict.status !== 'unknown';
+    this.#votes.set(`${target} ${dueAt}`, votes);
+    this.records[this.records.indexOf(before)] = {
+      ...before,
+      votes,
+      ...(!hadVerdict && verdict !== undefined && { verdict }),
+    };
   }
 
   #keep(round: RoundRecord): void {

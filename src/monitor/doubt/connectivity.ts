@@ -72,6 +72,14 @@ function countUpTo(
   return found.size;
 }
 
+// Rounds in which no node saw anything are no evidence against those in which nodes see again.
+function forgetBlindness(standings: ReadonlyMap<string, Standing>, { rounds }: Streak): void {
+  for (const name of rounds.keys()) {
+    const known = standings.get(name);
+    if (known !== undefined) known.hadUp = true;
+  }
+}
+
 export function createConnectivity(): Connectivity {
   const standings = new Map<string, Standing>();
   let streak: Streak | null = null;
@@ -102,13 +110,18 @@ export function createConnectivity(): Connectivity {
   function takeSilence({ target, dueAt, votes }: ObservedRound, now: number): ConnectivityChange | null {
     const known = standings.get(target);
     if (known === undefined) return null;
+    const seesDown = votes.some(({ outcome }) => outcome.status === 'down');
+    if (seesDown && streak?.sawDown === false) {
+      forgetBlindness(standings, streak);
+      streak = null;
+    }
     const isNews = known.hadUp || streak?.rounds.has(target) === true;
     known.hadUp = false;
     if (isLost || !isNews) return null;
     streak ??= { firstAt: dueAt, startedAt: now, rounds: new Map(), looks: 0, sawDown: false };
     streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
-    streak.sawDown ||= votes.some(({ outcome }) => outcome.status === 'down');
+    streak.sawDown ||= seesDown;
     return isConvincing(streak, now) ? lose(streak) : null;
   }
 

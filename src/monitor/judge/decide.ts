@@ -60,6 +60,8 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
   let wantsConfirmation = false;
 
   for (const named of outagesFirst(target.rules)) {
+    // What was unknown at that time was unknown then, whatever is known of it now.
+    if (round.late !== undefined && kindOf(named.rule.kind).isAboutNodes === true) continue;
     const before = states.get(named.name) ?? newRuleState(target.name, named.name);
     const judged = evaluateRule(named.rule, before, target.spec, round, around);
     const { state: stepped, transition } = step(named.rule, before, judged.verdict, round.dueAt);

@@ -21,6 +21,8 @@ export interface RoundRecord {
   readonly votes: readonly Vote[];
   /** What the votes say together, as it is shown; absent where the record is no round. */
   readonly verdict?: ShownVerdict;
+  /** When votes completed a round that had ended without a verdict, in milliseconds since the epoch; absent for other records. */
+  readonly revisedAt?: number;
   /** The rule states that this round changed. */
   readonly states: readonly RuleState[];
   /** Incidents that this round opened, changed or closed, as they are after it. */
@@ -33,6 +35,8 @@ export interface RoundRecord {
 
 /** A vote that came when its round was over. */
 export interface LateVote {
+  /** The verdict of a round that nothing judged, by the statuses of its votes; null if there is nothing to say. */
+  readonly verdictOf?: (statuses: readonly ('up' | 'down' | 'unknown')[]) => ShownVerdict | null;
   readonly target: string;
   readonly dueAt: number;
   readonly vote: Vote;

@@ -32,10 +32,16 @@ export interface SeenRound {
   readonly votes: readonly Vote[];
   /** Where it was over long ago: why it is heard of only now, and when it may be told. */
   readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
+  /** True if the round had ended without a verdict before: these votes complete it. */
+  readonly isRevision?: true | undefined;
+  /** True for a round besides the schedule. */
+  readonly isExtra?: true | undefined;
 }
 
 /** Who hears of the rounds of a target, in the order in which they were due. */
 export interface RoundListener {
+  /** Whether these votes are enough for a verdict. */
+  hasVerdict(votes: readonly Vote[]): boolean;
   /** Resolves once everything that follows from it has been seen to. */
   round(round: SeenRound): Promise<void> | void;
   /** So many rounds were due and began nowhere. */

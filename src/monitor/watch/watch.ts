@@ -5,6 +5,7 @@ import { createNextDue, type NextDue } from '#schedule/schedule.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
+import type { Vote } from '../judge/vote.ts';
 import { collectVotes } from './by-runs.ts';
 import type { RoundListener, Runner, SeenRound, Watched } from './runner.ts';
 
@@ -32,6 +33,8 @@ export interface WatchPorts {
   readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
   /** Where a round goes when it is over. Gives whether another one at once would make sure of it, at once or when that is known. */
   take(target: Target, round: SeenRound): boolean | Promise<boolean>;
+  /** Whether these votes are enough for a verdict on the target. */
+  hasVerdict(target: Target, votes: readonly Vote[]): boolean;
 }
 
 /** The watch over one target. */
@@ -114,6 +117,10 @@ class TargetWatch implements Watch, RoundListener {
     }
   }
 
+  hasVerdict(votes: readonly Vote[]): boolean {
+    return this.#ports.hasVerdict(this.#target, votes);
+  }
+
   skipped(count: number): void {
     this.#awaitNext();
     this.#ports.events.roundSkipped(this.#target, count);
@@ -178,7 +185,7 @@ class TargetWatch implements Watch, RoundListener {
     this.#lastStart = clock.elapsed();
     const request = { spec, nodes, round: { target: name, dueAt } };
     const votes = await collectVotes(runner, request, this.#work, clock, log);
-    return this.#work.aborted ? null : { dueAt, startedAt, votes };
+    return this.#work.aborted ? null : { dueAt, startedAt, votes, isExtra: true };
   }
 
   // Not where the next scheduled round is as near: that one will tell.

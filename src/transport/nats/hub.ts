@@ -13,7 +13,7 @@ import { listenToNodes } from './listen.ts';
 import { createHubWatching } from './hub-watching.ts';
 import { createOpenRuns } from './open-runs.ts';
 import { createResults, type LateResult } from './results.ts';
-import { createRoster, type RosterOptions } from './roster.ts';
+import { createRoster, type Roster, type RosterOptions } from './roster.ts';
 import { serveStatus } from './status.ts';
 
 export interface NatsTransportOptions extends Pick<RosterOptions, 'enrolled' | 'onAbsence' | 'absentAfterMs'> {
@@ -38,6 +38,26 @@ export interface NatsTransport extends Transport {
   trouble(): string | null;
   /** Whether the nodes have sent everything that they kept, as far as can be told. */
   readonly hasAllSent: boolean;
+  /** Asks the nodes to report and to send again what is not confirmed; `hasAllSent` is false until they have. */
+  askForAll(): void;
+}
+
+// What the server had for us before comes first: reports of that time say nothing. A new connection begins anew by itself.
+function askForAll(
+  roster: Pick<Roster, 'awaitReports' | 'reportsAwaited'>,
+  connection: () => NatsConnection | null,
+  log: Log,
+): void {
+  roster.awaitReports();
+  const asked = connection();
+  asked?.flush().then(
+    () => {
+      if (asked !== connection()) return;
+      roster.reportsAwaited();
+      asked.publish(sharedSubjects.hub);
+    },
+    (error: unknown) => log.debug({ err: error }, 'the connection ended before nodes could be asked'),
+  );
 }
 
 /** The hub's side: sends commands, takes results and reports in. */
@@ -120,6 +140,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     get hasAllSent() {
       return roster.hasAllSent;
     },
+    askForAll: () => askForAll(roster, () => connection.current, log),
     nodes: () => roster.statuses.map((status) => ({ ...status, load: loadOf(status.info.name) })),
     async run(name, command, signal, onStarted) {
       signal.throwIfAborted();

@@ -14,6 +14,8 @@ export interface Presence {
   readonly obstacle: string | null;
   /** Whether each of its processes has sent all that it kept. */
   readonly hasSentAll: boolean;
+  /** When it last reported, by the monotonic clock. */
+  readonly reportedAt: number;
   /** True until the first report of a connection to NATS. */
   readonly unheard: boolean;
   rename(info: NodeInfo): void;
@@ -54,6 +56,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
   let keepsTime = false;
+  let reportedAt = Number.NEGATIVE_INFINITY;
 
   const reports = () => [...processes.values()].map(({ report }) => report);
   const speaking = () => [...processes.values()].some(({ isMute }) => !isMute);
@@ -74,6 +77,9 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
     get unheard() {
       return unheard;
     },
+    get reportedAt() {
+      return reportedAt;
+    },
     rename(next) {
       info = next;
     },
@@ -82,11 +88,13 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       if (typeof agreed === 'string') {
         processes.delete(report.process);
         unheard = false;
+        reportedAt = clock.elapsed();
         if (processes.size === 0) reason = `watchpost ${report.version} on it is ${agreed}`;
         return agreed;
       }
       if (report.phase === 'joining') return null;
       unheard = false;
+      reportedAt = clock.elapsed();
       processes.delete(report.process);
       if (report.phase === 'serving') {
         keepsTime = report.protocol[1] >= watchingSince;

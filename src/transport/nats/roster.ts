@@ -52,6 +52,9 @@ export interface Roster {
   mute(node: string, process: string, sentAt: number, reason: string): boolean;
   /** Waits a moment for a node that has not reported on this connection yet. Rejects with the signal's reason. */
   arrival(node: string, signal: AbortSignal): Promise<void>;
+  /** Reports that came until now say nothing of what nodes hold; `reportsAwaited` tells from when on they do. */
+  awaitReports(): void;
+  reportsAwaited(): void;
   /** The hub has a new connection to NATS. */
   connected(): void;
   /** The hub has lost its connection. */
@@ -107,7 +110,7 @@ export function createRoster(options: RosterOptions): Roster {
     listed,
     get hasAllSent() {
       const hadTime = clock.elapsed() - reachedAt >= reportWithinMs;
-      const hasSent = ({ presence }: Remote) => (presence.unheard ? hadTime : presence.hasSentAll);
+      const hasSent = ({ presence }: Remote) => (presence.reportedAt < reachedAt ? hadTime : presence.hasSentAll);
       return connectedAt !== null && [...remotes.values()].every(hasSent);
     },
     has: (name) => remotes.has(name),
@@ -145,6 +148,8 @@ export function createRoster(options: RosterOptions): Roster {
       return isMute;
     },
     arrival: async (name, signal) => arrivals.wait(name, signal),
+    awaitReports: () => void (reachedAt = Number.POSITIVE_INFINITY),
+    reportsAwaited: () => void (reachedAt = clock.elapsed()),
     connected() {
       connectedAt = clock.now();
       reachedAt = clock.elapsed();

@@ -2,7 +2,8 @@ import { array, assert, integer, property, record, shuffledSubarray } from 'fast
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import type { NodeStatus } from '#service/ports.ts';
-import { type CollectedRound, collectRounds } from '#service/rounds.ts';
+import { collectRounds } from '#service/rounds.ts';
+import type { CollectedRound } from '#service/target-rounds.ts';
 import { down, nodeInfo, up } from '../../support/votes.ts';
 
 const second = 1_000;
@@ -22,6 +23,7 @@ function collect(over = 0) {
       target,
       limitMs,
       sink: {
+        hasVerdict: (votes) => votes.filter(({ outcome }) => outcome.status !== 'unknown').length >= 2,
         round: (round) => void rounds.push(round),
         skipped: (count) => void (skipped += count),
       },
@@ -35,7 +37,7 @@ function collect(over = 0) {
         lagSeconds: 0,
       }),
     },
-    over,
+    { over, decided: over },
   );
   collected.voters = infos;
   for (const name of names) collected.keeps(name, over);
@@ -140,9 +142,43 @@ test('a vote on a round that is over is late, and one that comes twice counts on
   const { rounds, vote, judge, due } = collect();
   expect(vote(0, 0)).toBe('taken');
   expect(vote(0, 0, down())).toBe('repeated');
+  vote(2, 0);
   judge(due(0) + limitMs);
-  expect(rounds.map(said)).toEqual([['de1 up', 'us1 unknown no_answer', 'jp1 unknown no_answer']]);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 unknown no_answer', 'jp1 up']]);
   expect(vote(1, 0)).toBe('late');
+});
+
+test('a round that ended without a verdict takes later votes, and ends again as a revision with all of them', () => {
+  const { collected, rounds, vote, judge, due } = collect();
+  vote(0, 0);
+  judge(due(2) + limitMs);
+  expect(collected.isUndecided).toBe(true);
+  expect(vote(0, 0, down())).toBe('late');
+  expect(vote(1, 0, down())).toBe('reopened');
+  expect(vote(1, 0, down())).toBe('repeated');
+  expect(vote(2, 1, down())).toBe('reopened');
+  expect(collected.openUntil(due(2))).toEqual([due(0), due(1)]);
+  rounds.length = 0;
+  for (const dueAt of collected.openUntil(due(2))) void collected.endLate(dueAt, late);
+  expect(rounds.map((round) => [round.dueAt, round.isRevision, ...said(round)])).toEqual([
+    [due(0), true, 'de1 up', 'us1 down refused', 'jp1 unknown no_answer'],
+    [due(1), true, 'de1 unknown no_answer', 'us1 unknown no_answer', 'jp1 down refused'],
+  ]);
+  expect(collected.decided).toBe(due(0));
+  expect(vote(1, 1)).toBe('reopened');
+  expect(vote(2, 0)).toBe('late');
+});
+
+test('once a later round has a verdict, or is abandoned, nothing reopens', () => {
+  const { collected, vote, judge, due } = collect();
+  judge(due(4) + limitMs);
+  collected.abandon(due(1));
+  expect(vote(0, 1)).toBe('late');
+  expect(vote(0, 2)).toBe('reopened');
+  for (const node of [0, 1, 2]) vote(node, 5);
+  expect(collected.isUndecided).toBe(false);
+  expect(collected.openUntil(due(5))).toEqual([]);
+  expect(vote(1, 2)).toBe('late');
 });
 
 test('what this process slept through is skipped; what was under way has its time again', () => {

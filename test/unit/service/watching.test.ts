@@ -3,7 +3,7 @@ import { CheckSpec, type NodeSelection } from '#checks/index.ts';
 import type { Assignment, Sighting } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, NodeStatus, Transport } from '#service/ports.ts';
-import type { CollectedRound } from '#service/rounds.ts';
+import type { CollectedRound } from '#service/target-rounds.ts';
 import { createRuns } from '#service/runs.ts';
 import type { LateSighting } from '#service/place.ts';
 import { Watching } from '#service/watching.ts';
@@ -26,6 +26,9 @@ function status(name: string, changes: Partial<NodeStatus> = {}): NodeStatus {
     ...changes,
   };
 }
+
+const hasVerdict = (votes: CollectedRound['votes']) =>
+  2 * votes.filter(({ outcome }) => outcome.status !== 'unknown').length >= votes.length;
 
 /** A hub with nodes that do what the test does for them. */
 function hub(...names: readonly string[]) {
@@ -61,7 +64,7 @@ function hub(...names: readonly string[]) {
     const spec = CheckSpec.parse({ type: 'tcp', host });
     const watched = watching.watch(
       { name, spec, schedule: { kind: 'every', everyMs }, nodes: selection },
-      { round: (round) => void rounds.push(round), skipped: () => {} },
+      { hasVerdict, round: (round) => void rounds.push(round), skipped: () => {} },
     );
     return { rounds, watched };
   };

@@ -1,0 +1,25 @@
+import type { Absence, CatchUp } from './catch-up.ts';
+import type { Place } from './place.ts';
+
+/** This process stood still until now. Nodes that run elsewhere have gone on meanwhile: what they hold is awaited. */
+export function thaw(
+  places: Iterable<Place>,
+  absence: Absence | null,
+  catchUp: Pick<CatchUp, 'begin'>,
+  now: number,
+): void {
+  const all = [...places].map(({ rounds }) => rounds);
+  for (const rounds of all) rounds.forgive(now, absence !== null);
+  if (absence === null) return;
+  catchUp.begin('frozen', all);
+  absence.refresh?.();
+}
+
+/** A node is heard again: what it holds may complete rounds that ended without a verdict. */
+export function welcomeBack(node: string, places: Iterable<Place>, catchUp: Pick<CatchUp, 'begin'>): void {
+  const all = [...places].map(({ rounds }) => rounds);
+  catchUp.begin(
+    'unreachable',
+    all.filter((rounds) => rounds.isUndecided && rounds.isVoter(node)),
+  );
+}

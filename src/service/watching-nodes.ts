@@ -1,0 +1,51 @@
+import type { NodeStatus, Transport } from './ports.ts';
+
+/** The nodes of a transport as they were at the last look. */
+export class WatchingNodes {
+  readonly #transport: Pick<Transport, 'nodes'>;
+  #statuses: ReadonlyMap<string, NodeStatus> = new Map();
+  #fingerprint = '';
+  /** Nodes that were offline at the last look and have been heard since. */
+  readonly #heard = new Set<string>();
+
+  constructor(transport: Pick<Transport, 'nodes'>) {
+    this.#transport = transport;
+  }
+
+  get all(): readonly NodeStatus[] {
+    return [...this.#statuses.values()];
+  }
+
+  find(node: string): NodeStatus | null {
+    return this.#statuses.get(node) ?? null;
+  }
+
+  /** Looks again: whether they are others than before or can do other things, and which of them are online again. */
+  look(): { readonly isChanged: boolean; readonly returned: readonly string[] } {
+    const before = this.#statuses;
+    const statuses = this.#transport.nodes();
+    this.#statuses = new Map(statuses.map((status) => [status.info.name, status]));
+    const fingerprint = fingerprintOf(statuses);
+    const isChanged = fingerprint !== this.#fingerprint;
+    this.#fingerprint = fingerprint;
+    const isBack = ({ info, online, keepsTime }: NodeStatus) =>
+      online && keepsTime === true && before.get(info.name)?.online === false;
+    const returned = isChanged ? statuses.filter(isBack).map(({ info }) => info.name) : [];
+    for (const node of returned) this.#heard.delete(node);
+    return { isChanged, returned };
+  }
+
+  /** Whether an offline node is heard for the first time since it went away. */
+  isReturning(node: string): boolean {
+    if (this.#heard.has(node)) return false;
+    this.#heard.add(node);
+    return true;
+  }
+}
+
+// What has to be the same for nodes to be given the same to watch.
+function fingerprintOf(statuses: readonly NodeStatus[]): string {
+  return JSON.stringify(
+    statuses.map(({ info, online, starting, keepsTime }) => [info, online || starting === true, keepsTime === true]),
+  );
+}
