@@ -25,7 +25,9 @@ export interface CatchUp {
   marksOf(target: string): RoundMarks;
   /** Whether live rounds of a target have to wait. */
   holds(rounds: TargetRounds): boolean;
-  /** An absence is over for these targets; while they wait already, more has come for them. */
+  /** A vote came for a round that was due then: more of an absence may follow. */
+  heard(rounds: TargetRounds, dueAt: number): void;
+  /** An absence is over for these targets. */
   begin(cause: AbsenceCause, targets: readonly TargetRounds[]): void;
   /** To be called every second: judges what was gathered once it is complete, or after less than a minute. */
   look(targets: () => readonly TargetRounds[]): void;
@@ -51,7 +53,7 @@ interface Gathering {
   until: number;
   /** Null for all targets. */
   readonly members: Set<TargetRounds> | null;
-  /** When something last came for it, by the monotonic clock. */
+  /** When a vote of the absence last came, by the monotonic clock. */
   heardAt: number;
   isJudging: boolean;
 }
@@ -82,16 +84,18 @@ export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: Catch
 
   function newGathering(cause: AbsenceCause, members: Set<TargetRounds> | null): Gathering {
     const began = clock.elapsed();
-    return { cause, began, until: clock.now(), members, heardAt: began, isJudging: false };
+    return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
   }
 
   const includes = (gathering: Gathering | null, rounds: TargetRounds) =>
     gathering !== null && (gathering.members === null || gathering.members.has(rounds));
 
+  // What was sent may wait here to be read.
   function isReady({ cause, began, heardAt }: Gathering): 'complete' | 'cut off' | null {
     const waited = clock.elapsed() - began;
-    const isQuiet = waited >= shortestGatheringMs && clock.elapsed() - heardAt >= quietMs;
-    if (absence?.isOver() !== false && (cause === 'stopped' || isQuiet)) return 'complete';
+    const isQuiet = clock.elapsed() - heardAt >= quietMs;
+    const hadTime = cause === 'stopped' || waited >= shortestGatheringMs;
+    if (absence?.isOver() !== false && isQuiet && hadTime) return 'complete';
     return waited >= longestGatheringMs ? 'cut off' : null;
   }
 
@@ -138,13 +142,16 @@ export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: Catch
       return { over, decided: Math.min(over, known?.decided ?? over) };
     },
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
+    heard(rounds, dueAt) {
+      const gathering = includes(current, rounds) ? current : next;
+      if (gathering !== null && dueAt <= gathering.until) gathering.heardAt = clock.elapsed();
+    },
     begin(cause, targets) {
       if (targets.length === 0) return;
       const isBusy = current?.isJudging === true;
       const gathering = (isBusy ? next : current) ?? newGathering(cause, new Set());
       if (isBusy) next = gathering;
       else current = gathering;
-      gathering.heardAt = clock.elapsed();
       if (gathering.cause === 'stopped') return;
       const before = gathering.members?.size;
       for (const target of targets) gathering.members?.add(target);

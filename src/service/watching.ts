@@ -269,6 +269,7 @@ export class Watching implements Disposable {
       return;
     }
     if (taken === 'reopened') this.#catchUp.begin('unreachable', [place.rounds]);
+    this.#catchUp.heard(place.rounds, dueAt);
     if (taken === 'uncalled') confirm?.();
     else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
   }

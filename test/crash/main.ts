@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 import { diskObstacle } from '../support/small-disk.ts';
 import { judge } from './judge.ts';
-import { nodesObstacle, playNodes } from './nodes.ts';
+import { type NodesDay, nodesDays, nodesObstacle, playNodes } from './nodes.ts';
 import { type Day, days, play } from './play.ts';
 import { playUplink, uplinkObstacle } from './uplink.ts';
 
 // Kills the real program at random moments while incidents open and close and the mail server comes and goes, sets its clock back over
 // restarts, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps, kills hub, nats-server and nodes
-// in turn; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
+// in turn, stops the hub as a paused machine does, takes NATS away; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +25,7 @@ const print = (day: string, counts: Readonly<Record<string, number>>) =>
       .map(([what, count]) => `${what} ${count}`)
       .join(', ')}`,
   );
+const isNodesDay = (day: string): day is NodesDay => day in nodesDays;
 let faultCount = 0;
 
 async function live(day: Day): Promise<void> {
@@ -54,13 +55,13 @@ if (isWanted('uplink')) {
     faultCount += faults.length;
   }
 }
-if (isWanted('nodes')) {
+for (const day of Object.keys(nodesDays).filter(isNodesDay).filter(isWanted)) {
   const obstacle = nodesObstacle();
-  if (obstacle !== null) console.log(`nodes: not here: ${obstacle}`);
+  if (obstacle !== null) console.log(`${day}: not here: ${obstacle}`);
   else {
-    const { counts, faults } = await playNodes({ kills, seed });
-    print('nodes', counts);
-    for (const fault of faults) console.error(`FAULT nodes: ${fault}`);
+    const { counts, faults } = await playNodes({ kills, seed, day });
+    print(day, counts);
+    for (const fault of faults) console.error(`FAULT ${day}: ${fault}`);
     faultCount += faults.length;
   }
 }

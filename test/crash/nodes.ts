@@ -12,20 +12,38 @@ import { startSmtp } from '../support/smtp.ts';
 import { judge } from './judge.ts';
 import { startSwitched } from './switched.ts';
 
-// Kills the hub, nats-server and two nodes at random moments while targets go down and come back. In the end every round of a node
-// that lived then has its vote, every outage that was judged is an incident, and every incident was told, under one name.
+// Interrupts the hub, nats-server and two nodes at random moments while targets go down and come back. In the end every round of a
+// node that lived then has its vote, every outage that nodes saw is an incident, and every incident was told, under one name.
 
 const root = new URL('../../', import.meta.url).pathname;
 const names = ['de1', 'us1'];
 const targetNames = ['t0', 't1', 't2'];
 const everyMs = 2_000;
-const longestLifeMs = 8_000;
-const longestPauseMs = 4_000;
 const settleMs = 180_000;
 // What a node has seen and not written down yet goes with it.
 const unwrittenMs = 3_000;
 
 export { natsObstacle as nodesObstacle };
+
+interface NodesDayPlan {
+  /** What is killed: all of it, or nothing but NATS; `stopped` stops the hub as SIGSTOP does, and kills it now and then. */
+  readonly victims: readonly ('hub' | 'stopped hub' | 'nats' | 'node')[];
+  /** How long everything runs between two interruptions, and how long one lasts, at most. */
+  readonly longestLifeMs: number;
+  readonly longestPauseMs: number;
+}
+
+/** Days on which nodes on other machines watch. */
+export const nodesDays = {
+  nodes: { victims: ['hub', 'nats', 'node', 'node'], longestLifeMs: 8_000, longestPauseMs: 4_000 },
+  stopped: {
+    victims: ['stopped hub', 'stopped hub', 'stopped hub', 'hub'],
+    longestLifeMs: 12_000,
+    longestPauseMs: 25_000,
+  },
+  nats: { victims: ['nats', 'nats', 'nats', 'hub'], longestLifeMs: 12_000, longestPauseMs: 25_000 },
+} as const satisfies Readonly<Record<string, NodesDayPlan>>;
+export type NodesDay = keyof typeof nodesDays;
 
 interface Life {
   readonly node: string;
@@ -33,7 +51,14 @@ interface Life {
   to: number;
 }
 
-export async function playNodes({ kills, seed }: { readonly kills: number; readonly seed: number }) {
+interface NodesOptions {
+  readonly kills: number;
+  readonly seed: number;
+  readonly day: NodesDay;
+}
+
+export async function playNodes({ kills, seed, day }: NodesOptions) {
+  const { victims, longestLifeMs, longestPauseMs }: NodesDayPlan = nodesDays[day];
   await using started = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-crash-'));
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -97,21 +122,28 @@ export async function playNodes({ kills, seed }: { readonly kills: number; reado
     if (known() < names.length) throw new Error('the nodes saw nothing yet');
   });
   const weather = new AbortController();
-  const switching = turn(targets, random, weather.signal);
-  const counts = { hub: 0, 'nats-server': 0, nodes: 0 };
+  const outages: Outage[] = [];
+  const switching = turn(targets, outages, random, weather.signal);
+  const counts = { hub: 0, 'stopped hub': 0, nats: 0, node: 0 };
   for (let killed = 0; killed < kills; killed += 1) {
     await sleep(random.next() * longestLifeMs);
-    const victim = ['hub', 'nats', ...names][Math.floor(random.next() * 4)] ?? 'hub';
+    const victim = victims[Math.floor(random.next() * victims.length)] ?? 'hub';
+    const name = victim === 'node' ? (names[Math.floor(random.next() * names.length)] ?? 'de1') : 'hub';
     if (victim === 'nats') await nats.stop();
-    else await end(victim);
+    else if (victim === 'stopped hub') running.get('hub')?.kill('SIGSTOP');
+    else await end(name);
     await sleep(random.next() * longestPauseMs);
     if (victim === 'nats') await nats.start();
-    else launch(victim);
-    counts[victim === 'nats' ? 'nats-server' : victim === 'hub' ? 'hub' : 'nodes'] += 1;
+    else if (victim === 'stopped hub') running.get('hub')?.kill('SIGCONT');
+    else launch(name);
+    counts[victim] += 1;
   }
   weather.abort();
   const switches = await switching;
-  for (const target of targets) await target.turn(true);
+  for (const [index, target] of targets.entries()) {
+    await target.turn(true);
+    endOutage(outages, targetNames[index] ?? '');
+  }
   const restAt = Date.now();
   await eventually(settleMs, () => {
     const [open] = ask(
@@ -132,7 +164,7 @@ export async function playNodes({ kills, seed }: { readonly kills: number; reado
   const judged = judge({ query: ask, received: sink.received, isHistoryJudged: false, isRefused: false });
   return {
     counts: { ...counts, switches, ...judged.counts },
-    faults: [...judged.faults, ...holes(), ...untold(ask)],
+    faults: [...judged.faults, ...holes(), ...untold(ask), ...(day === 'nodes' ? [] : unreported(ask, outages))],
   };
 }
 
@@ -191,16 +223,48 @@ function untold(ask: (sql: string) => readonly Record<string, unknown>[]): reado
   );
 }
 
+/** When a target refused connections; `to` is infinite while it does. */
+interface Outage {
+  readonly target: string;
+  readonly from: number;
+  to: number;
+}
+
+function endOutage(outages: readonly Outage[], target: string): void {
+  const open = outages.findLast((one) => one.target === target);
+  if (open !== undefined) open.to = Math.min(open.to, Date.now());
+}
+
+/** Outages that every node saw for sure, as none of them was interrupted, and that no incident covers. */
+function unreported(ask: (sql: string) => readonly Record<string, unknown>[], outages: readonly Outage[]) {
+  return outages
+    .filter(({ from, to }) => to - from > 2 * everyMs)
+    .flatMap(({ target, from, to }) => {
+      const middle = Math.round((from + to) / 2);
+      const covering = ask(
+        `SELECT 1 FROM incidents JOIN targets ON targets.id = target_id WHERE targets.name = '${target}'
+         AND started_at <= ${middle + everyMs} AND (ended_at IS NULL OR ended_at >= ${middle - everyMs})`,
+      );
+      const [began, ended] = [from, to].map((at) => new Date(at).toISOString());
+      return covering.length > 0 ? [] : [`${target} was down from ${began} to ${ended}, and there is no incident`];
+    });
+}
+
 async function turn(
   targets: readonly { readonly isOn: boolean; turn(on: boolean): Promise<void> }[],
+  outages: Outage[],
   random: ReturnType<typeof seededRandom>,
   signal: AbortSignal,
 ): Promise<number> {
   let switches = 0;
   while (!signal.aborted) {
     await sleep(1_000 + random.next() * 4_000);
-    const target = targets[Math.floor(random.next() * targets.length)];
+    const index = Math.floor(random.next() * targets.length);
+    const target = targets[index];
+    const name = targetNames[index] ?? '';
     await target?.turn(!target.isOn);
+    if (target?.isOn === true) endOutage(outages, name);
+    else outages.push({ target: name, from: Date.now(), to: Number.POSITIVE_INFINITY });
     switches += 1;
   }
   return switches;
