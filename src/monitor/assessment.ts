@@ -70,7 +70,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   for (const incident of open) {
     const node = suspectedNodeOf(incident);
     if (node !== null) quarantine.restore(node);
-    if (incident.target === ownConnectivity) connectivity.restore();
+    if (incident.target === ownConnectivity) connectivity.restore(incident.startedAt);
   }
 
   function forget(target: string): void {
