@@ -95,6 +95,7 @@ export async function startDaemon(
     log,
     wakeOutbox: () => outbox.wake(),
     unstored,
+    isCutOff: () => outbox.isCutOff(upcoming.inForce().doubtLimitMs),
     stored: checking.stored,
     board: served.pages.board,
     changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'a change could not be stored')),

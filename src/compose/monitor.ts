@@ -40,6 +40,8 @@ export interface WatchingDependencies {
   readonly log: Log;
   readonly wakeOutbox: () => void;
   readonly unstored: Pick<UnstoredDeliveries, 'tell'>;
+  /** Whether no message gets through to anybody. */
+  readonly isCutOff: () => boolean;
   /** Told the name of each round that is stored, for nodes that wait to hear of it. */
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */

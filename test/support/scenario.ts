@@ -15,7 +15,7 @@ import { FakeClock } from './fake-clock.ts';
 import { type LogLine, memoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
 import { alone } from './policies.ts';
-import { RecordingChannel } from './recording-channel.ts';
+import { accepted, RecordingChannel } from './recording-channel.ts';
 import { seededRandom } from './seeded-random.ts';
 import { down, nodeInfo, unknown, up } from './votes.ts';
 
@@ -70,6 +70,8 @@ export interface Scenario extends AsyncDisposable {
   readonly nodes: NodeInfo[];
   readonly runs: readonly { readonly at: number; readonly target: string; readonly nodes: readonly string[] }[];
   see(target: string, what: Signs | Sight): void;
+  /** No message gets through any more, as where our own uplink is gone; or they do again. */
+  cutOff(isCut: boolean): void;
   /** Plays the rows in order, each until the next one's minute, and compares what people were told. The last row is the end. */
   play(rows: readonly Row[]): Promise<void>;
   /** Ends the program and starts it again on what the store has. */
@@ -160,6 +162,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       events,
       wakeOutbox,
       onUnstored: (record) => unstored.tell(record),
+      isCutOff: () => outbox.isCutOff(300_000),
     });
     outbox.start();
     return { monitor, outbox };
@@ -187,6 +190,8 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       return running.monitor;
     },
     see: (of, what) => void sights.set(of, what),
+    cutOff: (isCut) =>
+      void (channel.answer = () => (isCut ? { kind: 'retry', reason: 'connect ETIMEDOUT' } : accepted)),
     async play(rows) {
       const seen: Row[] = [];
       for (const [index, row] of rows.entries()) {

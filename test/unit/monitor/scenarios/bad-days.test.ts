@@ -24,8 +24,10 @@ test.each([20, 60])(
       });
       await scenario.clock.advance(200_000);
       scenario.see('*', 'd');
+      scenario.cutOff(true);
       await scenario.clock.advance(lostMs);
       scenario.see('*', 'u');
+      scenario.cutOff(false);
       await scenario.clock.advance(600_000);
       expect(toldOf(scenario).filter((told) => !told.endsWith('own connectivity'))).toEqual([]);
     }
@@ -53,9 +55,11 @@ test('what is still down when the uplink is back is told with what is seen then,
   await using scenario = await startScenario({ targets: sixty.map((name) => target(name, every(20))) });
   await scenario.clock.advance(100_000);
   scenario.see('*', 'd');
+  scenario.cutOff(true);
   await scenario.clock.advance(600_000);
   const backAt = scenario.clock.now();
   scenario.see('*', 'u');
+  scenario.cutOff(false);
   scenario.see('t7', 'ddu');
   await scenario.clock.advance(300_000);
   const incident = [...scenario.store.incidents.values()].find((one) => one.target === 't7');
