@@ -6,14 +6,15 @@ import type { Memory } from './judge/decide.ts';
 import { announce } from './judge/incident-life.ts';
 import type { Held, Incident } from './judge/incident.ts';
 import type { Target } from './judge/target.ts';
+import { openIn } from './memories.ts';
 import type { Recorder } from './recorder.ts';
 
 /** What is held back by a doubt about ourselves only: it is notified, with the doubt stated, when that has lasted too long. */
 export interface Holds extends Disposable {
-  /** Notifies a held incident now. */
-  release(target: Target, incident: Incident): void;
-  /** Since when only a doubt holds back this incident; null if something else does, or if that is not known yet. */
-  doubtedSince(incident: Incident): number | null;
+  /** Whether something explains that an incident is held back at this moment: no doubt, or that no message gets through. */
+  isExplained(incident: Incident): boolean;
+  /** Notifies an incident now if it is open, for this reason. */
+  notify(incident: string, why: string): void;
 }
 
 export interface HoldsOptions {
@@ -111,10 +112,10 @@ export function createHolds(options: HoldsOptions): Holds {
     );
   }
 
-  function release(target: Target, incident: Incident): void {
+  function release(target: Target, incident: Incident, late: string | null = null): void {
     const { held } = incident;
     const doubted = held === null ? incident : { ...incident, doubt: statedDoubt(held, connectivity) };
-    const { incident: told, deliveries } = announce(doubted, target.recipients, clock.now());
+    const { incident: told, deliveries } = announce(doubted, target.recipients, clock.now(), late);
     sinces.delete(incident.id);
     change(target, told, deliveries);
   }
@@ -139,8 +140,14 @@ export function createHolds(options: HoldsOptions): Holds {
   }
 
   return {
-    release,
-    doubtedSince: ({ id }) => sinces.get(id) ?? null,
+    isExplained: (incident) => assessor.isExplained(incident, clock.now()) || isCutOff(),
+    notify(id, why) {
+      own.notify(id, why, clock.now());
+      for (const record of own.review(clock.now())) recorder.note(record);
+      const incident = openIn(memories).find((one) => one.id === id);
+      const target = inForce().byName.get(incident?.target ?? '');
+      if (incident !== undefined && target !== undefined) release(target, incident, why);
+    },
     [Symbol.dispose]: () => timer[Symbol.dispose](),
   };
 }

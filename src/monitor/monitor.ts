@@ -82,6 +82,13 @@ export interface Monitor {
   /** Nothing more is said of an open incident until it is over. Gives it, or null where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident | null>;
   openIncidents(): readonly Incident[];
+  /**
+   * Whether more than a doubt about ourselves holds back an open incident: maintenance, a silence, an outage that was notified, or
+   * that no message gets through to anybody.
+   */
+  isExplained(incident: Incident): boolean;
+  /** Notifies an incident now if it is open, for this reason. */
+  notify(incident: string, why: string): void;
   /** What is left of each objective's budget at this moment, or of that of one target; nothing where there is none. */
   budgets(target?: string): readonly TargetBudgetLeft[];
   /** Counts budgets anew from what is stored, which has become more. */
@@ -195,11 +202,10 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     seenNow: ({ target }) => tableOf(rounds.lastVotes(target)),
     budgets: (target) => assessor.budgets.left(clock.now(), target),
     countBudgets: () => countBudgets(assessor.budgets, store, inForce.targets, clock.now()),
+    isExplained: (incident) => holds.isExplained(incident),
+    notify: (id, why) => holds.notify(id, why),
     openIncidents: () => [...assessor.own.open, ...openIn(memories)],
-    async stop(ms) {
-      stopped ??= stop(ms);
-      return stopped;
-    },
+    stop: async (ms) => (stopped ??= stop(ms)),
   };
 }
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { CheckSpec, type NodeInfo, type NodeSelection, type Outcome } from '#checks/index.ts';
 import { sleep } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { type Audit, startAudit } from '#monitor/audit.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import type { NamedRule, Target } from '#monitor/judge/target.ts';
@@ -58,6 +59,8 @@ export interface ScenarioOptions {
   /** How long a check takes that finds its target down, in milliseconds. Default: no time. */
   readonly downTakesMs?: number;
   readonly outbox?: Partial<OutboxOptions>;
+  /** Names of targets whose incidents nobody is notified of, by the test's own doing: of all others the audit has to find nothing. */
+  readonly unreported?: readonly string[];
 }
 
 export interface Scenario extends AsyncDisposable {
@@ -137,7 +140,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   let settings: MonitorSettings = { targets: options.targets, maintenance: options.maintenance ?? [] };
   let running = launch();
 
-  function launch(): { monitor: Monitor; outbox: Outbox } {
+  function launch(): { monitor: Monitor; outbox: Outbox; audit: Audit } {
     const asked = { nodes: () => nodes, run, ...(options.service === undefined ? {} : { url: options.service }) };
     const runner = watchByRuns(asked, clock, log.log);
     const unstored = createUnstored({ store, log: log.log });
@@ -165,7 +168,10 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       isCutOff: () => outbox.isCutOff(300_000),
     });
     outbox.start();
-    return { monitor, outbox };
+    const deliveriesOf = (id: string) =>
+      store.deliveries.filter(({ incidentId, kind }) => incidentId === id && kind === 'opened').length;
+    const audit = startAudit({ monitor, deliveriesOf, doubtLimitMs: () => 300_000, clock, log: log.log });
+    return { monitor, outbox, audit };
   }
 
   function name(watched: readonly Target[]): void {
@@ -173,10 +179,15 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   }
 
   async function end(): Promise<void> {
+    running.audit[Symbol.dispose]();
     const stopped = running.monitor.stop(0);
     await clock.advance(0);
     await stopped;
     await running.outbox.stop();
+    const found = log.lines.flatMap(({ msg, target: of }) =>
+      msg.startsWith('found an unreported') ? [String(of)] : [],
+    );
+    expect(found.toSorted(), 'the audit found unreported incidents').toEqual(options.unreported ?? []);
   }
 
   const scenario: Scenario = {

@@ -11,7 +11,7 @@ const lessUrgent = 3;
 const recheckMs = 45_000;
 
 /** For how long a doubt may hold back an incident of this severity. */
-function limitOf({ severity }: Pick<Incident, 'severity'>, doubtLimitMs: number): number {
+export function limitOf({ severity }: Pick<Incident, 'severity'>, doubtLimitMs: number): number {
   return severity === 'critical' ? doubtLimitMs : lessUrgent * doubtLimitMs;
 }
 

@@ -47,6 +47,8 @@ export interface OwnIncidents {
   unjudged(unjudged: Unjudged, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
+  /** Notifies an incident now if it is open, for this reason. */
+  notify(id: string, why: string, now: number): void;
   acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
   /** Ends what is told of nodes that are not among these any more. */
   dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
@@ -70,15 +72,19 @@ const shortestGapMs = 1_000;
 
 const nothing: readonly RoundRecord[] = [];
 
+function recordOf({ incident, deliveries }: Consequence, dueAt: number): RoundRecord {
+  return { target: incident.target, dueAt, votes: [], states: [], incidents: [incident], deliveries };
+}
+
 export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOptions): OwnIncidents {
   const incidents = new Map(open.map((incident) => [incident.target, incident]));
   const unreported = new Map<string, { readonly change: TrustChange; readonly at: number }>();
-  let records: RoundRecord[] = [];
+  const records: RoundRecord[] = [];
 
   function note({ incident, deliveries }: Consequence, now: number): void {
     if (incident.endedAt === null) incidents.set(incident.target, incident);
     else incidents.delete(incident.target);
-    records.push({ target: incident.target, dueAt: now, votes: [], states: [], incidents: [incident], deliveries });
+    records.push(recordOf({ incident, deliveries }, now));
   }
 
   function begin(incident: Incident, now: number): void {
@@ -101,6 +107,9 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
   }
 
   return {
+    notify(id, why, now) {
+      for (const known of incidents.values()) if (known.id === id) note(announce(known, recipients(), now, why), now);
+    },
     nodeAbsent({ node, since, reason }, now) {
       if (reason === null) end(ownAbsentNode + node.name, since, now);
       else if (!incidents.has(ownAbsentNode + node.name)) begin(absenceIncident(node, since, reason, now), now);
@@ -148,17 +157,14 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
         if (incident.held === null || incident.acknowledged !== null || heldBy(now) !== null) continue;
         note(announce(incident, recipients(), now), now);
       }
-      const made = records;
-      records = [];
-      return made;
+      return records.splice(0);
     },
     acknowledge(id, acknowledged) {
       const known = [...incidents.values()].find((incident) => incident.id === id);
       if (known === undefined) return null;
       const incident = { ...known, acknowledged };
       incidents.set(incident.target, incident);
-      const dueAt = acknowledged.at;
-      return { target: incident.target, dueAt, votes: [], states: [], incidents: [incident], deliveries: [] };
+      return recordOf({ incident, deliveries: [] }, acknowledged.at);
     },
     dropNodesBut(nodes, now) {
       if (incidents.size === 0) return;
