@@ -93,8 +93,8 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     if (isHeardOf(spec)) return;
     const observed = { target: name, host: hostOfTarget(target), dueAt, votes };
     for (const change of suspects.observe(observed, now)) own.nodeChanged(change, now);
-    own.nodesAnswered(votes, now);
-    const away = service.observe(votes, now);
+    own.nodesAnswered(votes, dueAt, now);
+    const away = service.observe(votes, dueAt);
     if (away !== null) own.serviceAway({ url: serviceUrl(), ...away }, now);
     // A service that is away says nothing about what can be reached from here, and neither do nodes that we cannot ask.
     if (service.reason !== null) return;

@@ -33,10 +33,10 @@ export function suspectedNodeOf({ target }: Incident): string | null {
 
 export interface OwnIncidents {
   nodeAbsent(absence: Absence, now: number): void;
-  /** Ends what is told of the absence of nodes that have an answer again. */
-  nodesAnswered(votes: readonly Vote[], now: number): void;
+  /** Ends what is told of the absence of nodes that have an answer again, in a round that was due at `dueAt`. */
+  nodesAnswered(votes: readonly Vote[], dueAt: number, now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
-  /** The service that runs the checks has been away since `since`, or (without a reason) is back. */
+  /** The service that runs the checks has been away since `since`, or (without a reason) is back since then. */
   serviceAway(
     away: { readonly url: string; readonly since: number; readonly reason: string | null },
     now: number,
@@ -114,9 +114,10 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       if (reason === null) end(ownAbsentNode + node.name, since, now);
       else if (!incidents.has(ownAbsentNode + node.name)) begin(absenceIncident(node, since, reason, now), now);
     },
-    nodesAnswered(votes, now) {
+    nodesAnswered(votes, dueAt, now) {
       if (incidents.size === 0) return;
-      for (const { node, outcome } of votes) if (outcome.status !== 'unknown') end(ownAbsentNode + node.name, now, now);
+      for (const { node, outcome } of votes)
+        if (outcome.status !== 'unknown') end(ownAbsentNode + node.name, dueAt, now);
     },
     nodeChanged(change, now) {
       const { name } = change.node;
@@ -124,12 +125,12 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       else if (!unreported.delete(name)) end(ownNode + name, change.since, now);
     },
     serviceAway({ url, since, reason }, now) {
-      if (reason === null) end(ownService, now, now);
+      if (reason === null) end(ownService, since, now);
       else if (!incidents.has(ownService)) begin(serviceIncident(url, since, reason, now), now);
     },
     troubled(trouble, now) {
       if (trouble.isGone === true) forget(trouble.name, now);
-      else if (trouble.reason === null) end(trouble.name, now, now);
+      else if (trouble.reason === null) end(trouble.name, trouble.since, now);
       else if (!incidents.has(trouble.name)) begin(troubleIncident(trouble, trouble.reason, now), now);
     },
     unjudged(unjudged, now) {
@@ -167,7 +168,6 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       return recordOf({ incident, deliveries: [] }, acknowledged.at);
     },
     dropNodesBut(nodes, now) {
-      if (incidents.size === 0) return;
       const suspected = [...incidents.values()].flatMap((incident) => suspectedNodeOf(incident) ?? []);
       const names = new Set(suspected.length === 0 ? [] : nodes().map(({ name }) => name));
       for (const node of suspected) {
