@@ -1,3 +1,4 @@
+import type { Vote } from '../judge/vote.ts';
 import type { ObservedRound } from './quarantine.ts';
 import { createWitnesses, type Witnesses } from './witnesses.ts';
 
@@ -13,7 +14,8 @@ export type Doubt = 'none' | 'unsure' | 'lost' | 'returning';
  * fail together for a reason of their own, one machine or one router before them, are one witness. Our own connectivity is lost
  * when, since the last good result, every target that was up before failed on all its nodes, two witnesses at least, one target
  * twice; or when ten witnesses failed and no target was seen up for a minute. If the nodes can say nothing at all for three
- * minutes, one witness is enough. Two good results end it, of two targets or twice of the same one.
+ * minutes, one witness is enough. Two good results end it, of two targets or twice of the same one. A link, a route or a gateway of
+ * all nodes of a target that went away, and came back without that, is followed by the same time of return.
  */
 export interface Connectivity {
   readonly isLost: boolean;
@@ -62,6 +64,15 @@ interface Streak {
   sawDown: boolean;
 }
 
+function newStreak(firstAt: number, startedAt: number): Streak {
+  return { firstAt, startedAt, rounds: new Map(), asked: new Set(), batch: firstBatch, looks: 0, sawDown: false };
+}
+
+// A node that was held up lost nothing.
+function isOwnFault({ outcome }: Vote): boolean {
+  return outcome.status === 'unknown' && outcome.failure.code === 'local' && outcome.facts.node_lag === undefined;
+}
+
 function isConvincing({ rounds, looks, startedAt, sawDown }: Streak, known: Witnesses, now: number): boolean {
   const failing = known.countUpTo(enoughWitnesses, rounds.keys());
   const isAll = known.living === 0;
@@ -83,6 +94,8 @@ export function createConnectivity(): Connectivity {
   let isLost = false;
   let returnedAt = 0;
   let lastUpAt = 0;
+  /** Whether a target that was up could not be reached last for a fault of the nodes' own links, routes or gateways. */
+  let isPathLost = false;
   /** The first good result since connectivity was lost. */
   let firstGood: { readonly target: string; readonly at: number } | null = null;
 
@@ -111,15 +124,7 @@ export function createConnectivity(): Connectivity {
     const isNews = known.isLiving(target) || streak?.rounds.has(target) === true;
     known.seenSilent(target);
     if (isLost || !isNews) return null;
-    streak ??= {
-      firstAt: dueAt,
-      startedAt: now,
-      rounds: new Map(),
-      asked: new Set(),
-      batch: firstBatch,
-      looks: 0,
-      sawDown: false,
-    };
+    streak ??= newStreak(dueAt, now);
     streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
     streak.sawDown ||= votes.some(({ outcome }) => outcome.status === 'down');
@@ -146,6 +151,11 @@ export function createConnectivity(): Connectivity {
       return isLost || streak !== null;
     },
     observe(round, now) {
+      if (round.votes.length > 0 && round.votes.every(isOwnFault) && known.wasSeenUp(round.target)) isPathLost = true;
+      else if (isPathLost && !round.votes.every(({ outcome }) => outcome.status === 'unknown')) {
+        isPathLost = false;
+        returnedAt = Math.max(returnedAt, now + returnMs);
+      }
       if (round.votes.some(({ outcome }) => outcome.status === 'up')) return takeSign(round.target, round.dueAt, now);
       return takeSilence(round, now);
     },

@@ -12,6 +12,8 @@ export interface Witnesses {
   readonly living: number;
   isLiving(target: string): boolean;
   has(target: string): boolean;
+  /** Whether its last round had an up vote, in truth. */
+  wasSeenUp(target: string): boolean;
   seenUp(target: string, at: number): void;
   /** Notes that its last round had no up vote. */
   seenSilent(target: string): void;
@@ -52,6 +54,7 @@ export function createWitnesses(): Witnesses {
       return living;
     },
     isLiving,
+    wasSeenUp: (target) => isLiving(target) && (standings.get(target)?.upAt ?? 0) > 0,
     has: (target) => standings.has(target),
     seenUp(target, at) {
       const known = standings.get(target);
