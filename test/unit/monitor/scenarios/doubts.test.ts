@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
 import { Rule } from '#monitor/judge/rule.ts';
@@ -243,4 +244,39 @@ test('a check service that is away and never told of is a doubt about what canno
   expect(told(scenario)).toEqual([]);
   await scenario.clock.advance(300_000);
   expect(told(scenario).toSorted()).toEqual(['opened a', 'opened b']);
+});
+
+const Step = fc.record({
+  minutes: fc.integer({ min: 1, max: 14 }),
+  down: fc.uniqueArray(fc.integer({ min: 0, max: 5 })),
+  restarts: fc.boolean(),
+});
+
+test('whatever fails and comes back, and whoever restarts, an outage of twelve minutes is notified', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 6 }), async (steps) => {
+      await using scenario = await startScenario({
+        targets: many(6).map((name) => target(name, { dependsOn: name === 't5' ? ['t4'] : [] })),
+      });
+      await scenario.clock.advance(180_000);
+      const minutesDown = new Map<string, number>();
+      for (const { minutes, down, restarts } of steps) {
+        const failing = new Set(down.map((index) => `t${index}`));
+        for (const name of many(6)) scenario.see(name, failing.has(name) ? 'd' : 'u');
+        if (restarts) await scenario.restart();
+        for (let minute = 0; minute < minutes; minute += 1) {
+          await scenario.clock.advance(60_000);
+          for (const name of many(6)) {
+            // What stands behind one that was notified is explained by it.
+            const isCounted = failing.has(name) && !(name === 't5' && failing.has('t4'));
+            minutesDown.set(name, isCounted ? (minutesDown.get(name) ?? 0) + 1 : 0);
+            if ((minutesDown.get(name) ?? 0) < 12) continue;
+            const open = scenario.monitor.openIncidents().filter((one) => one.target === name);
+            expect(open.map(({ held }) => held)).toEqual([null]);
+          }
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
 });
