@@ -95,12 +95,13 @@ export async function startDaemon(
     log,
     wakeOutbox: () => outbox.wake(),
     unstored,
+    isCutOff: () => outbox.isCutOff(upcoming.inForce().doubtLimitMs),
     stored: checking.stored,
     board: served.pages.board,
     changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'a change could not be stored')),
   });
   upcoming.put(watching);
-  started.use(watching.reloader);
+  for (const part of [watching.reloader, watching.audit]) started.use(part);
   started.use(watchOurselves(config.data, { store, checking, monitor: watching.monitor, clock }));
   void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();

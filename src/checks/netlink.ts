@@ -19,6 +19,46 @@ export async function loadNetlink(): Promise<Netlink | null> {
 
 let netlink: Promise<Netlink | null> | undefined;
 
+/** What the kernel sends of its own accord when links, routes or neighbours change, to whoever listens. */
+export interface Notifications {
+  /** Gives the messages that have come since the last call, in order: type and body. It never waits. */
+  read(take: (type: number, body: Buffer) => void): void;
+}
+
+/**
+ * Listens to multicast groups of rtnetlink(7) from now on, until the thread ends; no right is needed. Nothing wakes up for what comes in:
+ * it waits in the kernel's buffer, where what has no room is lost. Null where `loadNetlink` gives null, or where the kernel refuses.
+ */
+export async function listenToNetlink(groups: number): Promise<Notifications | null> {
+  const libc = await load();
+  if (libc === null) return null;
+  const fd = libc.socket(AF_NETLINK, SOCK_RAW_CLOEXEC, NETLINK_ROUTE);
+  if (fd < 0) return null;
+  const address = Buffer.alloc(12);
+  address.writeUInt16LE(AF_NETLINK, 0);
+  address.writeUInt32LE(groups, 8);
+  if (libc.bind(fd, address, address.length) < 0) {
+    libc.close(fd);
+    return null;
+  }
+  process.once('exit', () => libc.close(fd));
+  const buffer = Buffer.alloc(mostNotificationBytes);
+  return {
+    read(take) {
+      for (;;) {
+        const length = libc.recv(fd, buffer, buffer.length, MSG_DONTWAIT);
+        if (length <= 0) return;
+        for (let at = 0; at + headBytes <= length;) {
+          const size = buffer.readUInt32LE(at);
+          if (size < headBytes) break;
+          take(buffer.readUInt16LE(at + 4), buffer.subarray(at + headBytes, Math.min(length, at + size)));
+          at += aligned(size);
+        }
+      }
+    },
+  };
+}
+
 // Numbers of Linux (`linux/netlink.h`, `linux/socket.h`).
 const AF_NETLINK = 16;
 const SOCK_RAW_CLOEXEC = 0o2000003;
@@ -29,9 +69,12 @@ const MSG_DONTWAIT = 0x40;
 const headBytes = 16;
 // What does not fit is cut off at its end; only the links' statistics are that long.
 const mostBytes = 4_096;
+const mostNotificationBytes = 32_768;
+
+const load = async (): Promise<Libc | null> => (process.platform === 'linux' && endianness() === 'LE' ? bind() : null);
 
 async function prepare(): Promise<Netlink | null> {
-  const libc = process.platform === 'linux' && endianness() === 'LE' ? await bind() : null;
+  const libc = await load();
   if (libc === null) return null;
   return {
     ask(type, header, attributes = []) {
@@ -92,6 +135,7 @@ interface Libc {
   socket(domain: number, type: number, protocol: number): number;
   send(fd: number, bytes: Uint8Array, length: number, flags: number): number;
   recv(fd: number, bytes: Uint8Array, length: number, flags: number): number;
+  bind(fd: number, address: Uint8Array, length: number): number;
   close(fd: number): number;
 }
 
@@ -103,6 +147,7 @@ async function bind(): Promise<Libc | null> {
       socket: program.func('socket', 'int', ['int', 'int', 'int']),
       send: program.func('send', 'int64_t', ['int', 'void *', 'size_t', 'int']),
       recv: program.func('recv', 'int64_t', ['int', 'void *', 'size_t', 'int']),
+      bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
       close: program.func('close', 'int', ['int']),
     };
   } catch {

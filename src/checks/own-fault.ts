@@ -3,23 +3,47 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { attributesOf, loadNetlink, type Netlink } from './netlink.ts';
 import { failure, type Failure, type FailureCode, type Outcome } from './outcome.ts';
+import type { Path, PathChanges } from './path-changes.ts';
 
 // What a machine sees of every target alike when its own network fails. Whoever refuses, resets or answers has been reached.
 const doubtful: ReadonlySet<FailureCode> = new Set(['timeout', 'unreachable', 'silent']);
 
+/** What changed on the way of a check since it began. */
+export interface Meanwhile {
+  readonly changes: PathChanges;
+  readonly mark: number;
+}
+
 /**
  * The one place where a failure to reach a target is judged to be this node's own: it has no route, its interface is down, or its
- * gateway does not answer. A neighbour on a network of ours that does not answer is at fault itself.
+ * gateway does not answer. A neighbour on a network of ours that does not answer is at fault itself. A check during which link,
+ * route or gateway went or came back says nothing, however it failed.
  */
-export async function judgeOwnFault<Detail>(outcome: Outcome<Detail>): Promise<Outcome<Detail>> {
+export async function judgeOwnFault<Detail>(outcome: Outcome<Detail>, meanwhile: Meanwhile): Promise<Outcome<Detail>> {
   if (outcome.status === 'up' || outcome.failure.source !== 'target') return outcome;
-  if (outcome.address === null || !doubtful.has(outcome.failure.code)) return outcome;
-  const reason = await ownFault(outcome.address);
+  const { address, failure: seen } = outcome;
+  const lasting = address === null || !doubtful.has(seen.code) ? null : await ownFault(address);
+  const reason = lasting ?? (await changedMeanwhile(outcome, meanwhile));
   if (reason === null) return outcome;
   // What was lost says nothing about the target.
   const { loss: _loss, ...facts } = outcome.facts;
   return { ...outcome, status: 'unknown', facts, failure: reason };
 }
+
+async function changedMeanwhile(
+  { address, failure: seen }: NotUp,
+  { changes, mark }: Meanwhile,
+): Promise<Failure | null> {
+  const netlink = await loadNetlink();
+  if (netlink === null) return null;
+  const destination = address === null ? null : Buffer.from(ipaddr.parse(address).toByteArray());
+  const path = destination === null ? null : pathTo(netlink, destination);
+  if (path === 'none') return failure('node', 'local', noRoute(address ?? ''));
+  const change = changes.since(mark, destination, path ?? { link: null, gateway: null });
+  return change === null ? null : failure('node', 'local', `this node ${change}: ${seen.message}`);
+}
+
+type NotUp = Pick<Exclude<Outcome, { status: 'up' }>, 'address' | 'failure'>;
 
 async function ownFault(address: string): Promise<Failure | null> {
   const netlink = await loadNetlink();
@@ -50,20 +74,27 @@ const linkBytes = 16;
 
 function faultOnTheWay(netlink: Netlink, address: string): string | null {
   const destination = Buffer.from(ipaddr.parse(address).toByteArray());
+  const path = pathTo(netlink, destination);
+  if (path === 'none') return noRoute(address);
+  const { link = null, gateway = null } = path ?? {};
+  if (link === null) return null;
+  if (!isUp(netlink, link)) return "the link of this node's interface is down";
+  if (gateway === null || isThere(netlink, link, gateway)) return null;
+  return `the gateway of this node does not answer (${ipaddr.fromByteArray([...gateway]).toString()})`;
+}
+
+// `none` where the routing tables have no way or refuse it, null where they do not say.
+function pathTo(netlink: Netlink, destination: Buffer): Path | 'none' | null {
   const question = Buffer.alloc(headerBytes);
   question[0] = familyOf(destination);
   question[1] = destination.length * 8;
   const route = netlink.ask(RTM_GETROUTE, question, [{ type: RTA_DST, value: destination }]);
-  if (typeof route === 'number') return noRouteErrors.has(route) ? noRoute(address) : null;
+  if (typeof route === 'number') return noRouteErrors.has(route) ? 'none' : null;
   if (route === null) return null;
-  if (refusingRoutes.has(route[7] ?? 0)) return noRoute(address);
+  if (refusingRoutes.has(route[7] ?? 0)) return 'none';
   const attributes = attributesOf(route, headerBytes);
-  const link = attributes.get(RTA_OIF)?.readInt32LE(0);
-  if (link === undefined) return null;
-  if (!isUp(netlink, link)) return "the link of this node's interface is down";
-  const gateway = attributes.get(RTA_GATEWAY) ?? attributes.get(RTA_VIA)?.subarray(2);
-  if (gateway === undefined || isThere(netlink, link, gateway)) return null;
-  return `the gateway of this node does not answer (${ipaddr.fromByteArray([...gateway]).toString()})`;
+  const link = attributes.get(RTA_OIF)?.readInt32LE(0) ?? null;
+  return { link, gateway: attributes.get(RTA_GATEWAY) ?? attributes.get(RTA_VIA)?.subarray(2) ?? null };
 }
 
 function isUp(netlink: Netlink, link: number): boolean {

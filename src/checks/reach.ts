@@ -6,6 +6,7 @@ import { closeSocket, type Connection, type Incoming, type NotConnected, openCon
 import type { Gate, Pinned, Refused } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
+import { loadPathChanges } from './path-changes.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
 /** Where a probe goes, and how much time it has. */
@@ -58,6 +59,8 @@ export async function reach<Detail>(
   { probe, unreached = fail }: Probing<Detail>,
 ): Promise<Outcome<Detail>> {
   outer.throwIfAborted();
+  const changes = await loadPathChanges();
+  const meanwhile = { changes, mark: changes.mark(environment.clock.elapsed()) };
   const isAddress = isIP(name) !== 0;
   // There is nothing to wait for where an address is its own name.
   using limit = isAddress && covers === 'name' ? null : deadline(environment.clock, limitMs, outer);
@@ -66,12 +69,12 @@ export async function reach<Detail>(
   const pinned = await pin(name);
   outer.throwIfAborted();
   const phases = isAddress ? {} : { resolve: pinned.seconds };
-  if (!pinned.ok) return unreached(pinned, phases);
+  if (!pinned.ok) return await judgeOwnFault(unreached(pinned, phases), meanwhile);
   if (covers === 'name') limit?.[Symbol.dispose]();
   const signal = covers === 'name' ? outer : limited;
   const outcome = await probe({ pinned, phases, ...networkOver(pin, signal, gate, environment) });
   outer.throwIfAborted();
-  return outcome.status === 'up' ? outcome : await judgeOwnFault(outcome);
+  return outcome.status === 'up' ? outcome : await judgeOwnFault(outcome, meanwhile);
 }
 
 export interface Span {

@@ -43,6 +43,7 @@ export async function openFoundation(
       store: () => storeFiguresOf(store, clock),
       budgets: () => upcoming.watching?.monitor.budgets() ?? [],
       lists: () => source?.lists() ?? [],
+      unreported: () => upcoming.watching?.audit.unreported().length ?? 0,
       lateness,
     },
   });

@@ -8,6 +8,7 @@ import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import type { WatchedTarget } from '#metrics/target.ts';
+import { type Audit, startAudit } from '#monitor/audit.ts';
 import { createControls } from '#monitor/controls.ts';
 import type { Addressee, Incident } from '#monitor/judge/incident.ts';
 import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
@@ -39,7 +40,9 @@ export interface WatchingDependencies {
   readonly random: Random;
   readonly log: Log;
   readonly wakeOutbox: () => void;
-  readonly unstored: Pick<UnstoredDeliveries, 'tell'>;
+  readonly unstored: Pick<UnstoredDeliveries, 'tell' | 'beginningsOf'>;
+  /** Whether no message gets through to anybody. */
+  readonly isCutOff: () => boolean;
   /** Told the name of each round that is stored, for nodes that wait to hear of it. */
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
@@ -51,6 +54,8 @@ export interface WatchingDependencies {
 export interface Watching {
   readonly monitor: Monitor;
   readonly reloader: Reloader;
+  /** Looks for incidents that nobody was notified of. */
+  readonly audit: Audit;
 }
 
 /** Starts the monitor, and watches the configuration where it is known where that comes from. */
@@ -104,7 +109,9 @@ export function startWatching({
     },
     onReloaded: (ok) => metrics.configReloaded(ok, clock.now()),
   });
-  return { monitor, reloader };
+  const doubtLimitMs = () => reloader.inForce.doubtLimitMs;
+  const audit = startAudit({ monitor, deliveriesOf: unstored.beginningsOf, doubtLimitMs, clock, log });
+  return { monitor, reloader, audit };
 }
 
 /** The operator's routes. They are there before the monitor is, and say so until then. */

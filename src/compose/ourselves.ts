@@ -18,7 +18,8 @@ const ofDatabase = { afterMs: 10_000, overMs: 60_000 };
 const ofNats = { afterMs: 60_000, overMs: 60_000 };
 
 // A burst, as after a stall, is over by then.
-const ofOverload = { afterMs: 60_000, overMs: 300_000 };
+// Its reason is about the last minute.
+const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
 
 /** Has people told where what is our own does not work. */
 export function watchOurselves(database: string, { store, checking, monitor, clock }: Ourselves): Disposable {

@@ -65,6 +65,8 @@ export interface Config {
   readonly summary: ConfiguredSummary | null;
   /** After how long a target that cannot be judged is told, and a check service that is away; null for never. */
   readonly unknownAfterMs: number | null;
+  /** For how long a doubt about ourselves may hold back what is critical. */
+  readonly doubtLimitMs: number;
   /** In the order in which they were written. */
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
@@ -143,6 +145,7 @@ export function resolveConfig(
     heartbeat: file.heartbeat === undefined ? null : { url: file.heartbeat.url, everyMs: file.heartbeat.every },
     summary: resolveSummary(file),
     unknownAfterMs: file.defaults.unknown_after === 'never' ? null : file.defaults.unknown_after,
+    doubtLimitMs: file.defaults.doubt_limit,
     targets: targets.map((target) => resolveTarget(withSecret(target, files), file, notify)),
     maintenance: file.maintenance.flatMap((entry) => resolveMaintenance(entry, file.defaults.timezone)),
     exposedFiles: files.exposed,

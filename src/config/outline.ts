@@ -142,7 +142,7 @@ function settingsOf(config: Config): Tree {
     pages: config.pages,
     retention: config.retention,
     metrics: config.metrics,
-    defaults: { unknownAfterMs: config.unknownAfterMs },
+    defaults: { unknownAfterMs: config.unknownAfterMs, doubtLimitMs: config.doubtLimitMs },
   };
 }
 

@@ -101,6 +101,11 @@ export const Defaults = z.strictObject({
     .describe(
       'After how long a target that no node can judge is told once as UNKNOWN, as a warning; never for not at all.',
     ),
+  doubt_limit: Duration({ min: '1m', max: '1h' })
+    .default(300_000)
+    .describe(
+      'For how long a doubt about Watchpost itself, such as lost connectivity, may hold back a critical notification; it goes out with the doubt stated then. Warnings wait three times as long.',
+    ),
   ...Object.fromEntries(
     checkTypeNames.map((name) => [
       name,

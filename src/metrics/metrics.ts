@@ -6,6 +6,7 @@ import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { createAsk } from './ask.ts';
+import { createAuditMetrics } from './audit.ts';
 import { createBlackboxMetrics } from './blackbox.ts';
 import { createCheckMetrics, durationBounds } from './check.ts';
 import { createConfigMetrics } from './config.ts';
@@ -35,6 +36,8 @@ export interface MetricsSources {
   readonly budgets: () => readonly TargetBudgetLeft[];
   /** The lists of targets at addresses. */
   readonly lists: () => readonly ListFigures[];
+  /** How many open incidents the audit found without a notification. */
+  readonly unreported: () => number;
   /** How late the main thread came to what was due since this was asked last. */
   readonly lateness: () => Lateness;
 }
@@ -110,6 +113,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const beatAnswered = createHeartbeatMetrics(own);
   const lists = createListMetrics(own, ask, sources.lists);
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
+  const audit = createAuditMetrics(own, ask, sources.unreported);
   const configReloaded = createConfigMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
   let watchedTargets: readonly WatchedTarget[] = [];
@@ -129,6 +133,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     store.refresh();
     objectives.refresh();
     lists.refresh();
+    audit.refresh();
     ownProcess.refresh();
   }
 

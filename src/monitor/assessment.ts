@@ -1,11 +1,13 @@
 import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
 import { onceFor } from '#kernel/once-for.ts';
 import { type Connectivity, createConnectivity } from './doubt/connectivity.ts';
-import { createHoldbacks, type Holdbacks, isFailing } from './doubt/holdbacks.ts';
+import { createHoldbacks, type Holdbacks } from './doubt/holdbacks.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
 import { createOwnIncidents, type OwnIncidents, suspectedNodeOf } from './doubt/own-incidents.ts';
 import { createServiceAway } from './doubt/service-away.ts';
 import { createQuarantine, type Quarantine } from './doubt/quarantine.ts';
+import { isFailing } from './doubt/standings.ts';
+import { createSuspects } from './doubt/suspects.ts';
 import { type Budgets, createBudgets } from './judge/budgets.ts';
 import { type Decision, decide, type Memory, type Round } from './judge/decide.ts';
 import { type Held, type Incident, ownConnectivity, ownNats, ownService } from './judge/incident.ts';
@@ -13,6 +15,7 @@ import { createRecentTimes, type RecentTimes, windowMsOf } from './judge/recent-
 import type { RoundRecord } from './judge/round-record.ts';
 import { mergeRecipients, type Recipient } from './judge/recipient.ts';
 import type { Target } from './judge/target.ts';
+import type { Vote } from './judge/vote.ts';
 
 /** What follows from a round, for its own target and beyond. */
 export interface Assessment {
@@ -29,15 +32,19 @@ export interface Assessor {
   readonly recentTimes: RecentTimes;
   readonly budgets: Budgets;
   readonly own: OwnIncidents;
-  readonly holdbacks: Pick<Holdbacks, 'silences' | 'held' | 'heldUntil' | 'isInMaintenance'>;
-  /** Nodes whose votes do not count. */
-  readonly suspected: ReadonlySet<string>;
+  readonly holdbacks: Pick<Holdbacks, 'silences' | 'held' | 'heldUntil' | 'isInMaintenance' | 'incidentsChanged'>;
+  /** Nodes whose votes do not count in a round at `now`. */
+  suspectedIn(votes: readonly Vote[], now: number): ReadonlySet<string>;
+  readonly connectivity: Pick<Connectivity, 'isUncertain' | 'returnedAt' | 'lastUpAt'>;
+  /** Whether more than a doubt about ourselves holds back an incident at `now`. */
+  isExplained(incident: Incident, now: number): boolean;
   /** All targets there are from now on, with what is remembered about them. */
   setTargets(
     targets: readonly Target[],
     memoryOf: (target: string) => Memory,
     maintenance: readonly Maintenance[],
     unknownAfterMs: number | null,
+    doubtLimitMs: number,
   ): void;
   /** What was seen of a target counts no more: it is another one now. */
   forget(target: string): void;
@@ -59,11 +66,10 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   const quarantine: Quarantine = createQuarantine();
   const connectivity: Connectivity = createConnectivity();
   const holdbacks = createHoldbacks(connectivity);
-  const service = createServiceAway(
-    () => unknownAfterMs,
-    open.some(({ target }) => target === ownService),
-  );
+  const wasAway = open.some(({ target }) => target === ownService);
+  const service = createServiceAway(() => unknownAfterMs, wasAway);
   let unknownAfterMs: number | null = null;
+  const suspects = createSuspects(quarantine);
   const known = new Set<string>();
   // Asked with every round, and the same as long as the target is.
   const hostOfTarget = onceFor(({ spec }: Target) => hostOf(spec.host));
@@ -71,8 +77,8 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   const own = createOwnIncidents({ open, recipients: () => everybody, heldBy: (now) => holdbacks.heldForAll(now) });
   for (const incident of open) {
     const node = suspectedNodeOf(incident);
-    if (node !== null) quarantine.restore(node);
-    if (incident.target === ownConnectivity) connectivity.restore();
+    if (node !== null) suspects.restore(node, incident.startedAt);
+    if (incident.target === ownConnectivity) connectivity.restore(incident.startedAt);
   }
 
   function forget(target: string): void {
@@ -83,16 +89,13 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   // What the round says about ourselves, before it says anything about its target.
   function observe(target: Target, { dueAt, votes }: Round, now: number): void {
     const { name, spec } = target;
-    for (const { node, outcome } of votes) {
-      const { status, seconds } = outcome;
-      if (status === 'up' && seconds !== null) recentTimes.add(name, node.name, { at: dueAt, seconds });
-    }
+    addTimes(recentTimes, name, dueAt, votes);
     // Who calls us says nothing about what can be seen from here.
     if (isHeardOf(spec)) return;
     const observed = { target: name, host: hostOfTarget(target), dueAt, votes };
-    for (const change of quarantine.observe(observed)) own.nodeChanged(change, now);
-    own.nodesAnswered(votes, now);
-    const away = service.observe(votes, now);
+    for (const change of suspects.observe(observed, now)) own.nodeChanged(change, now);
+    own.nodesAnswered(votes, dueAt, now);
+    const away = service.observe(votes, dueAt);
     if (away !== null) own.serviceAway({ url: serviceUrl(), ...away }, now);
     // A service that is away says nothing about what can be reached from here, and neither do nodes that we cannot ask.
     if (service.reason !== null) return;
@@ -106,9 +109,12 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     budgets,
     own,
     holdbacks,
-    suspected: quarantine.suspected,
-    setTargets(targets, memoryOf, maintenance, afterMs) {
+    suspectedIn: (votes, now) => suspects.of(votes, now).suspected,
+    connectivity,
+    isExplained: (incident, now) => isReported(incident.held, own.open) || holdbacks.isExplained(incident, now),
+    setTargets(targets, memoryOf, maintenance, afterMs, doubtLimitMs) {
       unknownAfterMs = afterMs;
+      suspects.limitMs = doubtLimitMs;
       holdbacks.setTargets(targets, memoryOf, maintenance);
       everybody = mergeRecipients(targets.flatMap(({ recipients }) => recipients));
       for (const target of targets) {
@@ -135,7 +141,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
       const wasUncertain = connectivity.isUncertain;
       observe(target, round, now);
       const decision = decide(target, memory, round, {
-        suspected: quarantine.suspected,
+        ...suspects.of(round.votes, now),
         recentTimesOf: (node, since) => recentTimes.of(name, node, since),
         budgetAt: (at) => budgets.of(name, at),
         blindBy: blindBy(service.reason, own.causeOf(ownNats)),
@@ -160,6 +166,22 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
     witnesses: () => connectivity.witnesses(),
     wantsWitnesses: () => connectivity.wantsWitnesses,
   };
+}
+
+// Whether people were told that the service that runs the checks is away, or NATS is.
+function isReported(held: Held | null, own: readonly Incident[]): boolean {
+  if (held?.by !== 'service') return false;
+  return own.some(
+    ({ target, held: isHeld, told }) =>
+      (target === ownService || target === ownNats) && isHeld === null && told?.length !== 0,
+  );
+}
+
+function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes: Round['votes']): void {
+  for (const { node, outcome } of votes) {
+    const { status, seconds } = outcome;
+    if (status === 'up' && seconds !== null) recentTimes.add(target, node.name, { at: dueAt, seconds });
+  }
 }
 
 const nobody: readonly string[] = [];

@@ -1,30 +1,31 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { TargetBudgetLeft } from '#history/reader.ts';
 import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Assessor, createAssessor } from './assessment.ts';
+import { defaultDoubtLimitMs } from './doubt/hold-limit.ts';
 import type { Maintenance } from './doubt/maintenance.ts';
 import type { Absence, Trouble, Unjudged } from './doubt/own-incident-kinds.ts';
 import type { Silence } from './doubt/silence.ts';
 import type { Beat } from './hear/hear.ts';
-import { countBudgets } from './judge/budgets.ts';
 import { carryOver } from './judge/carry-over.ts';
-import { type Memory, nothingRemembered } from './judge/decide.ts';
-import { type Incident, isAboutUs, type VoteLine, voteTable } from './judge/incident.ts';
-import { type RecentTimes, windowMsOf } from './judge/recent-times.ts';
-import type { RoundRecord, StoredTarget } from './judge/round-record.ts';
+import { nothingRemembered } from './judge/decide.ts';
+import { type Incident, type VoteLine, voteTable } from './judge/incident.ts';
+import type { RoundRecord } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
+import { createHolds } from './holds.ts';
 import { createListeners } from './listeners.ts';
+import { hasAnotherSpec, lookBack } from './look-back.ts';
+import { acknowledge, memoriesOf, openIn, ownOf } from './memories.ts';
 import { createOverdue } from './overdue.ts';
 import { createPast, type Past } from './past.ts';
 import { createRecorder } from './recorder.ts';
 import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 import { createExtraRounds } from './watch/extra-rounds.ts';
-import { type Applied, type ChangedTarget, createWatchSet } from './watch/watch-set.ts';
-import type { Runner, SeenRound } from './watch/runner.ts';
-import { type MonitorEvents, startWatch, type Watch } from './watch/watch.ts';
+import { type Applied, createWatchSet } from './watch/watch-set.ts';
+import type { Runner } from './watch/runner.ts';
+import { type MonitorEvents, startWatch, type Watch, type WatchPorts } from './watch/watch.ts';
 
 /** What is watched, and when nobody is told. */
 export interface MonitorSettings {
@@ -32,6 +33,8 @@ export interface MonitorSettings {
   readonly maintenance: readonly Maintenance[];
   /** After how many milliseconds a service that runs the checks and is away is told; null for never. Default: 15 minutes. */
   readonly unknownAfterMs?: number | null;
+  /** For how many milliseconds a doubt about ourselves may hold back what is critical. Default: 5 minutes. */
+  readonly doubtLimitMs?: number;
 }
 
 export interface MonitorPorts {
@@ -44,6 +47,8 @@ export interface MonitorPorts {
   readonly wakeOutbox: () => void;
   /** Told of what follows from a round and could not be stored for seconds: people hear of it nevertheless. */
   readonly onUnstored: (record: RoundRecord) => void;
+  /** Whether no message gets through to anybody. Default: no. */
+  readonly isCutOff?: () => boolean;
 }
 
 /** The running monitor: one loop for each target. */
@@ -77,6 +82,13 @@ export interface Monitor {
   /** Nothing more is said of an open incident until it is over. Gives it, or null where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident | null>;
   openIncidents(): readonly Incident[];
+  /**
+   * Whether more than a doubt about ourselves holds back an open incident: maintenance, a silence, an outage that was notified, or
+   * that no message gets through to anybody.
+   */
+  isExplained(incident: Incident): boolean;
+  /** Notifies an incident now if it is open, for this reason. */
+  notify(incident: string, why: string): void;
   /** What is left of each objective's budget at this moment, or of that of one target; nothing where there is none. */
   budgets(target?: string): readonly TargetBudgetLeft[];
   /** What becomes known about rounds of the past. */
@@ -103,25 +115,30 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
   const heldUntil = (target: string, now: number) => assessor.holdbacks.heldUntil(target, now);
-  const request = (target: string) => watchSet.request(target);
-  const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
+  const extraRounds = createExtraRounds({
+    clock,
+    doubt: assessor,
+    heldUntil,
+    request: (name) => watchSet.request(name),
+  });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
-  const take = (target: Target, round: SeenRound) => rounds.take(target, round);
-  const hasVerdict = (target: Target, votes: readonly Vote[]) => rounds.hasVerdict(target, votes);
-  const watchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, take, hasVerdict };
+  const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds };
+  let inForce = forceOf(settings);
+  const holds = createHolds({ ...ports, assessor, memories, recorder, inForce: () => inForce });
   let stopped: Promise<void> | null = null;
 
   for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.put(silence, clock.now());
   apply(settings);
 
-  function apply({ targets, maintenance, unknownAfterMs = 900_000 }: MonitorSettings): Applied {
+  function apply(next: MonitorSettings): Applied {
+    inForce = forceOf(next);
+    const { targets, maintenance, unknownAfterMs, doubtLimitMs } = inForce;
     const { applied, changed } = watchSet.want(targets);
     past.setTargets(targets);
-    const anew = changed.filter(
-      ({ before, target }) => before !== null && !isDeepStrictEqual(before.spec, target.spec),
-    );
+    const anew = changed.filter(hasAnotherSpec);
     for (const { target } of anew) assessor.forget(target.name);
-    assessor.setTargets(targets, (name) => memories.get(name) ?? nothingRemembered, maintenance, unknownAfterMs);
+    const memoryOf = (name: string) => memories.get(name) ?? nothingRemembered;
+    assessor.setTargets(targets, memoryOf, maintenance, unknownAfterMs, doubtLimitMs);
     lookBack(assessor, store, changed, anew, clock.now());
     watchSet.enforce();
     extraRounds.ask(assessor.holdbacks.held());
@@ -154,7 +171,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   }
 
   async function stop(ms: number): Promise<void> {
-    for (const part of [extraRounds, listeners, past]) part[Symbol.dispose]();
+    for (const part of [extraRounds, listeners, past, holds]) part[Symbol.dispose]();
     runner.leave?.();
     watchSet.stop();
     const done = watchSet.idle().then(async () => recorder.idle());
@@ -182,8 +199,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     },
     silences: () => assessor.holdbacks.silences.after(clock.now()),
     async acknowledge(id, why) {
-      const record =
-        assessor.own.acknowledge(id, { at: clock.now(), why }) ?? acknowledge(memories, id, why, clock.now());
+      const record = acknowledge(assessor.own, memories, id, { why, at: clock.now() });
       if (record === null) return null;
       await recorder.keep(record);
       return record.incidents[0] ?? null;
@@ -191,11 +207,10 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
     seenNow: ({ target }) => tableOf(rounds.lastVotes(target)),
     budgets: (target) => assessor.budgets.left(clock.now(), target),
     past,
+    isExplained: (incident) => holds.isExplained(incident),
+    notify: (id, why) => holds.notify(id, why),
     openIncidents: () => [...assessor.own.open, ...openIn(memories)],
-    async stop(ms) {
-      stopped ??= stop(ms);
-      return stopped;
-    },
+    stop: async (ms) => (stopped ??= stop(ms)),
   };
 }
 
@@ -204,70 +219,13 @@ function recorded(record: RoundRecord, past: Pick<Past, 'changed'>, events: Pick
   events.recorded(record);
 }
 
-// What the past says about targets that are new or others: times for rules that look back, and what was spent of budgets.
-function lookBack(
-  { recentTimes, budgets }: Assessor,
-  store: MonitorStore,
-  changed: readonly ChangedTarget[],
-  anew: readonly ChangedTarget[],
-  now: number,
-): void {
-  const looking = changed.filter(
-    (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
-  );
-  const promising = changed.filter((one) => !isDeepStrictEqual(one.before?.objective, one.target.objective));
-  const targetsOf = (some: readonly ChangedTarget[]) => some.map(({ target }) => target);
-  refill(recentTimes, store, targetsOf(looking), now);
-  countBudgets(budgets, store, targetsOf(promising), now);
-}
-
-// One look into the store for all targets that need it.
-function refill(
-  recentTimes: RecentTimes,
-  store: Pick<MonitorStore, 'recentSuccesses'>,
-  targets: readonly Target[],
-  now: number,
-): void {
-  if (targets.length === 0) return;
-  for (const target of targets) recentTimes.begin(target.name, windowMsOf(target));
-  const names = new Set(targets.map(({ name }) => name));
-  for (const { target, node, dueAt, seconds } of store.recentSuccesses(
-    now - Math.max(...targets.map(windowMsOf)),
-    names,
-  )) {
-    recentTimes.add(target, node, { at: dueAt, seconds });
-  }
-}
-
-function ownOf(stored: readonly StoredTarget[]): readonly Incident[] {
-  return stored.filter(({ target }) => isAboutUs(target)).flatMap(({ openIncidents }) => openIncidents);
+function forceOf({
+  targets,
+  maintenance,
+  unknownAfterMs = 900_000,
+  doubtLimitMs = defaultDoubtLimitMs,
+}: MonitorSettings) {
+  return { targets, maintenance, unknownAfterMs, doubtLimitMs, byName: new Map(targets.map((one) => [one.name, one])) };
 }
 
 const tableOf = (votes: readonly Vote[] | null) => (votes === null ? null : voteTable(votes));
-
-function openIn(memories: ReadonlyMap<string, Memory>): readonly Incident[] {
-  return [...memories.values()].flatMap(({ openIncidents }) => [...openIncidents.values()]);
-}
-
-function memoriesOf(stored: readonly StoredTarget[]): Map<string, Memory> {
-  const memories = stored
-    .filter(({ target }) => !isAboutUs(target))
-    .map(({ target, states, openIncidents }): [string, Memory] => [
-      target,
-      {
-        states: new Map(states.map((state) => [state.rule, state])),
-        openIncidents: new Map(openIncidents.map((incident) => [incident.id, incident])),
-      },
-    ]);
-  return new Map(memories);
-}
-
-/** Notes in the memory of its target that somebody knows of an incident. Gives what has to be stored, or null. */
-function acknowledge(memories: Map<string, Memory>, id: string, why: string, at: number): RoundRecord | null {
-  const [target, memory] = [...memories].find(([, { openIncidents }]) => openIncidents.has(id)) ?? [];
-  const known = memory?.openIncidents.get(id);
-  if (target === undefined || memory === undefined || known === undefined) return null;
-  const incident = { ...known, acknowledged: { at, why } };
-  memories.set(target, { ...memory, openIncidents: new Map(memory.openIncidents).set(id, incident) });
-  return { target, dueAt: at, votes: [], states: [], incidents: [incident], deliveries: [] };
-}

@@ -93,7 +93,7 @@ export function createRounds(options: RoundsOptions): Rounds {
   }
 
   return {
-    hasVerdict: (target, votes) => hasVerdict(target, votes, assessor.suspected),
+    hasVerdict: (target, votes) => hasVerdict(target, votes, assessor.suspectedIn(votes, clock.now())),
     verdictOf(target, dueAt, statuses) {
       const inMaintenance = assessor.holdbacks.isInMaintenance(target.name, dueAt);
       return { status: statusByVotes(target, statuses), inMaintenance, holdsMs: holdsMsOf(target, dueAt) };

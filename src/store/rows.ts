@@ -110,6 +110,7 @@ const Held = z.object({
   why: z.string(),
   untilLook: z.literal(true).optional(),
   cleared: z.object({ since: z.number(), rounds: z.number() }).optional(),
+  since: z.number().optional(),
 });
 
 const IncidentRecord = z.object({
@@ -119,6 +120,7 @@ const IncidentRecord = z.object({
   subject: z.string(),
   labels: z.record(z.string(), z.string()).default({}),
   toldLate: z.string().nullable().default(null),
+  doubt: z.object({ or: z.string(), why: z.string(), since: z.number().nullable() }).optional(),
   condition: z.string(),
   cause: z.string(),
   laterCauses: z

@@ -1,3 +1,5 @@
+import { findUnreported } from '#monitor/audit.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import type { ReceivedMail } from '../support/smtp.ts';
 
 export interface Judgement {
@@ -81,6 +83,7 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
   const unknown = [...firstAt.keys()].filter((id) => !named.has(id));
   for (const id of unknown) must(false, `the mail ${id} was accepted, and no delivery knows of it`);
 
+  faults.push(...unreportedIn(query));
   must(incidents.length > 0, 'nothing happened: this says nothing');
   if (isHistoryJudged) faults.push(...unseen(query, incidents.length));
   const merged = rows.filter(({ state }) => state === 'merged').length;
@@ -103,6 +106,26 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
       : [],
     faults,
   };
+}
+
+/** What the program's own audit would find in this database. */
+function unreportedIn(query: Evidence['query']): readonly string[] {
+  const rows = query(
+    `SELECT id, opened_at AS openedAt, story,
+       (SELECT count(*) FROM deliveries WHERE incident_id = incidents.id AND kind = 'opened') AS deliveries FROM incidents`,
+  ) as unknown as readonly { id: string; openedAt: number; story: string; deliveries: number }[];
+  const stored = rows.map(({ id, openedAt, story, deliveries }) => {
+    const told = JSON.parse(story) as Pick<Incident, 'severity'> & Partial<Incident>;
+    const incident = {
+      ...told,
+      acknowledged: told.acknowledged ?? null,
+      held: told.held ?? null,
+      told: told.told ?? null,
+      openedAt,
+    };
+    return { id, incident, deliveries, unexplainedSince: incident.held === null ? null : openedAt };
+  });
+  return findUnreported(stored, { now: Date.now() });
 }
 
 /** Every change from one stored round to the next is an incident or the end of one: history and incidents tell the same. */

@@ -30,6 +30,7 @@ export function testMetrics(
       store: () => ({ bytes: 4096, queued: 0, unsealedSeconds: 0 }),
       budgets: () => [],
       lists: () => [],
+      unreported: () => 0,
       lateness: () => ({ p50: 0, p99: 0, max: 0 }),
       ...sources,
     },

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { CheckSpec, type NodeInfo, type NodeSelection, type Outcome } from '#checks/index.ts';
 import { sleep } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
+import { type Audit, startAudit } from '#monitor/audit.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import type { NamedRule, Target } from '#monitor/judge/target.ts';
@@ -15,7 +16,7 @@ import { FakeClock } from './fake-clock.ts';
 import { type LogLine, memoryLog } from './memory-log.ts';
 import { MemoryStore } from './memory-store.ts';
 import { alone } from './policies.ts';
-import { RecordingChannel } from './recording-channel.ts';
+import { accepted, RecordingChannel } from './recording-channel.ts';
 import { seededRandom } from './seeded-random.ts';
 import { down, nodeInfo, unknown, up } from './votes.ts';
 
@@ -58,6 +59,8 @@ export interface ScenarioOptions {
   /** How long a check takes that finds its target down, in milliseconds. Default: no time. */
   readonly downTakesMs?: number;
   readonly outbox?: Partial<OutboxOptions>;
+  /** Names of targets whose incidents nobody is notified of, by the test's own doing: of all others the audit has to find nothing. */
+  readonly unreported?: readonly string[];
 }
 
 export interface Scenario extends AsyncDisposable {
@@ -70,6 +73,8 @@ export interface Scenario extends AsyncDisposable {
   readonly nodes: NodeInfo[];
   readonly runs: readonly { readonly at: number; readonly target: string; readonly nodes: readonly string[] }[];
   see(target: string, what: Signs | Sight): void;
+  /** No message gets through any more, as where our own uplink is gone; or they do again. */
+  cutOff(isCut: boolean): void;
   /** Plays the rows in order, each until the next one's minute, and compares what people were told. The last row is the end. */
   play(rows: readonly Row[]): Promise<void>;
   /** Ends the program and starts it again on what the store has. */
@@ -135,7 +140,7 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   let settings: MonitorSettings = { targets: options.targets, maintenance: options.maintenance ?? [] };
   let running = launch();
 
-  function launch(): { monitor: Monitor; outbox: Outbox } {
+  function launch(): { monitor: Monitor; outbox: Outbox; audit: Audit } {
     const asked = { nodes: () => nodes, run, ...(options.service === undefined ? {} : { url: options.service }) };
     const runner = watchByRuns(asked, clock, log.log);
     const unstored = createUnstored({ store, log: log.log });
@@ -160,9 +165,13 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       events,
       wakeOutbox,
       onUnstored: (record) => unstored.tell(record),
+      isCutOff: () => outbox.isCutOff(300_000),
     });
     outbox.start();
-    return { monitor, outbox };
+    const deliveriesOf = (id: string) =>
+      store.deliveries.filter(({ incidentId, kind }) => incidentId === id && kind === 'opened').length;
+    const audit = startAudit({ monitor, deliveriesOf, doubtLimitMs: () => 300_000, clock, log: log.log });
+    return { monitor, outbox, audit };
   }
 
   function name(watched: readonly Target[]): void {
@@ -170,10 +179,15 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
   }
 
   async function end(): Promise<void> {
+    running.audit[Symbol.dispose]();
     const stopped = running.monitor.stop(0);
     await clock.advance(0);
     await stopped;
     await running.outbox.stop();
+    const found = log.lines.flatMap(({ msg, target: of }) =>
+      msg.startsWith('found an unreported') ? [String(of)] : [],
+    );
+    expect(found.toSorted(), 'the audit found unreported incidents').toEqual(options.unreported ?? []);
   }
 
   const scenario: Scenario = {
@@ -187,6 +201,8 @@ export async function startScenario(options: ScenarioOptions): Promise<Scenario>
       return running.monitor;
     },
     see: (of, what) => void sights.set(of, what),
+    cutOff: (isCut) =>
+      void (channel.answer = () => (isCut ? { kind: 'retry', reason: 'connect ETIMEDOUT' } : accepted)),
     async play(rows) {
       const seen: Row[] = [];
       for (const [index, row] of rows.entries()) {

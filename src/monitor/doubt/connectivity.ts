@@ -1,4 +1,6 @@
+import type { Vote } from '../judge/vote.ts';
 import type { ObservedRound } from './quarantine.ts';
+import { createWitnesses, type Witnesses } from './witnesses.ts';
 
 export type ConnectivityChange =
   | { readonly kind: 'lost'; readonly since: number; readonly targets: readonly string[]; readonly sawDown: boolean }
@@ -8,27 +10,30 @@ export type ConnectivityChange =
 export type Doubt = 'none' | 'unsure' | 'lost' | 'returning';
 
 /**
- * Whether anything can be reached at all. One up vote, of any node on any target, is a sign of life. Targets that may fail
- * together for a reason of their own, one machine or one router before them, are one witness. Our own connectivity is
- * suspected when, since the last sign of life, all witnesses that were up before (ten are enough, two the least) failed on all
- * their nodes, one of them twice. Where all nodes have nothing to say for three minutes, one witness is enough. It is back
- * with up votes on two targets.
+ * Whether anything can be reached at all. A round with an up vote, of any node on any target, is a good result. Targets that may
+ * fail together for a reason of their own, one machine or one router before them, are one witness. Our own connectivity is lost
+ * when, since the last good result, every target that was up before failed on all its nodes, two witnesses at least, one target
+ * twice; or when ten witnesses failed and no target was seen up for a minute. If the nodes can say nothing at all for three
+ * minutes, one witness is enough. Two good results end it, of two targets or twice of the same one. A link, a route or a gateway of
+ * all nodes of a target that went away, and came back without that, is followed by the same time of return.
  */
 export interface Connectivity {
   readonly isLost: boolean;
-  /** True from the first round without an up vote until the next sign of life, and while it is lost. */
+  /** True from the first round without an up vote until the next good result, and while it is lost. */
   readonly isUncertain: boolean;
   observe(round: ObservedRound, now: number): ConnectivityChange | null;
   /** What to think of a target that fails everywhere at `now`. It is `returning` for a while after it is back: routes come in steps. */
   doubtAbout(target: string, now: number): Doubt;
-  /** Until when it is returning, in milliseconds since the epoch; what was seen before then was seen in doubt. 0 where it was never lost. */
+  /** Until when it is returning, in milliseconds since the epoch; what was seen before then was seen in doubt. 0 if it was never lost. */
   readonly returnedAt: number;
-  /** Whether a look of others at the world would tell more. */
+  /** When any target was seen up last, in milliseconds since the epoch; 0 if that is not known. */
+  readonly lastUpAt: number;
+  /** Whether checks of other targets would tell more. */
   readonly wantsWitnesses: boolean;
-  /** Targets whose look at the world would help then, those to ask first at the beginning. */
+  /** The next targets to check for that, those that were up last at the beginning. Each call gives others, and more of them. */
   witnesses(): readonly string[];
-  /** Takes connectivity for lost that was so before the program was started. */
-  restore(): void;
+  /** Takes connectivity for lost since then, before the program was started. */
+  restore(since: number): void;
   /** All targets there are from now on, with the witness that each belongs to; those in `failing` are known to fail. */
   targetsChanged(targets: ReadonlyMap<string, string>, failing: ReadonlySet<string>): void;
 }
@@ -36,105 +41,105 @@ export interface Connectivity {
 const enoughWitnesses = 10;
 const secondLookMs = 3_000;
 const blindMs = 180_000;
-// Nobody's mail waits longer than this for other targets to be looked at.
+// With thousands of targets the last ones are not waited for.
+const longestSearchMs = 60_000;
+// No notification waits longer than this for checks of other targets.
 const longestDoubtMs = 120_000;
 // Routes come back one after the other.
 const returnMs = 15_000;
-
-interface Standing {
-  readonly witness: string;
-  /** Whether its last round had an up vote; taken for granted where there was none. */
-  hadUp: boolean;
-}
+// Good results further apart belong to different times.
+const togetherMs = 120_000;
+const firstBatch = 15;
+const batchGrowth = 4;
 
 interface Streak {
   readonly firstAt: number;
   readonly startedAt: number;
   readonly rounds: Map<string, number>;
+  /** The targets that were given as witnesses. */
+  readonly asked: Set<string>;
+  batch: number;
   /** How many rounds these are together. */
   looks: number;
   sawDown: boolean;
 }
 
-// How many witnesses these are, up to a number: with ten thousand targets nobody can count them all in every round.
-function countUpTo(
-  most: number,
-  standings: ReadonlyMap<string, Standing>,
-  names: Iterable<string>,
-  counts: (name: string) => boolean = () => true,
-): number {
-  const found = new Set<string>();
-  for (const name of names) {
-    if (!counts(name)) continue;
-    found.add(standings.get(name)?.witness ?? '');
-    if (found.size >= most) break;
-  }
-  return found.size;
+function newStreak(firstAt: number, startedAt: number): Streak {
+  return { firstAt, startedAt, rounds: new Map(), asked: new Set(), batch: firstBatch, looks: 0, sawDown: false };
 }
 
-// Rounds in which no node saw anything are no evidence against those in which nodes see again.
-function forgetBlindness(standings: ReadonlyMap<string, Standing>, { rounds }: Streak): void {
-  for (const name of rounds.keys()) {
-    const known = standings.get(name);
-    if (known !== undefined) known.hadUp = true;
-  }
+// A node that was held up lost nothing.
+function isOwnFault({ outcome }: Vote): boolean {
+  return outcome.status === 'unknown' && outcome.failure.code === 'local' && outcome.facts.node_lag === undefined;
+}
+
+function isConvincing({ rounds, looks, startedAt, sawDown }: Streak, known: Witnesses, now: number): boolean {
+  const failing = known.countUpTo(enoughWitnesses, rounds.keys());
+  const isAll = known.living === 0;
+  if (!isAll && (failing < enoughWitnesses || now - startedAt < longestSearchMs)) return false;
+  if (!sawDown) return now - startedAt >= blindMs;
+  return failing >= 2 && looks > rounds.size && now - startedAt >= secondLookMs;
+}
+
+function nextBatch(current: Streak, known: Witnesses): readonly string[] {
+  const batch = known.lastUp(current.batch, (name) => !current.rounds.has(name) && !current.asked.has(name));
+  for (const name of batch) current.asked.add(name);
+  current.batch *= batchGrowth;
+  return batch;
 }
 
 export function createConnectivity(): Connectivity {
-  const standings = new Map<string, Standing>();
+  const known = createWitnesses();
   let streak: Streak | null = null;
   let isLost = false;
   let returnedAt = 0;
-  const backSince = new Set<string>();
+  let lastUpAt = 0;
+  /** Whether a target that was up could not be reached last for a fault of the nodes' own links, routes or gateways. */
+  let isPathLost = false;
+  /** The first good result since connectivity was lost. */
+  let firstGood: { readonly target: string; readonly at: number } | null = null;
 
-  const isLiving = (name: string) => standings.get(name)?.hadUp === true;
-  const isCounted = (name: string) => isLiving(name) || streak?.rounds.has(name) === true;
-  const livingUpTo = (most: number) => countUpTo(most, standings, standings.keys(), isCounted);
+  const isCompared = () => known.livingUpTo(2, (name) => streak?.rounds.has(name) === true) >= 2;
 
   function takeSign(target: string, at: number, now: number): ConnectivityChange | null {
-    const known = standings.get(target);
-    if (known !== undefined) known.hadUp = true;
+    known.seenUp(target, at);
+    lastUpAt = Math.max(lastUpAt, at);
     if (!isLost) {
       streak = null;
       return null;
     }
-    backSince.add(target);
-    if (backSince.size < Math.min(2, standings.size)) return null;
+    const isSecond = firstGood !== null && at - firstGood.at <= togetherMs;
+    const first = isSecond && firstGood !== null ? firstGood : { target, at };
+    firstGood = first;
+    if (!isSecond) return null;
     isLost = false;
     returnedAt = now + returnMs;
     streak = null;
-    backSince.clear();
-    return { kind: 'back', at };
+    firstGood = null;
+    return { kind: 'back', at: first.at };
   }
 
   function takeSilence({ target, dueAt, votes }: ObservedRound, now: number): ConnectivityChange | null {
-    const known = standings.get(target);
-    if (known === undefined) return null;
+    if (!known.has(target)) return null;
     const seesDown = votes.some(({ outcome }) => outcome.status === 'down');
+    // Rounds in which no node saw anything are no evidence beside those in which nodes see again.
     if (seesDown && streak?.sawDown === false) {
-      forgetBlindness(standings, streak);
+      known.takeForUp(streak.rounds.keys());
       streak = null;
     }
-    const isNews = known.hadUp || streak?.rounds.has(target) === true;
-    known.hadUp = false;
+    const isNews = known.isLiving(target) || streak?.rounds.has(target) === true;
+    known.seenSilent(target);
     if (isLost || !isNews) return null;
-    streak ??= { firstAt: dueAt, startedAt: now, rounds: new Map(), looks: 0, sawDown: false };
+    streak ??= newStreak(dueAt, now);
     streak.looks += 1;
     streak.rounds.set(target, (streak.rounds.get(target) ?? 0) + 1);
     streak.sawDown ||= seesDown;
-    return isConvincing(streak, now) ? lose(streak) : null;
-  }
-
-  function isConvincing({ rounds, looks, startedAt, sawDown }: Streak, now: number): boolean {
-    const failing = countUpTo(enoughWitnesses, standings, rounds.keys());
-    if (failing < enoughWitnesses && failing < livingUpTo(failing + 1)) return false;
-    if (!sawDown) return now - startedAt >= blindMs;
-    return failing >= 2 && looks > rounds.size && now - startedAt >= secondLookMs;
+    return isConvincing(streak, known, now) ? lose(streak) : null;
   }
 
   function lose({ firstAt, rounds, sawDown }: Streak): ConnectivityChange {
     isLost = true;
-    backSince.clear();
+    firstGood = null;
     return { kind: 'lost', since: firstAt, targets: [...rounds.keys()], sawDown };
   }
 
@@ -145,10 +150,18 @@ export function createConnectivity(): Connectivity {
     get returnedAt() {
       return returnedAt;
     },
+    get lastUpAt() {
+      return lastUpAt;
+    },
     get isUncertain() {
       return isLost || streak !== null;
     },
     observe(round, now) {
+      if (round.votes.length > 0 && round.votes.every(isOwnFault) && known.wasSeenUp(round.target)) isPathLost = true;
+      else if (isPathLost && !round.votes.every(({ outcome }) => outcome.status === 'unknown')) {
+        isPathLost = false;
+        returnedAt = Math.max(returnedAt, now + returnMs);
+      }
       if (round.votes.some(({ outcome }) => outcome.status === 'up')) return takeSign(round.target, round.dueAt, now);
       return takeSilence(round, now);
     },
@@ -156,36 +169,27 @@ export function createConnectivity(): Connectivity {
       if (isLost) return 'lost';
       if (now < returnedAt) return 'returning';
       if (streak?.rounds.has(target) !== true || now - streak.startedAt >= longestDoubtMs) return 'none';
-      return livingUpTo(2) < 2 ? 'none' : 'unsure';
+      return isCompared() ? 'unsure' : 'none';
     },
     get wantsWitnesses() {
-      return streak !== null && !isLost && livingUpTo(2) >= 2;
+      return isLost ? firstGood !== null : streak !== null && isCompared();
     },
     witnesses() {
-      const seen = streak?.rounds;
-      if (seen === undefined || isLost || livingUpTo(2) < 2) return [];
-      const one = new Map<string, string>();
-      const add = (name: string) => {
-        const { witness = '' } = standings.get(name) ?? {};
-        if (!one.has(witness) && one.size < enoughWitnesses) one.set(witness, name);
-      };
-      for (const name of standings.keys()) if (isLiving(name) && !seen.has(name)) add(name);
-      seen.forEach((_, name) => add(name));
-      return [...one.values()];
+      if (isLost) return firstGood === null ? [] : [firstGood.target];
+      if (streak === null || !isCompared()) return [];
+      const batch = nextBatch(streak, known);
+      if (batch.length >= firstBatch) return batch;
+      // Those that fail are looked at a second time.
+      return [...batch, ...streak.rounds.keys()].slice(0, firstBatch);
     },
-    restore() {
+    restore(since) {
       isLost = true;
+      lastUpAt = Math.max(lastUpAt, since);
     },
     targetsChanged(targets, failing) {
-      for (const name of standings.keys()) {
-        if (targets.has(name)) continue;
-        standings.delete(name);
+      for (const name of known.change(targets, failing)) {
         if (streak !== null) streak.looks -= streak.rounds.get(name) ?? 0;
         streak?.rounds.delete(name);
-      }
-      for (const [name, witness] of targets) {
-        const known = standings.get(name);
-        if (known?.witness !== witness) standings.set(name, { witness, hadUp: known?.hadUp ?? !failing.has(name) });
       }
       if (streak?.rounds.size === 0) streak = null;
     },

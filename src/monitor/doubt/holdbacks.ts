@@ -1,11 +1,12 @@
 import { formatTime } from '#kernel/zoned-time.ts';
 import type { Memory } from '../judge/decide.ts';
-import type { Held } from '../judge/incident.ts';
+import type { Held, Incident } from '../judge/incident.ts';
 import { isOutage } from '../judge/rules/index.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
 import type { Connectivity } from './connectivity.ts';
 import { closureOf, reversed } from './dependencies.ts';
+import { createStandings } from './standings.ts';
 import { createMaintenanceAt, type Maintenance } from './maintenance.ts';
 import { createSilences, type Silences } from './silence.ts';
 
@@ -24,6 +25,13 @@ export interface Holdbacks {
   heldAt(target: string, moment: number): Held | null;
   /** Why nothing at all is told at `now`, or null. */
   heldForAll(now: number): Held | null;
+  /**
+   * Whether more than a doubt about ourselves holds back an incident at `now`: maintenance, a silence, or an outage that was
+   * notified, of what it depends on or of the target itself.
+   */
+  isExplained(incident: Incident, now: number): boolean;
+  /** Takes what became of a target's incidents without a round. */
+  incidentsChanged(target: Target, memory: Memory): void;
   /** Takes what a round did to its target. */
   remember(target: Target, memory: Memory, verdict: Verdict, dueAt: number, now: number): void;
   isInMaintenance(target: string, now: number): boolean;
@@ -39,21 +47,12 @@ export interface Holdbacks {
   readonly ancestors: ReadonlyMap<string, readonly string[]>;
 }
 
-interface Standing {
-  /** Seen down, perhaps not for long enough to be told. */
-  readonly failing: boolean;
-  /** When the last round was due that had a verdict. */
-  readonly seenAt: number;
-  /** Since when it has not been failing; 0 where it never was. */
-  readonly goodSince: number;
-}
-
 // Nobody's mail waits longer than this for a look at what it depends on.
 const longestWaitMs = 120_000;
 
 export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Holdbacks {
   const silences = createSilences();
-  const standings = new Map<string, Standing>();
+  const standings = createStandings();
   const held = new Map<string, ReadonlySet<Held['by']>>();
   let ancestors: ReadonlyMap<string, readonly string[]> = new Map();
   let dependants: ReadonlyMap<string, readonly string[]> = new Map();
@@ -69,9 +68,10 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
   }
 
   const aboveOf = (target: string) => ancestors.get(target) ?? [];
-  const isFailingNow = (name: string) => standings.get(name)?.failing === true;
+  const isFailingNow = (name: string) => standings.of(name).failing;
+  const isReportedNow = (name: string) => standings.of(name).reported;
   const unseenSince = (names: readonly string[], since: number) =>
-    names.filter((name) => (standings.get(name)?.seenAt ?? 0) < since);
+    names.filter((name) => standings.of(name).seenAt < since);
 
   function heldBy(target: string, startedAt: number, now: number): Held | null {
     const byTime = heldByTime(target, now);
@@ -84,18 +84,18 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
       case 'returning':
         return { by: 'connectivity', why: 'our own connectivity has just come back' };
       case 'unsure':
-        return { by: 'connectivity', why: 'no other target was looked at since', untilLook: true };
+        return { by: 'connectivity', why: 'waiting for a check of another target', untilLook: true };
       case 'none':
         break;
     }
     const [unseen] = now - startedAt < longestWaitMs ? unseenSince(aboveOf(target), startedAt) : [];
     if (unseen === undefined) return null;
-    return { by: 'dependency', why: `depends on ${unseen}, not looked at since`, untilLook: true };
+    return { by: 'dependency', why: `waiting for a check of ${unseen}, which it depends on`, untilLook: true };
   }
 
   function heldAt(target: string, moment: number): Held | null {
     if (moment < connectivity.returnedAt) return { by: 'connectivity', why: 'our own connectivity was lost' };
-    const above = aboveOf(target).find((name) => moment < (standings.get(name)?.goodSince ?? 0));
+    const above = aboveOf(target).find((name) => moment < standings.of(name).goodSince);
     if (above !== undefined) return { by: 'dependency', why: `depends on ${above}, which was down` };
     return heldByTime(target, moment);
   }
@@ -113,26 +113,23 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
       ancestors = closureOf(edges);
       dependants = closureOf(reversed(edges));
       maintenanceAt = createMaintenanceAt(maintenance);
-      for (const target of targets) {
-        const memory = memoryOf(target.name);
-        rememberHeld(target.name, memory);
-        if (standings.has(target.name)) continue;
-        standings.set(target.name, { failing: isFailing(target, memory, null), seenAt: 0, goodSince: 0 });
-      }
-      for (const name of standings.keys())
-        if (!edges.has(name)) for (const known of [standings, held]) known.delete(name);
+      for (const target of targets) rememberHeld(target.name, memoryOf(target.name));
+      for (const name of standings.keep(targets, memoryOf)) held.delete(name);
     },
     heldBy,
     heldAt,
     heldForAll: (now) => heldByTime('', now),
+    isExplained({ target, held }, now) {
+      if (heldByTime(target, now) !== null) return true;
+      if (held?.by === 'outage' && isReportedNow(target)) return true;
+      return aboveOf(target).some((name) => isFailingNow(name) && isReportedNow(name));
+    },
+    incidentsChanged(target, memory) {
+      standings.changed(target, memory);
+      rememberHeld(target.name, memory);
+    },
     remember(target, memory, verdict, dueAt, now) {
-      const before = standings.get(target.name) ?? { failing: false, seenAt: 0, goodSince: 0 };
-      const failing = isFailing(target, memory, verdict.failing);
-      standings.set(target.name, {
-        failing,
-        seenAt: verdict.failing === null ? before.seenAt : dueAt,
-        goodSince: before.failing && !failing ? now : before.goodSince,
-      });
+      standings.remember(target, memory, verdict, dueAt, now);
       rememberHeld(target.name, memory);
     },
     isInMaintenance: (target, now) => maintenanceAt(target, now) !== null,
@@ -162,16 +159,6 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
 function reasonsOf({ openIncidents }: Memory): ReadonlySet<Held['by']> {
   const waiting = [...openIncidents.values()].filter(({ acknowledged }) => acknowledged === null);
   return new Set(waiting.flatMap(({ held }) => (held === null ? [] : [held.by])));
-}
-
-/** By its rules; a target without a rule that says so is down when a majority of the nodes sees it down. */
-export function isFailing(target: Target, { states }: Memory, seenFailing: boolean | null): boolean {
-  const rules = target.rules.filter(({ rule }) => isOutage(rule));
-  if (rules.length === 0) return seenFailing === true;
-  return rules.some(({ name }) => {
-    const state = states.get(name);
-    return state !== undefined && (state.incidentId !== null || state.window.length > 0);
-  });
 }
 
 /** The first failing round of what may still have to be told, or null. */

@@ -132,7 +132,8 @@ export function connectivityIncident(
     severity: 'critical',
     wording: loss,
     subject: 'what every node reaches from here',
-    condition: 'no node sees any target up; what is down by itself is told when others are seen up again',
+    condition:
+      'no node sees any target up; what is down is notified when others are seen up again, or with this doubt after some minutes',
     startedAt: since,
     cause: sawDown ? `every node sees everything down: ${namesOf(targets)}` : 'no node can check anything',
   });

@@ -33,10 +33,10 @@ export function suspectedNodeOf({ target }: Incident): string | null {
 
 export interface OwnIncidents {
   nodeAbsent(absence: Absence, now: number): void;
-  /** Ends what is told of the absence of nodes that have an answer again. */
-  nodesAnswered(votes: readonly Vote[], now: number): void;
+  /** Ends what is told of the absence of nodes that have an answer again, in a round that was due at `dueAt`. */
+  nodesAnswered(votes: readonly Vote[], dueAt: number, now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
-  /** The service that runs the checks has been away since `since`, or (without a reason) is back. */
+  /** The service that runs the checks has been away since `since`, or (without a reason) is back since then. */
   serviceAway(
     away: { readonly url: string; readonly since: number; readonly reason: string | null },
     now: number,
@@ -47,6 +47,8 @@ export interface OwnIncidents {
   unjudged(unjudged: Unjudged, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
+  /** Notifies an incident now if it is open, for this reason. */
+  notify(id: string, why: string, now: number): void;
   acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
   /** Ends what is told of nodes that are not among these any more. */
   dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
@@ -70,15 +72,19 @@ const shortestGapMs = 1_000;
 
 const nothing: readonly RoundRecord[] = [];
 
+function recordOf({ incident, deliveries }: Consequence, dueAt: number): RoundRecord {
+  return { target: incident.target, dueAt, votes: [], states: [], incidents: [incident], deliveries };
+}
+
 export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOptions): OwnIncidents {
   const incidents = new Map(open.map((incident) => [incident.target, incident]));
   const unreported = new Map<string, { readonly change: TrustChange; readonly at: number }>();
-  let records: RoundRecord[] = [];
+  const records: RoundRecord[] = [];
 
   function note({ incident, deliveries }: Consequence, now: number): void {
     if (incident.endedAt === null) incidents.set(incident.target, incident);
     else incidents.delete(incident.target);
-    records.push({ target: incident.target, dueAt: now, votes: [], states: [], incidents: [incident], deliveries });
+    records.push(recordOf({ incident, deliveries }, now));
   }
 
   function begin(incident: Incident, now: number): void {
@@ -101,13 +107,17 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
   }
 
   return {
+    notify(id, why, now) {
+      for (const known of incidents.values()) if (known.id === id) note(announce(known, recipients(), now, why), now);
+    },
     nodeAbsent({ node, since, reason }, now) {
       if (reason === null) end(ownAbsentNode + node.name, since, now);
       else if (!incidents.has(ownAbsentNode + node.name)) begin(absenceIncident(node, since, reason, now), now);
     },
-    nodesAnswered(votes, now) {
+    nodesAnswered(votes, dueAt, now) {
       if (incidents.size === 0) return;
-      for (const { node, outcome } of votes) if (outcome.status !== 'unknown') end(ownAbsentNode + node.name, now, now);
+      for (const { node, outcome } of votes)
+        if (outcome.status !== 'unknown') end(ownAbsentNode + node.name, dueAt, now);
     },
     nodeChanged(change, now) {
       const { name } = change.node;
@@ -115,12 +125,12 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
       else if (!unreported.delete(name)) end(ownNode + name, change.since, now);
     },
     serviceAway({ url, since, reason }, now) {
-      if (reason === null) end(ownService, now, now);
+      if (reason === null) end(ownService, since, now);
       else if (!incidents.has(ownService)) begin(serviceIncident(url, since, reason, now), now);
     },
     troubled(trouble, now) {
       if (trouble.isGone === true) forget(trouble.name, now);
-      else if (trouble.reason === null) end(trouble.name, now, now);
+      else if (trouble.reason === null) end(trouble.name, trouble.since, now);
       else if (!incidents.has(trouble.name)) begin(troubleIncident(trouble, trouble.reason, now), now);
     },
     unjudged(unjudged, now) {
@@ -148,20 +158,16 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
         if (incident.held === null || incident.acknowledged !== null || heldBy(now) !== null) continue;
         note(announce(incident, recipients(), now), now);
       }
-      const made = records;
-      records = [];
-      return made;
+      return records.splice(0);
     },
     acknowledge(id, acknowledged) {
       const known = [...incidents.values()].find((incident) => incident.id === id);
       if (known === undefined) return null;
       const incident = { ...known, acknowledged };
       incidents.set(incident.target, incident);
-      const dueAt = acknowledged.at;
-      return { target: incident.target, dueAt, votes: [], states: [], incidents: [incident], deliveries: [] };
+      return recordOf({ incident, deliveries: [] }, acknowledged.at);
     },
     dropNodesBut(nodes, now) {
-      if (incidents.size === 0) return;
       const suspected = [...incidents.values()].flatMap((incident) => suspectedNodeOf(incident) ?? []);
       const names = new Set(suspected.length === 0 ? [] : nodes().map(({ name }) => name));
       for (const node of suspected) {

@@ -3,8 +3,8 @@ import type { Vote } from '../judge/vote.ts';
 
 /** Whether the service that runs the checks is away: every vote of every round is its own failure. */
 export interface ServiceAway {
-  /** Takes a round; gives since when it is away and why once that has lasted, with a null reason once it is back, else null. */
-  observe(votes: readonly Vote[], now: number): { readonly since: number; readonly reason: string | null } | null;
+  /** Takes a round; gives since when it is away and why once that has lasted, or since when it is back, with a null reason; else null. */
+  observe(votes: readonly Vote[], dueAt: number): { readonly since: number; readonly reason: string | null } | null;
   /** Why nobody can judge anything now, or null. */
   readonly reason: string | null;
 }
@@ -16,7 +16,7 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
   let isTold = wasAway;
 
   return {
-    observe(votes, now) {
+    observe(votes, dueAt) {
       if (votes.length === 0) return null;
       const trouble = troubleIn(votes);
       if (trouble === null) {
@@ -24,12 +24,12 @@ export function createServiceAway(afterMs: () => number | null, wasAway: boolean
         reason = null;
         if (!isTold) return null;
         isTold = false;
-        return { since: now, reason: null };
+        return { since: dueAt, reason: null };
       }
-      since ??= now;
+      since ??= dueAt;
       reason = trouble.message;
       const limit = afterMs();
-      if (isTold || limit === null || now - since < limit) return null;
+      if (isTold || limit === null || dueAt - since < limit) return null;
       isTold = true;
       return { since, reason };
     },

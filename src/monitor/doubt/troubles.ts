@@ -10,6 +10,8 @@ export interface TroubleSource extends Pick<Trouble, 'name'> {
   /** For how long it must not have worked, or have worked again, before anybody is told. */
   readonly afterMs: number;
   readonly overMs: number;
+  /** How long `reason` goes on after the trouble is over, so that its end can be dated. Default: not at all. */
+  readonly lingersMs?: number;
 }
 
 export interface TroublesOptions {
@@ -20,9 +22,10 @@ export interface TroublesOptions {
   readonly tell: (trouble: Trouble) => void;
 }
 
-const lookEveryMs = 5_000;
+// Beginnings and ends are dated by this.
+const lookEveryMs = 1_000;
 
-/** Looks every few seconds at what is our own, and tells what has not worked for a while once, and once that it works again. */
+/** Looks every second at what is our own, and tells what has not worked for a while once, and once that it works again. */
 export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions): Disposable {
   const watched = sources.map((source) => ({ source, watch: createLasting(source, clock, wasTold(source.name)) }));
   let timer = clock.after(lookEveryMs, look);
@@ -41,7 +44,7 @@ export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions
 
 type Change = Pick<Trouble, 'since' | 'reason' | 'isGone'>;
 
-function createLasting({ afterMs, overMs }: TroubleSource, clock: Clock, wasTold: boolean) {
+function createLasting({ afterMs, overMs, lingersMs = 0 }: TroubleSource, clock: Clock, wasTold: boolean) {
   let isTold = wasTold;
   let changing: { readonly at: number; readonly began: number } | null = null;
 
@@ -59,7 +62,7 @@ function createLasting({ afterMs, overMs }: TroubleSource, clock: Clock, wasTold
     }
     changing ??= { at: clock.now(), began: clock.elapsed() };
     if (clock.elapsed() - changing.began < (isTold ? overMs : afterMs)) return null;
-    const { at } = changing;
+    const at = reason === null ? changing.at - lingersMs : changing.at;
     changing = null;
     isTold = reason !== null;
     return { since: at, reason };

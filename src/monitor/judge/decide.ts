@@ -3,7 +3,14 @@ import { checkOf } from '#checks/index.ts';
 import type { Delivery } from './delivery.ts';
 import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
 import { announce, type Consequence, resolve, update } from './incident-life.ts';
-import { type Held, type Incident, type VerdictChange, withLaterCause, withVerdictChange } from './incident.ts';
+import {
+  type Held,
+  type Incident,
+  type StatedDoubt,
+  type VerdictChange,
+  withLaterCause,
+  withVerdictChange,
+} from './incident.ts';
 import type { RoundRecord } from './round-record.ts';
 import { newRuleState, type RuleState, step, type Transition } from './rule-state.ts';
 import { describeRule } from './rule.ts';
@@ -44,6 +51,8 @@ export interface Circumstances extends Evidence {
   heldBy(startedAt: number): Held | null;
   /** Why nobody can see anything for now, whatever the target, or null: nothing is told of single targets that cannot be judged. */
   readonly blindBy: Held | null;
+  /** What is in doubt about what this round says, where it counts nevertheless. */
+  readonly doubt?: StatedDoubt | undefined;
   /** The reason that held at a moment in the past, so that what was seen then is not to be told by itself; or null. */
   heldAt(moment: number): Held | null;
 }
@@ -133,7 +142,8 @@ function follow(followed: Followed): Consequence | null {
   const heldBy = (startedAt: number) => explained ?? around.heldBy(startedAt);
   const heldAt = (moment: number) => around.heldAt(moment);
   if (transition?.kind === 'open') {
-    const incident = openIncident(target, named, judged, transition, round);
+    const opened = openIncident(target, named, judged, transition, round);
+    const incident = around.doubt === undefined ? opened : { ...opened, doubt: around.doubt };
     const held = heldBy(incident.startedAt) ?? heldBefore(transition.failedAt, heldAt);
     if (held !== null) return { incident: { ...incident, held }, deliveries: [] };
     return announce(incident, target.recipients, tellAt(round), round.late?.why);
@@ -146,7 +156,8 @@ function follow(followed: Followed): Consequence | null {
     return resolve(incident, ended, target.recipients, tellAt(round));
   }
   if (incident.held !== null && judged.verdict.failing === true && incident.acknowledged === null) {
-    const held = heldBy(incident.startedAt) ?? stillHeld(incident.held, named.rule, round.dueAt, heldAt);
+    const next = heldBy(incident.startedAt) ?? stillHeld(incident.held, named.rule, round.dueAt, heldAt);
+    const held = next === null || incident.held.since === undefined ? next : { ...next, since: incident.held.since };
     if (held === null) return announce(asSeenNow(incident, judged), target.recipients, tellAt(round));
     if (!isDeepStrictEqual(held, incident.held)) return { incident: { ...incident, held }, deliveries: [] };
   }

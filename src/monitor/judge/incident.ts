@@ -76,6 +76,18 @@ export interface Held {
   readonly untilLook?: true | undefined;
   /** The failing rounds since the reason has gone, where it has: as many as the rule asks for are needed before it is told. */
   readonly cleared?: { readonly since: number; readonly rounds: number } | undefined;
+  /** Since when only a doubt about ourselves holds it back, which has a limit; absent while something else explains it. */
+  readonly since?: number | undefined;
+}
+
+/** What else may be wrong than the target, in an incident that was notified before that was known. */
+export interface StatedDoubt {
+  /** The alternative, in words that follow "or": `this Watchpost is cut off`. */
+  readonly or: string;
+  /** Why that is possible: `no other target has been seen up`. */
+  readonly why: string;
+  /** Since when, in milliseconds since the epoch; null if it has no time. */
+  readonly since: number | null;
 }
 
 /** A rule that holds for a target, from its first failing round to its recovery. It holds all that is told of it. */
@@ -115,6 +127,8 @@ export interface Incident {
   readonly told: readonly Addressee[] | null;
   /** Why it was told later than it opened, in words that follow "for"; null where it was told at once, or was not told. */
   readonly toldLate: string | null;
+  /** What was in doubt when it was notified; absent if nothing was. */
+  readonly doubt?: StatedDoubt | undefined;
   /** Somebody knows of it: no more is said until it is over. */
   readonly acknowledged: { readonly at: number; readonly why: string } | null;
 }

@@ -14,7 +14,7 @@ import {
 } from './content.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
-import { unreachedInWords } from './remarks.ts';
+import { doubtsOf, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
 
 const longestTable = 100;
 const namedRest = 400;
@@ -29,6 +29,7 @@ export function contentOfMany(kind: MessageKind, parts: MessageParts, { zone }: 
     ...(over.length === 0 ? [] : [overInWords(over)]),
   ];
   const flapping = flappingInWords(sorted);
+  const opened = going.filter((part) => part.kind === 'opened').map(({ incident }) => incident);
   const startedAt = Math.min(...parts.map(({ incident }) => incident.startedAt));
   const lastAt = Math.max(...parts.map(({ incident }) => incident.endedAt ?? incident.openedAt));
   const rules = unique(parts.map(({ incident }) => `${incident.rule}: ${incident.condition}`));
@@ -41,7 +42,7 @@ export function contentOfMany(kind: MessageKind, parts: MessageParts, { zone }: 
       `${kind === 'digest' ? countInWords(parts, going) : [...said, ...flapping].join(', ')}: ${namesOf(parts)}`,
     ),
     headline: [...said, ...flapping].join(', '),
-    remarks: [...remarksOf(kind, over), ...unreachedInWords(parts)],
+    remarks: [...doubtsOf(opened, zone), ...remarksOf(kind, over), ...unreachedInWords(parts)],
     facts: [
       ['Between', formatSpan(startedAt, lastAt, zone)],
       [rules.length === 1 ? 'Rule' : 'Rules', singleLine(rules.join('; '), 300)],
@@ -93,7 +94,8 @@ function remarksOf(kind: MessageKind, over: readonly MessagePart[]): readonly st
 function goingInWords(parts: readonly MessagePart[]): string {
   return countsOf(parts, (part) => {
     const { is } = part.incident.wording;
-    const phrase = part.kind === 'reminder' ? still(is) : part.kind === 'update' ? `${is} for another reason` : is;
+    const plain = part.kind === 'reminder' ? still(is) : part.kind === 'update' ? `${is} for another reason` : is;
+    const phrase = part.kind === 'opened' ? withDoubt(plain, part.incident) : plain;
     return [phrase, many(phrase)];
   });
 }
@@ -103,7 +105,8 @@ function overInWords(parts: readonly MessagePart[]): string {
     const { closing, wording } = incident;
     const { again, was } = wording;
     if (kind === 'closed' || closing === 'unwatched') return ['is no longer monitored', 'are no longer monitored'];
-    if (kind === 'late') return [`${was} and is ${again}`, `${many(was)} and are ${again}`];
+    const past = wasInDoubt(was, incident);
+    if (kind === 'late') return [`${past} and is ${again}`, `${many(past)} and are ${again}`];
     return [`is ${again}`, `are ${again}`];
   });
 }

@@ -7,7 +7,7 @@ import type { MessageKind } from '../judge/delivery.ts';
 import { type Addressee, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
 import type { Wording } from '../judge/rules/kind.ts';
 import type { MessagePart } from './message-part.ts';
-import { delay, heldBack, lateness, unreachedInWords } from './remarks.ts';
+import { delay, doubtsOf, heldBack, lateness, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
 
 export interface ContentOptions {
   /** IANA name of the zone that times are told in. */
@@ -92,10 +92,10 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         ...shared,
         ...acknowledge,
         tone: 'bad',
-        subject: subjectOf(words.word, target, incident.cause, saw),
-        headline: `${target} ${words.is}: ${cause}`,
+        subject: subjectOf(words.word, target, incident.cause, withDoubt(saw, incident)),
+        headline: `${target} ${withDoubt(words.is, incident)}: ${cause}`,
         facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...then, ...common],
-        remarks: [...lateness(part), ...shared.remarks],
+        remarks: [...doubtsOf([incident], zone), ...lateness(part), ...shared.remarks],
         tables: voteTables('Who saw what', incident.votes, words),
       };
     case 'update':
@@ -137,15 +137,16 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
     case 'late': {
       const span = formatSpan(incident.startedAt, endedAt, zone);
       const trouble = sent.lastError;
+      const was = wasInDoubt(words.was, incident);
       return {
         ...shared,
         tone: isRemoved ? 'unsure' : 'good',
         subject: subjectOf(
           isRemoved ? 'CLOSED' : 'RESOLVED',
           target,
-          `${words.was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
+          `${was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
         ),
-        headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
+        headline: `${target} ${was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
         remarks: [...heldBack(incident), ...delay(trouble), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],

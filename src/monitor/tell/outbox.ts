@@ -56,6 +56,8 @@ export interface Outbox {
   ageMs(): number;
   /** For how many milliseconds nobody could be told of something, whatever the reason; 0 where somebody could. */
   refusedMs(): number;
+  /** Whether attempts fail, and no answer came through any channel within so many milliseconds: then we may be cut off. */
+  isCutOff(withinMs: number): boolean;
   /** Aborts what is on its way, which stays pending, and resolves when nothing is left running. */
   stop(): Promise<void>;
 }
@@ -160,6 +162,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
     wake: pass,
     refusedMs: () => refusals.ms(),
+    isCutOff: (withinMs) => refusals.isCutOff(withinMs),
     ageMs: () => (isStarted ? clock.elapsed() - lookedAt : 0),
     async drain(signal) {
       if (!isStarted || stopping.signal.aborted || signal.aborted) return;

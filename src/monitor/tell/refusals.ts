@@ -9,6 +9,12 @@ export interface Refusals {
   refused(channel: string, incidents: readonly string[], reason: string, told: boolean): void;
   /** For how many milliseconds nobody could be told of something, by no channel and for whatever reason; 0 where somebody could. */
   ms(): number;
+  /** Nobody could be reached through a channel, as far as its last attempt tells. */
+  unreached(channel: string): void;
+  /** An answer came through a channel, whatever it says. */
+  reached(channel: string): void;
+  /** Whether attempts fail, and no answer came through any channel within so many milliseconds. */
+  isCutOff(withinMs: number): boolean;
   /** Whether a channel has taken nothing for a while: then what is taken now says that its server is back. */
   isAway(channel: string): boolean;
 }
@@ -22,6 +28,8 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
   const told = new Set<string>();
   const reasons = new Map<string, { readonly reason: string; readonly since: number; messages: number }>();
   let untoldSince: number | null = null;
+  const unreached = new Set<string>();
+  let reachedAt = Number.NEGATIVE_INFINITY;
 
   return {
     delivered(channel, incidents) {
@@ -46,6 +54,12 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
         log.warn({ channel, incidents: incidents.slice(0, 10), reason }, 'messages are not taken');
       }
     },
+    unreached: (channel) => void unreached.add(channel),
+    reached(channel) {
+      unreached.delete(channel);
+      reachedAt = clock.elapsed();
+    },
+    isCutOff: (withinMs) => unreached.size > 0 && clock.elapsed() - reachedAt >= withinMs,
     ms: () => (untoldSince === null ? 0 : Math.max(0, clock.elapsed() - untoldSince)),
     isAway(channel) {
       const since = reasons.get(channel)?.since;

@@ -1,9 +1,34 @@
 import { singleLine } from '#kernel/text.ts';
+import { formatTime } from '#kernel/zoned-time.ts';
+import type { Incident, StatedDoubt } from '../judge/incident.ts';
 import type { MessagePart } from './message-part.ts';
 
 /** Why news comes later than it might have, though it could be delivered. */
 export function heldBack({ toldLate }: MessagePart['incident']): readonly string[] {
   return toldLate === null ? [] : [`This is told late, for ${singleLine(toldLate)}.`];
+}
+
+/** What a phrase about an incident says with what was in doubt when it was notified: `is down, or this Watchpost is cut off`. */
+export function withDoubt(phrase: string, { doubt }: Pick<Incident, 'doubt'>): string {
+  return doubt === undefined ? phrase : `${phrase}, or ${singleLine(doubt.or)}`;
+}
+
+/** The past of something that was in doubt: `was down or unreachable`. */
+export function wasInDoubt(was: string, { doubt }: Pick<Incident, 'doubt'>): string {
+  return doubt === undefined ? was : `${was} or unreachable`;
+}
+
+/** Why something was in doubt: `no other target has been seen up since 2026-01-01 18:02:00 UTC`. */
+function doubtInWords({ why, since }: StatedDoubt, zone: string): string {
+  return singleLine(since === null ? why : `${why} since ${formatTime(since, zone)}`);
+}
+
+const mostDoubts = 3;
+
+/** What was in doubt about these incidents, in a sentence each. */
+export function doubtsOf(incidents: readonly Pick<Incident, 'doubt'>[], zone: string): readonly string[] {
+  const all = incidents.flatMap(({ doubt }) => (doubt === undefined ? [] : [doubtInWords(doubt, zone)]));
+  return [...new Set(all)].slice(0, mostDoubts).map((words) => `In doubt: ${words}.`);
 }
 
 /** Why the news of a beginning comes later than it might have. */

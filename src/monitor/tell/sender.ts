@@ -68,6 +68,8 @@ export function createSender(options: SenderOptions): Sender {
   function conclude({ address, policy, parts, message, isRepeat }: Sending, receipt: Receipt): void {
     const { id, kind } = message;
     const incidents = parts.map(({ incident }) => incident.id);
+    if (receipt.kind !== 'retry') refusals.reached(address.channel);
+    else if (!signal.aborted) refusals.unreached(address.channel);
     const isTold = parts.every(({ isKnownToOthers }) => isKnownToOthers);
     switch (receipt.kind) {
       case 'delivered': {

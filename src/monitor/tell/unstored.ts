@@ -12,6 +12,8 @@ type Told = Pick<
 
 /** The stored deliveries, and beside them in memory those that nobody could store so far. */
 export interface UnstoredDeliveries extends Told {
+  /** How many notifications of an incident's beginning there are, stored or not. */
+  beginningsOf(incident: string): number;
   /**
    * Has people told of what could not be stored so far, by messages with the ids that they would have had. Where it is stored later,
    * its deliveries are settled as they ended here.
@@ -86,6 +88,11 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
 
   return {
     tell: (record) => rows.add(record),
+    beginningsOf(incident) {
+      if (rows.incident(incident) !== undefined) return 1;
+      const stored = store.listDeliveries({ incident, limit: mostOfIncident });
+      return stored.filter(({ kind }) => kind === 'opened').length;
+    },
     dueDeliveries(now, limit) {
       if (rows.isEmpty) return store.dueDeliveries(now, limit);
       const stored = readStored(() => store.dueDeliveries(Number.MAX_SAFE_INTEGER, limit), []);

@@ -12,9 +12,9 @@ export interface ExtraRounds extends Disposable {
 export interface ExtraRoundsOptions {
   readonly clock: Clock;
   readonly doubt: {
-    /** Who could tell whether connectivity is lost, while that is in doubt. */
+    /** The next targets to check while connectivity is in doubt: each call gives others, and more of them. */
     witnesses(): readonly string[];
-    /** Whether there are any, which is asked in every round. */
+    /** Whether such checks would tell more, which is asked in every round. */
     wantsWitnesses(): boolean;
   };
   /** When what holds back a target ends by itself, in milliseconds since the epoch, or null. */
@@ -22,15 +22,20 @@ export interface ExtraRoundsOptions {
   readonly request: (target: string) => void;
 }
 
-const doubtGapMs = 5_000;
-const mostDoubts = 6;
+// Between two batches of witnesses: most checks of healthy targets are over by then.
+const witnessGapMs = 2_000;
+const secondGapMs = 5_000;
+const firstBatches = 5;
+const mostBatches = 12;
+// Between two of many witnesses.
+const witnessMs = 10;
 const many = 20;
 const spreadMs = 10_000;
 
 export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRoundsOptions): ExtraRounds {
   const timers = new Set<Disposable>();
   const ends = new Map<string, Disposable>();
-  let doubts = 0;
+  let batches = 0;
   let isDoubting = false;
   let isOver = false;
 
@@ -51,15 +56,20 @@ export function createExtraRounds({ clock, doubt, heldUntil, request }: ExtraRou
     }
   }
 
-  // The first round that fails everywhere has others looked at; some more times while that tells nothing.
+  // The first round that fails everywhere has others looked at, more and more of them until one tells something.
   function lookAround(): void {
     const isWanted = doubt.wantsWitnesses();
-    if (!isWanted) doubts = 0;
-    if (!isWanted || isDoubting || doubts >= mostDoubts) return;
-    doubts += 1;
+    if (!isWanted) batches = 0;
+    if (!isWanted || isDoubting || batches >= mostBatches) return;
+    batches += 1;
     isDoubting = true;
-    ask(doubt.witnesses());
-    later(doubtGapMs, () => {
+    const witnesses = doubt.witnesses();
+    for (const [index, target] of witnesses.entries()) {
+      if (index < many) request(target);
+      else later((index - many) * witnessMs, () => doubt.wantsWitnesses() && request(target));
+    }
+    const gapMs = batches < firstBatches ? witnessGapMs : secondGapMs;
+    later(Math.max(gapMs, witnesses.length * witnessMs), () => {
       isDoubting = false;
       lookAround();
     });

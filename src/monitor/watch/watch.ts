@@ -31,10 +31,12 @@ export interface WatchPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
-  /** Where a round goes when it is over. Gives whether another one at once would make sure of it, at once or when that is known. */
-  take(target: Target, round: SeenRound): boolean | Promise<boolean>;
-  /** Whether these votes are enough for a verdict on the target. */
-  hasVerdict(target: Target, votes: readonly Vote[]): boolean;
+  readonly rounds: {
+    /** Where a round goes when it is over. Gives whether another one at once would make sure of it, at once or when that is known. */
+    take(target: Target, round: SeenRound): boolean | Promise<boolean>;
+    /** Whether these votes are enough for a verdict on the target. */
+    hasVerdict(target: Target, votes: readonly Vote[]): boolean;
+  };
 }
 
 /** The watch over one target. */
@@ -118,7 +120,7 @@ class TargetWatch implements Watch, RoundListener {
   }
 
   hasVerdict(votes: readonly Vote[]): boolean {
-    return this.#ports.hasVerdict(this.#target, votes);
+    return this.#ports.rounds.hasVerdict(this.#target, votes);
   }
 
   skipped(count: number): void {
@@ -157,7 +159,7 @@ class TargetWatch implements Watch, RoundListener {
     const { clock } = this.#ports;
     this.#lastDueAt = Math.max(this.#lastDueAt, round.dueAt);
     this.#lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
-    return this.#ports.take(this.#target, round);
+    return this.#ports.rounds.take(this.#target, round);
   }
 
   async #follow(first: SeenRound, taken: boolean | Promise<boolean>): Promise<void> {

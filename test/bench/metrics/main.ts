@@ -28,6 +28,7 @@ async function measure(targetCount: number, nodeCount: number): Promise<void> {
       store: () => ({ bytes: 0, queued: 0, unsealedSeconds: 0 }),
       budgets: () => [],
       lists: () => [],
+      unreported: () => 0,
       lateness: () => ({ p50: 0, p99: 0, max: 0 }),
     },
   });

@@ -79,27 +79,54 @@ test.each([
   },
   { name: 'a single target that is down is down', targets: ['a'], rounds: '0 a:dd, 60 a:dd, 300 a:dd', is: [] },
   {
-    name: 'it is back with two targets',
+    name: 'it is back with two good results, of two targets',
     targets: ['a', 'b'],
-    rounds: '0 a:d, 1 b:d, 5 a:d, 60 a:u, 61 a:u, 62 b:u',
-    is: ['5 lost', '62 back'],
+    rounds: '0 a:d, 1 b:d, 5 a:d, 60 a:u, 61 b:u',
+    is: ['5 lost', '61 back'],
+  },
+  {
+    name: 'or of one target',
+    targets: ['a', 'b'],
+    rounds: '0 a:d, 1 b:d, 5 a:d, 60 a:u, 61 b:d, 63 a:u',
+    is: ['5 lost', '63 back'],
+  },
+  {
+    name: 'good results hours apart belong to different times',
+    targets: ['a', 'b'],
+    rounds: '0 a:d, 1 b:d, 5 a:d, 60 a:u, 7200 a:u, 7203 a:u',
+    is: ['5 lost', '7203 back'],
   },
   {
     name: 'a single target is enough to be back',
     targets: ['a'],
-    rounds: '0 a:x, 180 a:x, 240 a:u',
-    is: ['180 lost', '240 back'],
+    rounds: '0 a:x, 180 a:x, 240 a:u, 243 a:u',
+    is: ['180 lost', '243 back'],
   },
 ])('$name ($rounds)', ({ targets, rounds, is }) => {
   expect(play(start(...targets), rounds)).toEqual(is);
 });
 
-test('ten witnesses are enough, however many there are', () => {
+test('all that were up have to fail; of very many, ten witnesses are enough after a minute', () => {
   const targets = Array.from({ length: 30 }, (_, index) => String.fromCodePoint(0x4e00 + index));
   const failing = (count: number) => targets.slice(0, count).map((name, index) => `${index} ${name}:d`);
-  const again = `40 ${targets[0]}:d`;
-  expect(play(start(...targets), [...failing(9), again].join(', '))).toEqual([]);
-  expect(play(start(...targets), [...failing(10), again].join(', '))).toEqual(['40 lost']);
+  const again = (second: number) => `${second} ${targets[0]}:d`;
+  expect(play(start(...targets), [...failing(29), again(40)].join(', '))).toEqual([]);
+  expect(play(start(...targets), [...failing(30), again(40)].join(', '))).toEqual(['40 lost']);
+  expect(play(start(...targets), [...failing(9), again(61)].join(', '))).toEqual([]);
+  expect(play(start(...targets), [...failing(10), again(61)].join(', '))).toEqual(['61 lost']);
+});
+
+test('witnesses are those that were up last, more of them each time, one of each machine first', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `${String.fromCodePoint(0x4e00 + (index % 50))}${index}`);
+  const connectivity = start('x', ...names);
+  play(connectivity, names.map((name, index) => `${index} ${name}:u`).join(', '));
+  expect(connectivity.witnesses()).toEqual([]);
+  play(connectivity, '200 x:d');
+  const [first, second, third] = [connectivity.witnesses(), connectivity.witnesses(), connectivity.witnesses()];
+  expect(first).toEqual(names.toReversed().slice(0, 15));
+  expect(second).toEqual(names.toReversed().slice(15, 75));
+  expect(third).toEqual(names.toReversed().slice(75));
+  expect(connectivity.witnesses()).toEqual(['x']);
 });
 
 test('a target that fails everywhere is in doubt until another one shows a sign of life, but not for ever', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Trouble } from '#monitor/doubt/own-incident-kinds.ts';
 import { watchTroubles } from '#monitor/doubt/troubles.ts';
-import { ownNats } from '#monitor/judge/incident.ts';
+import { ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 interface Hub {
@@ -72,4 +72,37 @@ test('a moment without it is told to nobody', async () => {
     await place.clock.advance(30_000);
   }
   expect(place.told).toEqual([]);
+});
+
+test('what is told is dated by when it changed, not by when that was believed', async () => {
+  const hub: Hub = { which: 'nats://n', reason: null };
+  using place = watch(hub);
+  await place.clock.advance(600_500);
+  const lostAt = place.clock.now();
+  hub.reason = 'lost';
+  await place.clock.advance(600_000);
+  const backAt = place.clock.now();
+  hub.reason = null;
+  await place.clock.advance(600_000);
+  const [lost, back] = place.told;
+  expect([lost?.since, back?.since]).toEqual([lostAt + 500, backAt + 500]);
+});
+
+test('a reason that lingers after its trouble is taken off its end', async () => {
+  const clock = new FakeClock();
+  const told: Trouble[] = [];
+  let reason: string | null = 'rounds were left out within the last minute';
+  const times = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
+  using _ = watchTroubles({
+    sources: [{ name: ownOverload, which: () => 'what nodes see', reason: () => reason, ...times }],
+    clock,
+    wasTold: () => false,
+    tell: (trouble) => void told.push(trouble),
+  });
+  await clock.advance(120_000);
+  const overAt = clock.now();
+  await clock.advance(60_000);
+  reason = null;
+  await clock.advance(600_000);
+  expect(told[1]?.since).toBe(overAt + 1_000);
 });

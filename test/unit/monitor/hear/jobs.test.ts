@@ -88,8 +88,8 @@ test('nothing is late while our own connectivity is lost, and it has a full grac
   await using scenario = await startScenario({ targets: [job('backup'), ...hosts] });
   await scenario.play([
     one(0, [], call('backup', 'ok')),
-    { ...one(60, ['OFFLINE own connectivity']), see: { '*': 'd' } },
-    { ...one(80, ['RESOLVED own connectivity']), see: { '*': 'u' } },
+    { ...one(60, ['OFFLINE own connectivity'], (running) => running.cutOff(true)), see: { '*': 'd' } },
+    { ...one(80, ['RESOLVED own connectivity'], (running) => running.cutOff(false)), see: { '*': 'u' } },
     one(89.5, ['DOWN backup']),
     one(91),
   ]);

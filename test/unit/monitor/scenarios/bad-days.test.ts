@@ -24,8 +24,10 @@ test.each([20, 60])(
       });
       await scenario.clock.advance(200_000);
       scenario.see('*', 'd');
+      scenario.cutOff(true);
       await scenario.clock.advance(lostMs);
       scenario.see('*', 'u');
+      scenario.cutOff(false);
       await scenario.clock.advance(600_000);
       expect(toldOf(scenario).filter((told) => !told.endsWith('own connectivity'))).toEqual([]);
     }
@@ -49,13 +51,59 @@ test('routes that come back in steps bring no outage of a healthy target', async
   expect(toldOf(scenario)).toEqual(['opened own connectivity', 'resolved own connectivity']);
 });
 
+const noLink = failed(failure('node', 'local', "the link of this node's interface is down"));
+
+test('a link that is gone for a moment is followed by the same time of return, also with one round', async () => {
+  const quick = [rule('down', { rounds: 1 })];
+  await using scenario = await startScenario({
+    nodes: ['de1'],
+    targets: sixty.slice(0, 12).map((name) => target(name, { ...every(5), rules: quick })),
+  });
+  await scenario.clock.advance(100_000);
+  for (const name of sixty) scenario.see(name, noLink);
+  await scenario.clock.advance(8_000);
+  // The link is back, and so are some routes; others come seconds later.
+  for (const [index, name] of sixty.entries()) scenario.see(name, index < 4 ? 'u' : 'd');
+  await scenario.clock.advance(10_000);
+  for (const name of sixty) scenario.see(name, 'u');
+  await scenario.clock.advance(300_000);
+  expect(toldOf(scenario).filter((told) => !told.endsWith('own connectivity'))).toEqual([]);
+});
+
+test('what is down after a lost link is back is told after the time of return', async () => {
+  await using scenario = await startScenario({
+    nodes: ['de1'],
+    targets: sixty.slice(0, 12).map((name) => target(name, every(5))),
+  });
+  await scenario.clock.advance(100_000);
+  for (const name of sixty) scenario.see(name, noLink);
+  await scenario.clock.advance(8_000);
+  for (const name of sixty) scenario.see(name, name === 't7' ? 'd' : 'u');
+  await scenario.clock.advance(40_000);
+  expect(toldOf(scenario)).toEqual(['opened t7']);
+});
+
+test('a target that never had a route delays nothing of others', async () => {
+  await using scenario = await startScenario({
+    nodes: ['de1'],
+    targets: [target('six', every(5)), target('shop', every(5)), target('blog', every(5))],
+  });
+  scenario.see('six', noLink);
+  await scenario.clock.advance(100_000);
+  scenario.see('shop', 'd');
+  await scenario.clock.advance(12_000);
+  expect(toldOf(scenario)).toEqual(['opened shop']);
+});
+
 test('what is still down when the uplink is back is told with what is seen then, from then on', async () => {
   await using scenario = await startScenario({ targets: sixty.map((name) => target(name, every(20))) });
   await scenario.clock.advance(100_000);
   scenario.see('*', 'd');
+  scenario.cutOff(true);
   await scenario.clock.advance(600_000);
   const backAt = scenario.clock.now();
   scenario.see('*', 'u');
+  scenario.cutOff(false);
   scenario.see('t7', 'ddu');
   await scenario.clock.advance(300_000);
   const incident = [...scenario.store.incidents.values()].find((one) => one.target === 't7');

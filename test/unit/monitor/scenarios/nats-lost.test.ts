@@ -57,3 +57,18 @@ test('a hub whose NATS was taken out of the configuration says that it is no lon
     expect.stringMatching(/^\[CLOSED\] own NATS: no longer monitored/),
   ]);
 });
+
+test('the end of an incident of our own is dated by when it was over, not by when that was believed', async () => {
+  await using scenario = await startScenario({ targets: [target('shop')] });
+  await scenario.clock.advance(600_000);
+  const trouble = { name: ownNats, which: 'nats://n' } as const;
+  scenario.monitor.troubled({ ...trouble, since: scenario.clock.now() - 60_000, reason: 'lost' });
+  await scenario.clock.advance(240_000);
+  const backAt = scenario.clock.now();
+  await scenario.clock.advance(60_000);
+  scenario.monitor.troubled({ ...trouble, since: backAt, reason: null });
+  await scenario.clock.advance(60_000);
+  const [incident] = scenario.store.incidents.values();
+  expect(incident).toMatchObject({ startedAt: backAt - 300_000, endedAt: backAt });
+  expect(scenario.channel.subjects[1]).toBe('[RESOLVED] own NATS: back after 5m');
+});

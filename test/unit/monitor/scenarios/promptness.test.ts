@@ -43,6 +43,7 @@ test('a lost uplink is told in seconds, and nothing else is', async () => {
   await using scenario = await startScenario({ targets: targets.map((name) => target(name, { schedule: rarely })) });
   await scenario.clock.advance(700_000);
   scenario.see('*', 'd');
+  scenario.cutOff(true);
   await untilRoundOf(scenario, 'c');
   const since = scenario.clock.now();
   expect((await untilTold(scenario, 'opened', 'own connectivity')) - since).toBeLessThanOrEqual(12_000);
@@ -56,8 +57,10 @@ test('what is still down after the uplink came back is told within half a minute
   });
   await scenario.clock.advance(600_000);
   scenario.see('*', 'd');
+  scenario.cutOff(true);
   await scenario.clock.advance(900_000);
   scenario.see('*', 'u');
+  scenario.cutOff(false);
   scenario.see('c', 'd');
   const since = await untilTold(scenario, 'resolved', 'own connectivity');
   expect((await untilTold(scenario, 'opened', 'c', since)) - since).toBeLessThanOrEqual(25_000);

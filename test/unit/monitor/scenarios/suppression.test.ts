@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import type { Maintenance } from '#monitor/doubt/maintenance.ts';
-import { type Row, rule, type ScenarioOptions, startScenario, target } from '../../../support/scenario.ts';
+import {
+  type Row,
+  rule,
+  type Scenario,
+  type ScenarioOptions,
+  startScenario,
+  target,
+} from '../../../support/scenario.ts';
 
 interface Case {
   readonly name: string;
@@ -26,6 +33,9 @@ const silence = (from: number, to: number) => ({
   from: at(from),
   until: at(to),
 });
+
+const cutOff = (scenario: Scenario) => scenario.cutOff(true);
+const connect = (scenario: Scenario) => scenario.cutOff(false);
 
 test.each<Case>([
   {
@@ -184,8 +194,8 @@ test.each<Case>([
     with: { targets: ['a', 'b', 'c', 'd', 'e'].map((name) => target(name)) },
     rows: [
       { minute: 0 },
-      { minute: 5, see: { '*': 'd' }, tell: ['OFFLINE own connectivity'] },
-      { minute: 20, see: { '*': 'u', c: 'd' }, tell: ['RESOLVED own connectivity', 'DOWN c'] },
+      { minute: 5, see: { '*': 'd' }, also: cutOff, tell: ['OFFLINE own connectivity'] },
+      { minute: 20, see: { '*': 'u', c: 'd' }, also: connect, tell: ['RESOLVED own connectivity', 'DOWN c'] },
       { minute: 30, see: { c: 'u' }, tell: ['RESOLVED c'] },
       { minute: 40 },
     ],
@@ -195,9 +205,9 @@ test.each<Case>([
     with: { targets: ['a', 'b', 'c'].map((name) => target(name)) },
     rows: [
       { minute: 0 },
-      { minute: 5, see: { '*': 'd' }, tell: ['OFFLINE own connectivity'] },
+      { minute: 5, see: { '*': 'd' }, also: cutOff, tell: ['OFFLINE own connectivity'] },
       { minute: 10, also: async (scenario) => scenario.restart() },
-      { minute: 20, see: { '*': 'u' }, tell: ['RESOLVED own connectivity'] },
+      { minute: 20, see: { '*': 'u' }, also: connect, tell: ['RESOLVED own connectivity'] },
       { minute: 40 },
     ],
   },

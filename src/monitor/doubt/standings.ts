@@ -1,0 +1,85 @@
+import type { Memory } from '../judge/decide.ts';
+import type { Held } from '../judge/incident.ts';
+import { isOutage } from '../judge/rules/index.ts';
+import type { Target } from '../judge/target.ts';
+import type { Verdict } from '../judge/verdict.ts';
+
+/** How each target stands, for those that depend on it. */
+export interface Standings {
+  of(target: string): Standing;
+  /** Takes what a round did to its target. */
+  remember(target: Target, memory: Memory, verdict: Verdict, dueAt: number, now: number): void;
+  /** Takes what became of a target's incidents without a round. */
+  changed(target: Target, memory: Memory): void;
+  /** All targets there are from now on. Gives the names of those that are gone. */
+  keep(targets: readonly Target[], memoryOf: (target: string) => Memory): readonly string[];
+}
+
+export interface Standing {
+  /** Seen down, perhaps not for long enough to be told. */
+  readonly failing: boolean;
+  /** When the last round was due that had a verdict. */
+  readonly seenAt: number;
+  /** Since when it has not been failing; 0 where it never was. */
+  readonly goodSince: number;
+  /** Whether its outage was notified, or somebody knows of it. */
+  readonly reported: boolean;
+}
+
+const unseen: Standing = { failing: false, seenAt: 0, goodSince: 0, reported: false };
+
+export function createStandings(): Standings {
+  const standings = new Map<string, Standing>();
+  const of = (target: string) => standings.get(target) ?? unseen;
+
+  return {
+    of,
+    remember(target, memory, verdict, dueAt, now) {
+      const before = of(target.name);
+      const failing = isFailing(target, memory, verdict.failing);
+      standings.set(target.name, {
+        failing,
+        seenAt: verdict.failing === null ? before.seenAt : dueAt,
+        goodSince: before.failing && !failing ? now : before.goodSince,
+        reported: isReported(target, memory),
+      });
+    },
+    changed(target, memory) {
+      standings.set(target.name, { ...of(target.name), reported: isReported(target, memory) });
+    },
+    keep(targets, memoryOf) {
+      const names = new Set(targets.map(({ name }) => name));
+      for (const target of targets) {
+        if (standings.has(target.name)) continue;
+        const memory = memoryOf(target.name);
+        const failing = isFailing(target, memory, null);
+        standings.set(target.name, { ...unseen, failing, reported: isReported(target, memory) });
+      }
+      const gone = [...standings.keys()].filter((name) => !names.has(name));
+      for (const name of gone) standings.delete(name);
+      return gone;
+    },
+  };
+}
+
+// Whether somebody was told of its outage, or said that they know or want no word of it.
+function isReported({ rules }: Target, { openIncidents }: Memory): boolean {
+  if (openIncidents.size === 0) return false;
+  const outages = new Set(rules.filter(({ rule }) => isOutage(rule)).map(({ name }) => name));
+  return [...openIncidents.values()].some(
+    ({ rule, held, told, acknowledged }) =>
+      outages.has(rule) && (acknowledged !== null || (held === null ? told?.length !== 0 : isWanted(held))),
+  );
+}
+
+const isWanted = ({ by }: Held) => by === 'maintenance' || by === 'silence';
+
+/** By its rules; a target without a rule that says so is down when a majority of the nodes sees it down. */
+export function isFailing(target: Target, { states }: Memory, seenFailing: boolean | null): boolean {
+  const rules = target.rules.filter(({ rule }) => isOutage(rule));
+  if (rules.length === 0) return seenFailing === true;
+  return rules.some(({ name }) => {
+    const state = states.get(name);
+    return state !== undefined && (state.incidentId !== null || state.window.length > 0);
+  });
+}

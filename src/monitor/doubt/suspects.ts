@@ -1,0 +1,46 @@
+import type { Circumstances } from '../judge/decide.ts';
+import type { Vote } from '../judge/vote.ts';
+import { defaultDoubtLimitMs } from './hold-limit.ts';
+import type { ObservedRound, Quarantine, TrustChange } from './quarantine.ts';
+
+/** Whose votes count. A suspected node is the only witness of some targets: after a while its votes on these count again. */
+export interface Suspects {
+  /** For how long the votes of a suspected node count for nothing where no other node has one, in milliseconds. */
+  limitMs: number;
+  observe(round: ObservedRound, now: number): readonly TrustChange[];
+  /** Takes a node for suspected since then, before the program was started. */
+  restore(node: string, since: number): void;
+  /** The nodes whose votes do not count in this round, and what is in doubt where the votes of a suspected one do. */
+  of(votes: readonly Vote[], now: number): Pick<Circumstances, 'suspected' | 'doubt'>;
+}
+
+export function createSuspects(quarantine: Quarantine): Suspects {
+  const { suspected } = quarantine;
+  const sinces = new Map<string, number>();
+  const plain = { suspected };
+  const trustless: ReadonlySet<string> = new Set();
+
+  return {
+    limitMs: defaultDoubtLimitMs,
+    observe(round, now) {
+      const changes = quarantine.observe(round);
+      for (const { kind, node } of changes) {
+        if (kind === 'suspected') sinces.set(node.name, now);
+        else sinces.delete(node.name);
+      }
+      return changes;
+    },
+    restore(node, since) {
+      quarantine.restore(node);
+      sinces.set(node, since);
+    },
+    of(votes, now) {
+      if (suspected.size === 0) return plain;
+      const known = votes.filter(({ outcome }) => outcome.status !== 'unknown').map(({ node }) => node.name);
+      const since = Math.min(...known.map((name) => sinces.get(name) ?? now));
+      if (known.length === 0 || known.some((name) => !suspected.has(name)) || now - since < this.limitMs) return plain;
+      const why = `only nodes that are suspected see it: ${known.join(', ')}`;
+      return { suspected: trustless, doubt: { or: 'its nodes are at fault', why, since } };
+    },
+  };
+}

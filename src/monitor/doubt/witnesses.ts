@@ -1,0 +1,100 @@
+interface Standing {
+  readonly witness: string;
+  /** Whether its last round had an up vote; taken for granted before its first round. */
+  hadUp: boolean;
+  /** When it was due when it was seen up last; 0 if it was not. */
+  upAt: number;
+}
+
+/** The targets that tell whether anything can be reached, each with the witness that it belongs to. */
+export interface Witnesses {
+  /** How many targets had an up vote in their last round. */
+  readonly living: number;
+  isLiving(target: string): boolean;
+  has(target: string): boolean;
+  /** Whether its last round had an up vote, in truth. */
+  wasSeenUp(target: string): boolean;
+  seenUp(target: string, at: number): void;
+  /** Notes that its last round had no up vote. */
+  seenSilent(target: string): void;
+  /** Takes these for up again: their last rounds say nothing. */
+  takeForUp(targets: Iterable<string>): void;
+  /** How many witnesses the living targets and those that count as such are, up to a number: thousands are too many for each round. */
+  livingUpTo(most: number, counts: (target: string) => boolean): number;
+  /** How many witnesses these targets are, up to a number. */
+  countUpTo(most: number, targets: Iterable<string>): number;
+  /** Living targets out of those that are left: one of each witness first, those that were up last at the beginning. */
+  lastUp(most: number, isLeft: (target: string) => boolean): readonly string[];
+  /** All targets there are from now on; those in `failing` are known to fail. Gives those that are gone. */
+  change(targets: ReadonlyMap<string, string>, failing: ReadonlySet<string>): readonly string[];
+}
+
+export function createWitnesses(): Witnesses {
+  const standings = new Map<string, Standing>();
+  let living = 0;
+
+  function mark(standing: Standing | undefined, hadUp: boolean): void {
+    if (standing === undefined) return;
+    if (standing.hadUp !== hadUp) living += hadUp ? 1 : -1;
+    standing.hadUp = hadUp;
+  }
+
+  function countUpTo(most: number, targets: Iterable<string>, counts: (target: string) => boolean): number {
+    const found = new Set<string>();
+    for (const name of targets) {
+      if (!counts(name)) continue;
+      found.add(standings.get(name)?.witness ?? '');
+      if (found.size >= most) break;
+    }
+    return found.size;
+  }
+
+  const isLiving = (name: string) => standings.get(name)?.hadUp === true;
+
+  return {
+    get living() {
+      return living;
+    },
+    isLiving,
+    wasSeenUp: (target) => isLiving(target) && (standings.get(target)?.upAt ?? 0) > 0,
+    has: (target) => standings.has(target),
+    seenUp(target, at) {
+      const known = standings.get(target);
+      mark(known, true);
+      if (known !== undefined) known.upAt = Math.max(known.upAt, at);
+    },
+    seenSilent: (target) => mark(standings.get(target), false),
+    takeForUp(targets) {
+      for (const name of targets) mark(standings.get(name), true);
+    },
+    livingUpTo: (most, counts) => countUpTo(most, standings.keys(), (name) => isLiving(name) || counts(name)),
+    countUpTo: (most, targets) => countUpTo(most, targets, () => true),
+    lastUp(most, isLeft) {
+      const left = [...standings]
+        .filter(([name, { hadUp }]) => hadUp && isLeft(name))
+        .toSorted(([, a], [, b]) => b.upAt - a.upAt);
+      const seen = new Set<string>();
+      const [first, more]: [string[], string[]] = [[], []];
+      for (const [name, { witness }] of left) {
+        (seen.has(witness) ? more : first).push(name);
+        seen.add(witness);
+      }
+      return [...first, ...more].slice(0, most);
+    },
+    change(targets, failing) {
+      const gone = [...standings.keys()].filter((name) => !targets.has(name));
+      for (const name of gone) {
+        mark(standings.get(name), false);
+        standings.delete(name);
+      }
+      for (const [name, witness] of targets) {
+        const known = standings.get(name);
+        if (known?.witness === witness) continue;
+        const hadUp = known?.hadUp ?? !failing.has(name);
+        if (known === undefined && hadUp) living += 1;
+        standings.set(name, { witness, hadUp, upAt: known?.upAt ?? 0 });
+      }
+      return gone;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Assessor } from './assessment.ts';
+import { countBudgets } from './judge/budgets.ts';
+import { type RecentTimes, windowMsOf } from './judge/recent-times.ts';
+import type { Target } from './judge/target.ts';
+import type { MonitorStore } from './store.ts';
+import type { ChangedTarget } from './watch/watch-set.ts';
+
+/** Whether what was seen of a target says nothing about it any more. */
+export function hasAnotherSpec({ before, target }: ChangedTarget): boolean {
+  return before !== null && !isDeepStrictEqual(before.spec, target.spec);
+}
+
+/** What the past says about targets that are new or others: times for rules that look back, and what was spent of budgets. */
+export function lookBack(
+  { recentTimes, budgets }: Assessor,
+  store: MonitorStore,
+  changed: readonly ChangedTarget[],
+  anew: readonly ChangedTarget[],
+  now: number,
+): void {
+  const looking = changed.filter(
+    (one) => !anew.includes(one) && windowMsOf(one.target) > (one.before === null ? 0 : windowMsOf(one.before)),
+  );
+  const promising = changed.filter((one) => !isDeepStrictEqual(one.before?.objective, one.target.objective));
+  const targetsOf = (some: readonly ChangedTarget[]) => some.map(({ target }) => target);
+  refill(recentTimes, store, targetsOf(looking), now);
+  countBudgets(budgets, store, targetsOf(promising), now);
+}
+
+// One look into the store for all targets that need it.
+function refill(
+  recentTimes: RecentTimes,
+  store: Pick<MonitorStore, 'recentSuccesses'>,
+  targets: readonly Target[],
+  now: number,
+): void {
+  if (targets.length === 0) return;
+  for (const target of targets) recentTimes.begin(target.name, windowMsOf(target));
+  const names = new Set(targets.map(({ name }) => name));
+  for (const { target, node, dueAt, seconds } of store.recentSuccesses(
+    now - Math.max(...targets.map(windowMsOf)),
+    names,
+  )) {
+    recentTimes.add(target, node, { at: dueAt, seconds });
+  }
+}
