@@ -5,7 +5,6 @@ import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Heard } from './judge/heard.ts';
 import type { HeardRound } from './hear/listen.ts';
-import type { RoundRecord } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
@@ -44,6 +43,7 @@ const patienceMs = 600_000;
 // One round may fail to come without its time being lost: what was seen last holds for so many intervals.
 const intervalsHeld = 2;
 const longestGapMs = 86_400_000;
+const clockJitterMs = 1_000;
 
 export function createRounds(options: RoundsOptions): Rounds {
   const { assessor, memories, recorder, extraRounds, runner, events, clock } = options;
@@ -73,11 +73,12 @@ export function createRounds(options: RoundsOptions): Rounds {
     }
     const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
     events.roundDone(target, done);
+    const heardToo = heard === undefined ? decision.record : { ...decision.record, heard };
+    // The clock was set back meanwhile: a verdict of the future would hide all that come before it.
+    if (dueAt > now + clockJitterMs) return { decision, record: heardToo };
     const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
     assessor.budgets.note(target.name, dueAt, verdict);
-    const record: RoundRecord =
-      heard === undefined ? { ...decision.record, verdict } : { ...decision.record, verdict, heard };
-    return { decision, record };
+    return { decision, record: { ...heardToo, verdict } };
   }
 
   return {

@@ -16,14 +16,16 @@ export interface OpenForReading extends Disposable {
   readonly source: HistorySource;
 }
 
+const farFuture = Number.MAX_SAFE_INTEGER;
+
 /** Opens a database beside a daemon or without one. Throws a `WatchpostError` with the way out. */
 export function openForReading(path: string): OpenForReading {
   const database = openReadOnly(path);
   try {
     requireSchema(database, path);
     database.exec('BEGIN');
-    const parts = readHistoryParts(database);
-    const newest = readNewestSpells(database, parts.marks.get('hours_until'));
+    const parts = readHistoryParts(database, { now: () => farFuture });
+    const newest = readNewestSpells(database, parts.marks.get('hours_until'), farFuture);
     const source = createHistorySource({ ...parts, database, newest: () => newest });
     return { source, [Symbol.dispose]: () => void database.close() };
   } catch (error) {
