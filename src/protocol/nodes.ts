@@ -90,6 +90,17 @@ const Capabilities = z.record(z.string(), AnyCapability).transform((all) => {
   return known;
 });
 
+/** What a node did not see, or saw in vain, since it started: counts. */
+export const Losses = z.object({
+  /** Results that its spool gave up for their age or number. */
+  dropped: Count,
+  /** Results that the hub refused. */
+  refused: Count,
+  /** Due times that went by because the node was frozen or held up. */
+  skipped: Count,
+});
+export type Losses = z.output<typeof Losses>;
+
 /** How a process of a node is: sent on arrival and, as its heartbeat, every `reportEveryMs`. */
 export const Report = z.object({
   protocol: Range,
@@ -112,6 +123,8 @@ export const Report = z.object({
   watching: WatchingState.nullable().optional(),
   /** What waits for the hub and was not sent on this connection yet. */
   unsent: Count.optional(),
+  /** Absent from a process of an earlier version. */
+  losses: Losses.optional(),
   /** `joining` before it takes commands, `leaving` for the last report of a process that ends. */
   phase: z.enum(['joining', 'serving', 'leaving']),
 });
@@ -164,7 +177,13 @@ export const Result = z.object({
 export type Result = z.output<typeof Result>;
 
 /** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
-export const Receipt = z.object({ ticket: CommandId, state: z.enum(['stored', 'refused']), reason: Sentence });
+export const Receipt = z.object({
+  ticket: CommandId,
+  state: z.enum(['stored', 'refused']),
+  reason: Sentence,
+  /** How many results of a batch that is stored were discarded, for the reason given. */
+  discarded: Count.optional(),
+});
 export type Receipt = z.output<typeof Receipt>;
 
 /** What the hub tells about its nodes to whoever holds its key. */
@@ -179,6 +198,7 @@ export const StatusList = z.object({
       spooled: Count,
       clockOffsetMs: z.number().nullable(),
       roundTripMs: z.number().nullable(),
+      losses: Losses.optional(),
     }),
   ),
 });

@@ -23,7 +23,9 @@ export interface Wheel<Item> extends Disposable {
   add(item: Item): void;
   remove(name: string): void;
   has(name: string): boolean;
-  /** The clock that schedules go by is another one now. */
+  /**
+   * The clock that schedules go by was corrected: due times are named by it from now on, as everywhere else.
+   */
   retime(): void;
 }
 
@@ -134,6 +136,13 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     }
   }
 
+  // It was never set back: only what was known of it was wrong.
+  function correct(entry: Entry<Item>): void {
+    entry.last = null;
+    entry.repeats = 0;
+    place(entry, entry.next(seen));
+  }
+
   function remove(name: string): void {
     const entry = entries.get(name);
     if (entry === undefined) return;
@@ -160,7 +169,12 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     remove,
     has: (name) => entries.has(name),
     retime() {
-      lookAtClock();
+      const before = seen;
+      seen = now();
+      if (seen < before - clockJitterMs) {
+        heap.clear();
+        for (const entry of entries.values()) correct(entry);
+      }
       rest();
       armForFirst();
     },
