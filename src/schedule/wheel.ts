@@ -65,36 +65,23 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
   const { clock, aheadMs = () => 0, start, skipped } = options;
   const entries = new Map<string, Entry<Item>>();
   const heap = createHeap<Entry<Item>>((entry) => entry.due + entry.repeats);
-  let timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  const timer = createTimer(clock, turn);
   let seen = now();
 
   function now(): number {
     return clock.now() - aheadMs();
   }
 
-  function arm(ms: number): void {
-    const at = clock.elapsed() + ms;
-    if (timer !== null && timer.at <= at) return;
-    rest();
-    timer = { at, handle: clock.after(ms, turn) };
-  }
-
-  function rest(): void {
-    timer?.handle[Symbol.dispose]();
-    timer = null;
-  }
-
   function armForFirst(): void {
     const first = heap.first();
-    if (first !== undefined) arm(Math.min(Math.max(0, first.due + first.repeats - now()), longestNapMs));
+    if (first !== undefined) timer.arm(Math.min(Math.max(0, first.due + first.repeats - now()), longestNapMs));
   }
 
   function turn(): void {
-    timer = null;
     lookAtClock();
     let started = 0;
     for (let entry = heap.first(); entry !== undefined && isDue(entry); entry = heap.first()) {
-      if (!entry.isGone && started >= mostFor(entry)) return arm(pauseMs);
+      if (!entry.isGone && started >= mostFor(entry)) return timer.arm(pauseMs);
       heap.pop();
       if (!entry.isGone && take(entry)) started += 1;
     }
@@ -150,7 +137,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     entries.delete(name);
     if (entries.size === 0) {
       heap.clear();
-      rest();
+      timer.rest();
     }
   }
 
@@ -175,13 +162,35 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
         heap.clear();
         for (const entry of entries.values()) correct(entry);
       }
-      rest();
+      timer.rest();
       armForFirst();
     },
     [Symbol.dispose]() {
       for (const name of entries.keys()) remove(name);
-      rest();
+      timer.rest();
     },
+  };
+}
+
+/** The earliest of the timers that were asked for. */
+function createTimer(clock: Clock, action: () => void) {
+  let timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  function rest(): void {
+    timer?.handle[Symbol.dispose]();
+    timer = null;
+  }
+  function fire(): void {
+    timer = null;
+    action();
+  }
+  return {
+    arm(ms: number): void {
+      const at = clock.elapsed() + ms;
+      if (timer !== null && timer.at <= at) return;
+      rest();
+      timer = { at, handle: clock.after(ms, fire) };
+    },
+    rest,
   };
 }
 

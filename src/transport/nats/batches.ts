@@ -60,8 +60,8 @@ export function createBatches({ isEnrolled, heard, listener, clock, log }: Batch
       if (!text.startsWith(batchBeginning)) return false;
       const batch = readJson(Batch, text);
       const confirm = (state: Receipt['state'], reason: string | null = null, discarded = 0) => {
-        const receipt: Receipt = { ticket: batch?.ticket ?? '?', state, reason, discarded };
-        message.respond(JSON.stringify(receipt));
+        const receipt: Receipt = { ticket: batch?.ticket ?? '?', state, reason };
+        message.respond(JSON.stringify(discarded === 0 ? receipt : { ...receipt, discarded }));
       };
       const refuse = (reason: string) => {
         log.warn({ node, reason }, 'batch refused');
