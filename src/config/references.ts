@@ -42,7 +42,29 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
-  return [...twice, ...named, ...dependencyProblems(root, targets), ...maintenance, ...inSummary];
+  return [
+    ...twice,
+    ...named,
+    ...dependencyProblems(root, targets),
+    ...maintenance,
+    ...inSummary,
+    ...pageProblems(root, targets),
+  ];
+}
+
+// Targets of a source come and go: those are not asked for.
+function pageProblems(root: Located, targets: ReadonlySet<string>): readonly Problem[] {
+  const sources = namesUnder(root, 'targets_from');
+  const mayCome = (name: string) => sources.some((source) => name.startsWith(`${source}-`));
+  return namesUnder(root, 'pages').flatMap((page) => {
+    const path = ['pages', page, 'targets'];
+    return [...(find(root, path)?.children.keys() ?? [])]
+      .filter((name) => !targets.has(name) && !mayCome(name))
+      .map((name) => {
+        const none = targets.size === 0 ? ': there are no targets' : suggestion(name, targets);
+        return problemAtKey(root, [...path, name], `no target "${name}" under targets${none}`);
+      });
+  });
 }
 
 // One problem for each circle, at the target in it that was written first.
