@@ -34,6 +34,8 @@ export interface LoadOptions {
   readonly onFile?: (path: string) => void;
   /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked where that is nothing. */
   readonly readList?: ReadList;
+  /** Whether nodes may be named that are not there, for they are yet to come. */
+  readonly mayNodesCome?: boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function loadWhole({
   env,
   onFile = () => {},
   readList = askOnce(systemClock),
+  mayNodesCome = false,
 }: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
   const { folder, sources } = await readSources(path);
   const read = sources.map((source, order) => readYaml(source, order, env));
@@ -62,7 +65,7 @@ export async function loadWhole({
   const data = resolve(folder, typeof written === 'string' ? written : usualData);
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, read: readList });
   problems.push(...discovered.problems);
-  const validated = validateConfig(discovered.root, enrolled);
+  const validated = validateConfig(discovered.root, enrolled, mayNodesCome);
   const files = await readNamedFiles(merged.root, folder, problems, onFile);
   if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
   problems.push(...merged.problems, ...validated.problems);

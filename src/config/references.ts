@@ -8,11 +8,15 @@ import { type Path, type Problem, suggestion } from './problem.ts';
  * Names that name nothing, and names that stand twice in a list. It reads what was written, not what was accepted, so that
  * one mistake does not hide another.
  */
-export function referenceProblems(root: Located, enrolled: readonly string[]): readonly Problem[] {
+export function referenceProblems(
+  root: Located,
+  enrolled: readonly string[],
+  mayNodesCome: boolean,
+): readonly Problem[] {
   const nodes = find(root, ['nodes']) === null ? ['zz1'] : namesUnder(root, 'nodes');
   const known: Readonly<Record<string, ReadonlySet<string>>> = {
     // Only another service knows its nodes.
-    ...(asksForeignService(root) ? {} : { nodes: new Set([...nodes, ...enrolled]) }),
+    ...(asksForeignService(root) || mayNodesCome ? {} : { nodes: new Set([...nodes, ...enrolled]) }),
     rules: new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')]),
     notify: new Set(namesUnder(root, 'notify')),
   };
