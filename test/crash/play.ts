@@ -13,7 +13,8 @@ import { startSwitched, type Switched } from './switched.ts';
 const root = new URL('../../', import.meta.url).pathname;
 const targetCount = 4;
 const longestLifeMs = 3_500;
-const settleMs = 60_000;
+// A mail that is refused for the time being waits for up to a minute before it is tried again, and may be refused twice.
+const settleMs = 180_000;
 
 export interface PlayOptions {
   readonly kills: number;
