@@ -11,6 +11,7 @@ import {
   type FailureCode,
   type Outcome,
 } from '#checks/index.ts';
+import { Losses } from './losses.ts';
 import { Process, Range, WatchingState } from './watching.ts';
 
 // What hub and nodes say to each other, as JSON. Keys that a message has besides are of no account, so that a later version
@@ -89,17 +90,6 @@ const Capabilities = z.record(z.string(), AnyCapability).transform((all) => {
   }
   return known;
 });
-
-/** What a node did not see, or saw in vain, since it started: counts. */
-export const Losses = z.object({
-  /** Results that its spool gave up for their age or number. */
-  dropped: Count,
-  /** Results that the hub refused. */
-  refused: Count,
-  /** Due times that went by because the node was frozen or held up. */
-  skipped: Count,
-});
-export type Losses = z.output<typeof Losses>;
 
 /** How a process of a node is: sent on arrival and, as its heartbeat, every `reportEveryMs`. */
 export const Report = z.object({

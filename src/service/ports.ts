@@ -8,7 +8,7 @@ import {
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
-import type { Losses } from '#protocol/nodes.ts';
+import type { Losses } from '#protocol/losses.ts';
 import type { Assignment, Sighting } from '#protocol/watching.ts';
 
 /** Who hears what nodes tell of the targets that they watch by themselves. */
