@@ -1,4 +1,5 @@
 import type { Environment } from '#compose/checking.ts';
+import { watchClock } from '#compose/clock.ts';
 import { type ReloadableChannels, type Regulars, startRegulars } from '#compose/delivery.ts';
 import { openFoundation } from '#compose/foundation.ts';
 import { healthOf } from '#compose/health.ts';
@@ -103,6 +104,7 @@ export async function startDaemon(
   upcoming.put(watching);
   for (const part of [watching.reloader, watching.audit]) started.use(part);
   started.use(watchOurselves(config.data, { store, checking, monitor: watching.monitor, clock }));
+  started.use(watchClock({ store, metrics, monitor: watching.monitor, boot: environment.boot ?? null, clock, log }));
   void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
   outbox.start();
   return handleOf({

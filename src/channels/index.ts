@@ -16,6 +16,7 @@ import { webhook } from './webhook.ts';
 
 export type { ChannelEnvironment, Contact, Section } from './channel.ts';
 export { ping } from './call.ts';
+export { faultOfMailTemplate } from './template.ts';
 export { webhookJsonSchema } from './webhook-body.ts';
 
 /** THE list: every way to reach people, in any order. */

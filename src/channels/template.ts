@@ -50,6 +50,16 @@ export function createMailTemplate(source: MailTemplateSource = ownTemplate()): 
   return { render };
 }
 
+/** Why a text is no template of mails, or null. */
+export function faultOfMailTemplate(text: string): string | null {
+  try {
+    createMailTemplate({ path: '', text });
+    return null;
+  } catch (error) {
+    return messageOf(error).replace(/^: /, '');
+  }
+}
+
 function ownTemplate(): MailTemplateSource {
   const path = `${import.meta.dirname}/mail.liquid`;
   return { path, text: readFileSync(path, 'utf8') };

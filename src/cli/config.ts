@@ -1,8 +1,10 @@
 import { webhookJsonSchema } from '#channels/index.ts';
 import { stringify } from 'yaml';
+import type { Config } from '#config/config.ts';
 import { loadConfig, loadWhole } from '#config/load.ts';
 import { askEachTime } from '#config/listed-targets.ts';
 import { spelledConfig } from '#config/print.ts';
+import { matchlessWarnings, unheardWarnings } from '#config/unheard.ts';
 import { configJsonSchema } from '#config/schema.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -19,23 +21,28 @@ export async function checkConfig(
   if (options.json === true) return reportConfig(options.config, context);
   const config = await loadConfig({ path: options.config, env: context.env, readList: askEachTime(systemClock) });
   for (const line of listLines(config)) context.printError(`${line}\n`);
-  for (const file of config.exposedFiles) context.printError(`warning: ${exposedAdvice(file)}\n`);
+  for (const warning of await warningsOf(config)) context.printError(`warning: ${warning}\n`);
   context.print(`${options.config} is good: ${summaryOf({ ...config, service: config.foreignService })}\n`);
   return 0;
+}
+
+/** What the configuration may have and should not. */
+async function warningsOf({ exposedFiles, targets, watched }: Config): Promise<readonly string[]> {
+  return [...exposedFiles.map(exposedAdvice), ...unheardWarnings(targets), ...(await matchlessWarnings(watched))];
 }
 
 async function reportConfig(path: string, context: CommandContext): Promise<number> {
   const print = (report: Readonly<Record<string, unknown>>) => context.print(jsonText(report));
   try {
     const config = await loadConfig({ path, env: context.env, readList: askEachTime(systemClock) });
-    const { targets, nodes, exposedFiles, lists } = config;
+    const { targets, nodes, lists } = config;
     print({
       good: true,
       targets: targets.length,
       nodes: nodes.length,
       lists: lists.map(({ name, shown, ...said }) => ({ name, url: shown, ...said })),
       problems: [],
-      warnings: exposedFiles.map(exposedAdvice),
+      warnings: await warningsOf(config),
     });
     return 0;
   } catch (error) {

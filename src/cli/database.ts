@@ -1,8 +1,9 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '#config/load.ts';
-import { backUpBeside, examineBeside } from '#store/chores.ts';
-import { backUp, examine } from '#store/reading.ts';
+import { backUp } from '#store/backup.ts';
+import { examineBeside } from '#store/chores.ts';
+import { examine } from '#store/reading.ts';
 import { jsonText } from './json.ts';
 import { awaited } from './progress.ts';
 import type { CommandContext } from './command-context.ts';
@@ -22,22 +23,12 @@ export async function backUpDatabase(
 ): Promise<number> {
   const { data } = await loadConfig({ path, env: context.env });
   const copy = resolve(context.cwd, file);
-  const bytes = sizeOf(data) < smallBytes ? backUp(data, copy) : await backUpLarge(data, copy, context);
+  let words = 'copying';
+  const onProgress = (done: number, all: number) => (words = `copied ${megabytes(done)} of ${megabytes(all)}`);
+  const bytes = await awaited(backUp(data, copy, { signal: context.stop, onProgress }), () => words, context);
   if (json === true) context.print(jsonText({ copy, of: data, bytes }));
   else context.print(`${copy}: ${megabytes(bytes)} of ${data}\n`);
   return 0;
-}
-
-async function backUpLarge(data: string, copy: string, context: CommandContext): Promise<number> {
-  const wasThere = existsSync(copy);
-  const words = () => `copied ${megabytes(sizeOf(copy))} of ${megabytes(sizeOf(data))} at the most`;
-  try {
-    return await awaited(backUpBeside(data, copy, context.stop), words, context);
-  } catch (error) {
-    // Half a copy would be taken for one.
-    if (context.stop.aborted && !wasThere) for (const end of ['', '-journal']) rmSync(`${copy}${end}`, { force: true });
-    throw error;
-  }
 }
 
 /** Exit code 1 where something is damaged. */

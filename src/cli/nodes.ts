@@ -103,7 +103,7 @@ async function accessOf(
   context: CommandContext,
   name?: string,
 ): Promise<NatsAccess> {
-  const { nats, nodes } = await loadConfig({ path, env: context.env });
+  const { nats, nodes } = await loadConfig({ path, env: context.env, mayNodesCome: true });
   if (nodes.some(({ info }) => info.name === name)) throw usage(`${path} has a node "${name}" of its own`);
   if (nats === null)
     throw new WatchpostError('config_invalid', `${path}: there is no nats section; nodes join through it`);

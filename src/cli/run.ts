@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { type Daemon, startDaemon } from '#compose.ts';
 import type { Config } from '#config/config.ts';
 import { openConfigSource } from '#config/config-source.ts';
+import { currentBoot } from '#kernel/boot.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';
 import { keepMallocSmall } from '#kernel/malloc.ts';
@@ -24,7 +25,8 @@ export async function run(
   const log = createLog({ level: options.logLevel, pretty: context.interactive, fd: 2 });
   using source = openConfigSource({ path: options.config, env: context.env, clock: systemClock, log });
   const config = await source.load();
-  const environment = { clock: systemClock, random: systemRandom, log, version: context.version, pid: context.pid };
+  const { version, pid } = context;
+  const environment = { clock: systemClock, random: systemRandom, log, version, pid, boot: await currentBoot() };
   const daemon = await startDaemon(config, environment, source);
   context.onHangup(
     () => void daemon.reload('SIGHUP').catch((error: unknown) => log.error({ err: error }, 'reload failed')),

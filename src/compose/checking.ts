@@ -1,5 +1,6 @@
 import { obstaclesOf } from '#compose/health.ts';
 import type { Config } from '#config/config.ts';
+import type { Boot } from '#kernel/boot.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
@@ -23,6 +24,8 @@ export interface Environment {
   readonly log: Log;
   readonly version: string;
   readonly pid: number;
+  /** What tells a clock that was set from a program that was away, where it is known. */
+  readonly boot?: Boot | null;
 }
 
 /** What runs the checks: nodes of this process, or somebody else's service. */

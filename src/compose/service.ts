@@ -44,7 +44,7 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
       limitMs: 1_000,
     });
     open.defer(async () => checks.close());
-    const step = () => store.checks.pruneRuns({ before: clock.now() - retention.checksMs, limit: 200 }) > 0;
+    const step = () => store.checks.pruneRuns({ before: store.deletionNow() - retention.checksMs, limit: 200 }) > 0;
     open.use(startChore({ step, trouble: 'old checks were not deleted', clock, log }));
     return { checks, victims: createVictims(lookupOver(resolver, log), clock) };
   }

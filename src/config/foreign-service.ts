@@ -68,7 +68,10 @@ export function inexpressibleProblems(
     return [problemAt(root, ['targets', target.name, 'check'], `${notThere}: ${known}`)];
   }
   const message = `${notThere}, whose API takes the check type and the host only: leave it out, or ${orOwnNodes}`;
-  return inexpressibleOptions(target.spec).map((option) => problemAt(root, ['targets', target.name, option], message));
+  // A timeout that nobody wrote is ours alone: by then we wait no longer for the service.
+  const isOurs = find(root, ['targets', target.name, 'timeout']) === null;
+  const options = inexpressibleOptions(target.spec).filter((option) => option !== 'timeout' || !isOurs);
+  return options.map((option) => problemAt(root, ['targets', target.name, option], message));
 }
 
 const notThere = 'is more than the check service at service.url can do';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { channelTypes } from '#channels/index.ts';
+import { channelTypes, faultOfMailTemplate } from '#channels/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { faultOfPasswordHash } from '#kernel/password.ts';
@@ -16,6 +16,7 @@ import { askOnce, type ReadList } from './listed-targets.ts';
 import { find, type Located, problemAt } from './located.ts';
 import { merge } from './merge.ts';
 import { tokenHash } from './own-service.ts';
+import { faultOfAuthorities, faultOfPrivateKey } from './pem.ts';
 import type { WholeFile } from './print.ts';
 import { configError, type Path, type Problem } from './problem.ts';
 import { explainSystemError, readSources } from './source.ts';
@@ -33,6 +34,8 @@ export interface LoadOptions {
   readonly onFile?: (path: string) => void;
   /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked where that is nothing. */
   readonly readList?: ReadList;
+  /** Whether nodes may be named that are not there, for they are yet to come. */
+  readonly mayNodesCome?: boolean;
 }
 
 /**
@@ -49,6 +52,7 @@ export async function loadWhole({
   env,
   onFile = () => {},
   readList = askOnce(systemClock),
+  mayNodesCome = false,
 }: LoadOptions): Promise<{ readonly config: Config; readonly whole: WholeFile }> {
   const { folder, sources } = await readSources(path);
   const read = sources.map((source, order) => readYaml(source, order, env));
@@ -61,7 +65,7 @@ export async function loadWhole({
   const data = resolve(folder, typeof written === 'string' ? written : usualData);
   const discovered = await discoverTargets(merged.root, { folder, data, onFile, read: readList });
   problems.push(...discovered.problems);
-  const validated = validateConfig(discovered.root, enrolled);
+  const validated = validateConfig(discovered.root, enrolled, mayNodesCome);
   const files = await readNamedFiles(merged.root, folder, problems, onFile);
   if (validated.file !== null) problems.push(...contactProblems(merged.root, validated.file, files));
   problems.push(...merged.problems, ...validated.problems);
@@ -113,12 +117,12 @@ async function fillSpecs(
 
 /** What a kind of file has to hold, by the key that names it; null where it does. Everything else is a secret. */
 const faults: Readonly<Record<string, (text: string) => string | null>> = {
-  ca_file: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? null : 'holds no PEM certificate'),
-  key_file: (text) => (/-----BEGIN (?:\w+ )?PRIVATE KEY-----/.test(text) ? null : 'holds no PEM private key'),
+  ca_file: faultOfAuthorities,
+  key_file: faultOfPrivateKey,
   hash_file: (text) =>
     tokenHash.test(firstWord(text)) ? null : 'does not begin with a SHA-256 in 64 hexadecimal digits',
   password_hash_file: faultOfPasswordHash,
-  mail: () => null,
+  mail: faultOfMailTemplate,
 };
 const faultOfSecret = (text: string) => (/^\r?\n?$/.test(text) ? 'is empty' : null);
 const faultOfBeatSecret = (text: string) =>

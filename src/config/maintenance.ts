@@ -8,11 +8,16 @@ const listHint = 'expected a list, such as [{ targets: all, cron: "0 3 * * 0", d
 const timeHint = 'expected a time with its zone, such as "2026-12-24T22:00Z" or "2026-12-24T23:00+01:00"';
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})$/;
 
+// Date.parse takes the 30th of February for the 2nd of March.
+function isDate(day: string): boolean {
+  return new Date(`${day}T00:00Z`).toISOString().startsWith(day);
+}
+
 /** A moment with its zone; milliseconds since the epoch inside the program. */
 const Moment = z.codec(z.string({ error: timeHint }).regex(timePattern, { error: timeHint }), z.number(), {
   decode(text, context) {
     const at = Date.parse(text);
-    if (!Number.isNaN(at)) return at;
+    if (!Number.isNaN(at) && isDate(text.slice(0, 10))) return at;
     context.issues.push({ code: 'custom', input: text, message: 'there is no such time' });
     return z.NEVER;
   },

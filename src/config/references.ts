@@ -8,11 +8,15 @@ import { type Path, type Problem, suggestion } from './problem.ts';
  * Names that name nothing, and names that stand twice in a list. It reads what was written, not what was accepted, so that
  * one mistake does not hide another.
  */
-export function referenceProblems(root: Located, enrolled: readonly string[]): readonly Problem[] {
+export function referenceProblems(
+  root: Located,
+  enrolled: readonly string[],
+  mayNodesCome: boolean,
+): readonly Problem[] {
   const nodes = find(root, ['nodes']) === null ? ['zz1'] : namesUnder(root, 'nodes');
   const known: Readonly<Record<string, ReadonlySet<string>>> = {
     // Only another service knows its nodes.
-    ...(asksForeignService(root) ? {} : { nodes: new Set([...nodes, ...enrolled]) }),
+    ...(asksForeignService(root) || mayNodesCome ? {} : { nodes: new Set([...nodes, ...enrolled]) }),
     rules: new Set([...Object.keys(defaultRules), ...namesUnder(root, 'rules')]),
     notify: new Set(namesUnder(root, 'notify')),
   };
@@ -42,7 +46,29 @@ export function referenceProblems(root: Located, enrolled: readonly string[]): r
       return here === null ? [] : [...listProblems(here, path, kind, names), ...countProblems(here, path, kind, names)];
     }),
   );
-  return [...twice, ...named, ...dependencyProblems(root, targets), ...maintenance, ...inSummary];
+  return [
+    ...twice,
+    ...named,
+    ...dependencyProblems(root, targets),
+    ...maintenance,
+    ...inSummary,
+    ...pageProblems(root, targets),
+  ];
+}
+
+// Targets of a source come and go: those are not asked for.
+function pageProblems(root: Located, targets: ReadonlySet<string>): readonly Problem[] {
+  const sources = namesUnder(root, 'targets_from');
+  const mayCome = (name: string) => sources.some((source) => name.startsWith(`${source}-`));
+  return namesUnder(root, 'pages').flatMap((page) => {
+    const path = ['pages', page, 'targets'];
+    return [...(find(root, path)?.children.keys() ?? [])]
+      .filter((name) => !targets.has(name) && !mayCome(name))
+      .map((name) => {
+        const none = targets.size === 0 ? ': there are no targets' : suggestion(name, targets);
+        return problemAtKey(root, [...path, name], `no target "${name}" under targets${none}`);
+      });
+  });
 }
 
 // One problem for each circle, at the target in it that was written first.

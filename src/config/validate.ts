@@ -31,16 +31,17 @@ export interface Validation {
 
 /**
  * Everything that is wrong with a configuration. What spans several values is judged too where other parts are wrong:
- * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines.
+ * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines; where
+ * others may come, any may be named.
  */
-export function validateConfig(written: Located, enrolled: readonly string[] = []): Validation {
+export function validateConfig(written: Located, enrolled: readonly string[] = [], mayNodesCome = false): Validation {
   const { root, problems: short } = spellOut(written);
   const { output, issues: all } = validate(ConfigFile, root.value);
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
   const problems = [
     ...short,
     ...issues.flatMap((issue) => explain(issue, root)),
-    ...referenceProblems(root, enrolled),
+    ...referenceProblems(root, enrolled, mayNodesCome),
     ...foreignServiceProblems(root),
     ...nothingToDo(root),
     ...nowhereToCheck(root),

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import process from 'node:process';
 
 const folderMode = 0o700;
 
@@ -24,7 +24,7 @@ export function makePrivateFolderSync(path: string, { recursive = false } = {}):
 export function keepPrivate(path: string): void {
   closeSync(openSync(path, 'a', privateMode));
   const { mode, uid } = statSync(path);
-  if ((mode & 0o777) !== privateMode && uid === userInfo().uid) chmodSync(path, privateMode);
+  if ((mode & 0o777) !== privateMode && uid === process.getuid?.()) chmodSync(path, privateMode);
 }
 
 // What a container's runtime puts there has the mode that the runtime chose, and nobody else is in the container.

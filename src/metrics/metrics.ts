@@ -9,6 +9,7 @@ import { createAsk } from './ask.ts';
 import { createAuditMetrics } from './audit.ts';
 import { createBlackboxMetrics } from './blackbox.ts';
 import { createCheckMetrics, durationBounds } from './check.ts';
+import { createClockMetrics } from './clock.ts';
 import { createConfigMetrics } from './config.ts';
 import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
@@ -92,6 +93,8 @@ export interface Metrics {
   /** A call of a job. */
   beatAnswered(outcome: BeatOutcome): void;
   configReloaded(successful: boolean, at: number): void;
+  /** By how many milliseconds the clock of this machine was set; negative is back. */
+  clockSet(byMs: number): void;
   /** The share of a node's answers within the last hour that contradicted most of the others'; null where none could be compared. */
   disagreementOf(node: string): number | null;
 }
@@ -115,6 +118,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const objectives = createObjectiveMetrics(register, ask, sources.budgets);
   const audit = createAuditMetrics(own, ask, sources.unreported);
   const configReloaded = createConfigMetrics(own);
+  const clockSet = createClockMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
   let watchedTargets: readonly WatchedTarget[] = [];
   let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
@@ -172,6 +176,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     requestAnswered,
     beatAnswered,
     configReloaded,
+    clockSet,
     disagreementOf: (node) => disagreement.ratioOf(node),
   };
 }

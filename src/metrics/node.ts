@@ -18,16 +18,19 @@ export interface NodeState {
   readonly roundTripSeconds?: number | null | undefined;
   /** How many results wait there to be handed in. */
   readonly spooled?: number | null | undefined;
+  /** Results that it dropped or that were refused, and rounds that it did not begin, since it started. */
+  readonly losses?: { readonly dropped: number; readonly refused: number; readonly skipped: number } | undefined;
 }
 
 /** Shows the nodes that there are, and no others. */
 export type ShowNodes = (nodes: readonly NodeState[]) => void;
 
 export function createNodeMetrics(register: OwnRegister, disagreement: Disagreement): ShowNodes {
-  const { up, about, lag, offset, roundTrip, spooled, contradicting } = createGauges(register);
+  const { up, about, lag, offset, roundTrip, spooled, contradicting, lost } = createGauges(register);
   return (nodes) => {
     for (const gauge of [up, lag, offset, roundTrip, spooled, contradicting]) gauge.reset();
     about.reset();
+    lost.reset();
     for (const { info, version, ...of } of nodes) {
       const { name: node, country, city, asn } = info;
       about.set({ node, country: singleLine(country), city: singleLine(city), asn, version: version ?? '' }, 1);
@@ -39,6 +42,7 @@ export function createNodeMetrics(register: OwnRegister, disagreement: Disagreem
         [spooled, of.spooled],
         [contradicting, disagreement.ratioOf(node)],
       ] as const;
+      for (const [reason, count] of Object.entries(of.losses ?? {})) lost.inc({ node, reason }, count);
       for (const [gauge, value] of figures) if (typeof value === 'number') gauge.set({ node }, value);
     }
   };
@@ -59,6 +63,11 @@ function createGauges(register: OwnRegister) {
     offset: gauge('watchpost_node_clock_offset_seconds', "How far a node's clock is ahead of the hub's."),
     roundTrip: gauge('watchpost_node_round_trip_seconds', 'How long a question of a node to the hub took.'),
     spooled: gauge('watchpost_node_spooled_results', 'Results that a node could not hand in yet.'),
+    lost: register.counter(
+      'watchpost_node_lost_results_total',
+      'Results that a node dropped, that the hub refused, or that a held-up node never had, since its start.',
+      ['node', 'reason'],
+    ),
     contradicting: gauge(
       'watchpost_node_disagreement_ratio',
       'Share of the answers of a node within the last hour that contradicted most of the other nodes.',

@@ -114,13 +114,9 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const listeners = createListeners({ stored, rounds: () => rounds, recorder, assessor, awaited, clock });
   const watchSet = createWatchSet([...memories.keys(), ...listeners.known()], { start, handOver, failed: reject });
-  const heldUntil = (target: string, now: number) => assessor.holdbacks.heldUntil(target, now);
-  const extraRounds = createExtraRounds({
-    clock,
-    doubt: assessor,
-    heldUntil,
-    request: (name) => watchSet.request(name),
-  });
+  const { heldUntil } = assessor.holdbacks;
+  const request = (target: string) => watchSet.request(target);
+  const extraRounds = createExtraRounds({ clock, doubt: assessor, heldUntil, request });
   const rounds = createRounds({ assessor, memories, recorder, extraRounds, runner, events, clock });
   const watchPorts: WatchPorts = { ...ports, events: { ...events, roundAwaited: awaited }, rounds };
   let inForce = forceOf(settings);

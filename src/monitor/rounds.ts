@@ -6,7 +6,7 @@ import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Heard } from './judge/heard.ts';
 import type { HeardRound } from './hear/listen.ts';
 import { hasVerdict, statusByVotes } from './judge/round-verdict.ts';
-import type { RoundRecord, ShownVerdict } from './judge/round-record.ts';
+import type { ShownVerdict } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
@@ -49,6 +49,7 @@ const patienceMs = 600_000;
 // One round may fail to come without its time being lost: what was seen last holds for so many intervals.
 const intervalsHeld = 2;
 const longestGapMs = 86_400_000;
+const clockJitterMs = 1_000;
 
 export function createRounds(options: RoundsOptions): Rounds {
   const { assessor, memories, recorder, extraRounds, runner, events, clock } = options;
@@ -79,17 +80,14 @@ export function createRounds(options: RoundsOptions): Rounds {
     }
     const done: DoneRound = { dueAt, startedAt: begun, votes, verdict: decision.verdict, inMaintenance };
     events.roundDone(target, done);
+    const heardToo = heard === undefined ? decision.record : { ...decision.record, heard };
+    // The clock was set back meanwhile: a verdict of the future would hide all that come before it.
+    if (dueAt > now + clockJitterMs) return { decision, record: heardToo };
     const verdict = { status: decision.verdict.status, inMaintenance, holdsMs: holdsMsOf(target, now) };
     // Rounds of the schedule may get a verdict later, by what nodes hold; one in between says nothing then.
-    const saysNothing = isExtra === true && verdict.status === 'unknown';
-    if (!saysNothing) assessor.budgets.note(target.name, dueAt, verdict);
-    const record: RoundRecord = {
-      ...decision.record,
-      ...(!saysNothing && { verdict }),
-      ...(heard !== undefined && { heard }),
-      ...(isRevision === true && { revisedAt: now }),
-    };
-    return { decision, record };
+    if (isExtra === true && verdict.status === 'unknown') return { decision, record: heardToo };
+    assessor.budgets.note(target.name, dueAt, verdict);
+    return { decision, record: { ...heardToo, verdict, ...(isRevision === true && { revisedAt: now }) } };
   }
 
   return {

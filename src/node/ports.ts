@@ -44,6 +44,11 @@ export interface AgentHealth {
   readonly lagSeconds: number;
 }
 
+/** How a thread is that watches by itself, with how many due times went by since it started because it was held up. */
+export interface ThreadHealth extends AgentHealth {
+  readonly skipped: number;
+}
+
 /** A started node: runs commands, knows what it can do and how it feels. */
 export interface Agent {
   readonly capabilities: Capabilities;
@@ -77,7 +82,7 @@ export type FromNode =
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
   | { readonly kind: 'seen'; readonly sightings: readonly Sighting[] }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
-  | { readonly kind: 'health'; readonly health: AgentHealth };
+  | { readonly kind: 'health'; readonly health: ThreadHealth };
 
 /** Results that the hub has not confirmed, on disk: they outlive the process. Bounded in age and number. */
 export interface Spool {

@@ -20,6 +20,8 @@ interface Row {
 }
 
 const expireEveryMs = 1_000;
+// After an absence, the time of the spool catches up with the clock in as much time as that took.
+const timeSpeed = 2;
 // Another process that looks at the file must not stop the checks for long.
 const busyMs = 1_000;
 
@@ -38,11 +40,19 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
   };
 
   // Each time it visits what waits the longest, so it is not for each result.
-  let expiredAt = Number.NEGATIVE_INFINITY;
+  // What waits is as old as the time that passed says, not as a clock that was set forward does.
+  let age = {
+    at: Math.min(statements.newestAt.get()?.at ?? Number.POSITIVE_INFINITY, clock.now()),
+    elapsed: clock.elapsed(),
+  };
+  let isLooked = false;
   const expire = (): void => {
-    if (clock.elapsed() - expiredAt < expireEveryMs) return;
-    expiredAt = clock.elapsed();
-    drop(statements.expire.run(clock.now() - longestMs).changes, 'too old');
+    const [now, elapsed] = [clock.now(), clock.elapsed()];
+    const passed = elapsed - age.elapsed;
+    if (isLooked && passed < expireEveryMs) return;
+    isLooked = true;
+    age = { at: size === 0 ? now : Math.min(now, age.at + timeSpeed * passed), elapsed };
+    drop(statements.expire.run(age.at - longestMs).changes, 'too old');
   };
 
   return {
@@ -100,6 +110,7 @@ function prepare(database: Database.Database) {
   return {
     assignment: database.prepare<[], { payload: string }>('SELECT payload FROM assignment'),
     keepAssignment: database.prepare<[string]>('INSERT OR REPLACE INTO assignment (number, payload) VALUES (1, ?)'),
+    newestAt: database.prepare<[], { at: number }>('SELECT at FROM spool ORDER BY number DESC LIMIT 1'),
     count: database.prepare<[], { count: number }>('SELECT count(*) AS count FROM spool'),
     insert: database.prepare<[string, number, string]>(
       'INSERT OR IGNORE INTO spool (ticket, at, payload) VALUES (?, ?, ?)',

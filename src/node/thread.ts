@@ -44,7 +44,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
   };
 
   const report = () => {
-    say({ kind: 'health', health: agent.health() });
+    say({ kind: 'health', health: { ...agent.health(), skipped: watching.skipped } });
     timer = systemClock.after(healthEveryMs, report);
   };
   let timer = systemClock.after(healthEveryMs, report);

@@ -28,6 +28,8 @@ export interface Watching extends Disposable {
   assign(targets: readonly LocalTarget[]): number;
   /** The hub's clock is another one now. */
   retime(): void;
+  /** How many due times went by unused since the start: the thread was held up, or the machine asleep. */
+  readonly skipped: number;
 }
 
 interface Watched extends Recurring {
@@ -56,7 +58,8 @@ export function watchTargets(options: WatchingOptions): Watching {
   const watched = new Map<string, Watched>();
   let waiting: Sighting[] = [];
   let timer: Disposable | null = null;
-  const wheel = createWheel<Watched>({ clock: startClock, aheadMs, start, skipped: () => {} });
+  let skipped = 0;
+  const wheel = createWheel<Watched>({ clock: startClock, aheadMs, start, skipped: (_, count) => (skipped += count) });
 
   function start(target: Watched, dueAt: number): void {
     if (target.isRunning) return;
@@ -127,6 +130,9 @@ export function watchTargets(options: WatchingOptions): Watching {
       return clock.now() - aheadMs();
     },
     retime: () => wheel.retime(),
+    get skipped() {
+      return skipped;
+    },
     [Symbol.dispose]() {
       wheel[Symbol.dispose]();
       flush();

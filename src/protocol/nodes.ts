@@ -11,6 +11,7 @@ import {
   type FailureCode,
   type Outcome,
 } from '#checks/index.ts';
+import { Losses } from './losses.ts';
 import { Process, Range, WatchingState } from './watching.ts';
 
 // What hub and nodes say to each other, as JSON. Keys that a message has besides are of no account, so that a later version
@@ -112,6 +113,8 @@ export const Report = z.object({
   watching: WatchingState.nullable().optional(),
   /** What waits for the hub and was not sent on this connection yet. */
   unsent: Count.optional(),
+  /** Absent from a process of an earlier version. */
+  losses: Losses.optional(),
   /** `joining` before it takes commands, `leaving` for the last report of a process that ends. */
   phase: z.enum(['joining', 'serving', 'leaving']),
 });
@@ -164,7 +167,13 @@ export const Result = z.object({
 export type Result = z.output<typeof Result>;
 
 /** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
-export const Receipt = z.object({ ticket: CommandId, state: z.enum(['stored', 'refused']), reason: Sentence });
+export const Receipt = z.object({
+  ticket: CommandId,
+  state: z.enum(['stored', 'refused']),
+  reason: Sentence,
+  /** How many results of a batch that is stored were discarded, for the reason given. */
+  discarded: Count.optional(),
+});
 export type Receipt = z.output<typeof Receipt>;
 
 /** What the hub tells about its nodes to whoever holds its key. */
@@ -179,6 +188,7 @@ export const StatusList = z.object({
       spooled: Count,
       clockOffsetMs: z.number().nullable(),
       roundTripMs: z.number().nullable(),
+      losses: Losses.optional(),
     }),
   ),
 });

@@ -3,6 +3,8 @@ import { createNextDue, type Schedule, type Slots } from './schedule.ts';
 // Ten a second have half a second, five hundred ten milliseconds.
 const widths = [1_000, 500, 200, 100, 50, 20] as const;
 const finest = 10;
+/** All widths that there may be, in milliseconds. */
+export const slotWidths: readonly number[] = [...widths, finest];
 // A node starts eight in one go, and by chance there are more in one slot than in another.
 const wantedInSlot = 6;
 

@@ -23,7 +23,9 @@ export interface Wheel<Item> extends Disposable {
   add(item: Item): void;
   remove(name: string): void;
   has(name: string): boolean;
-  /** The clock that schedules go by is another one now. */
+  /**
+   * The clock that schedules go by was corrected: due times are named by it from now on, as everywhere else.
+   */
   retime(): void;
 }
 
@@ -63,36 +65,23 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
   const { clock, aheadMs = () => 0, start, skipped } = options;
   const entries = new Map<string, Entry<Item>>();
   const heap = createHeap<Entry<Item>>((entry) => entry.due + entry.repeats);
-  let timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  const timer = createTimer(clock, turn);
   let seen = now();
 
   function now(): number {
     return clock.now() - aheadMs();
   }
 
-  function arm(ms: number): void {
-    const at = clock.elapsed() + ms;
-    if (timer !== null && timer.at <= at) return;
-    rest();
-    timer = { at, handle: clock.after(ms, turn) };
-  }
-
-  function rest(): void {
-    timer?.handle[Symbol.dispose]();
-    timer = null;
-  }
-
   function armForFirst(): void {
     const first = heap.first();
-    if (first !== undefined) arm(Math.min(Math.max(0, first.due + first.repeats - now()), longestNapMs));
+    if (first !== undefined) timer.arm(Math.min(Math.max(0, first.due + first.repeats - now()), longestNapMs));
   }
 
   function turn(): void {
-    timer = null;
     lookAtClock();
     let started = 0;
     for (let entry = heap.first(); entry !== undefined && isDue(entry); entry = heap.first()) {
-      if (!entry.isGone && started >= mostFor(entry)) return arm(pauseMs);
+      if (!entry.isGone && started >= mostFor(entry)) return timer.arm(pauseMs);
       heap.pop();
       if (!entry.isGone && take(entry)) started += 1;
     }
@@ -134,6 +123,13 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     }
   }
 
+  // It was never set back: only what was known of it was wrong.
+  function correct(entry: Entry<Item>): void {
+    entry.last = null;
+    entry.repeats = 0;
+    place(entry, entry.next(seen));
+  }
+
   function remove(name: string): void {
     const entry = entries.get(name);
     if (entry === undefined) return;
@@ -141,7 +137,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     entries.delete(name);
     if (entries.size === 0) {
       heap.clear();
-      rest();
+      timer.rest();
     }
   }
 
@@ -160,14 +156,41 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     remove,
     has: (name) => entries.has(name),
     retime() {
-      lookAtClock();
-      rest();
+      const before = seen;
+      seen = now();
+      if (seen < before - clockJitterMs) {
+        heap.clear();
+        for (const entry of entries.values()) correct(entry);
+      }
+      timer.rest();
       armForFirst();
     },
     [Symbol.dispose]() {
       for (const name of entries.keys()) remove(name);
-      rest();
+      timer.rest();
     },
+  };
+}
+
+/** The earliest of the timers that were asked for. */
+function createTimer(clock: Clock, action: () => void) {
+  let timer: { readonly at: number; readonly handle: Disposable } | null = null;
+  function rest(): void {
+    timer?.handle[Symbol.dispose]();
+    timer = null;
+  }
+  function fire(): void {
+    timer = null;
+    action();
+  }
+  return {
+    arm(ms: number): void {
+      const at = clock.elapsed() + ms;
+      if (timer !== null && timer.at <= at) return;
+      rest();
+      timer = { at, handle: clock.after(ms, fire) };
+    },
+    rest,
   };
 }
 

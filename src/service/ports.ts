@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Policy,
 } from '#checks/index.ts';
+import type { Losses } from '#protocol/losses.ts';
 import type { Assignment, Sighting } from '#protocol/watching.ts';
 
 /** Who hears what nodes tell of the targets that they watch by themselves. */
@@ -19,6 +20,8 @@ export interface NodeListener {
   watching(node: string, number: number, since: number): void;
   /** What a node saw. `confirm`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
   seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void;
+  /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */
+  refuses?(node: string, sighting: Sighting): string | null;
 }
 
 /** One check for one node, as it is sent. */
@@ -54,6 +57,8 @@ export interface NodeStatus {
   /** The version of the program that runs it, and how many results it could not hand in yet; null or absent in this process. */
   readonly version?: string | null;
   readonly spooled?: number | null;
+  /** What it did not see, or saw in vain, since it started; absent if not known. */
+  readonly losses?: Losses | undefined;
 }
 
 export type OnStarted = (at: number) => void;

@@ -12,6 +12,7 @@ import { createOverload, type Overload } from './overload.ts';
 import { createPlace, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
 import type { Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
+import { refusalOf } from './refusal.ts';
 import { thaw, welcomeBack } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
@@ -36,7 +37,6 @@ export interface WatchingOptions extends LateOptions {
 const tickMs = 1_000;
 // What this process saw nothing of for longer was no time to wait for anybody.
 const heldUpMs = 5_000;
-const shortlyMs = 100;
 const clockJitterMs = 1_000;
 
 /**
@@ -58,7 +58,7 @@ export class Watching implements Disposable {
   readonly #lookouts = createLookouts<Place>();
   readonly #overload: Overload;
   readonly #inbox: Inbox;
-  readonly #keepLate: ReturnType<typeof createLateKeeper>;
+  readonly #keepLate;
   readonly #catchUp: CatchUp;
   // What all targets share.
   readonly #statusOf = (node: string) => this.#nodes.find(node);
@@ -69,6 +69,8 @@ export class Watching implements Disposable {
   };
   readonly #nodes: WatchingNodes;
   #isDirty = false;
+  /** How often the clock of this process was set back. */
+  #setBacks = 0;
   #isClosed = false;
   #isLeft = false;
   #ticking: Disposable | null = null;
@@ -102,6 +104,7 @@ export class Watching implements Disposable {
     });
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
+      refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#setBacks, clock.now()),
       seen: (node, sightings, confirm) => this.#inbox.add(node, sightings, countDown(sightings.length, confirm)),
     });
   }
@@ -184,11 +187,12 @@ export class Watching implements Disposable {
     const before = this.#lookedAt;
     const { now, elapsed } = (this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() });
     if (now < before.now - clockJitterMs) {
+      this.#setBacks += 1;
       for (const { rounds } of this.#places.values()) rounds.reset(now);
       this.#lookouts.reset();
     } else if (now - before.now > heldUpMs + tickMs)
       thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
-    return elapsed - before.elapsed > tickMs + shortlyMs;
+    return elapsed - before.elapsed > 1.1 * tickMs;
   }
 
   // Whether they are others than before, or can do other things.

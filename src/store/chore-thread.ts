@@ -1,23 +1,22 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, messageOf, WatchpostError } from '#kernel/errors.ts';
-import { backUp, examine } from './reading.ts';
+import { examine } from './reading.ts';
 
 // Work on a whole file, which SQLite does in one piece, in a thread of its own: meanwhile the command tells how it gets on, and can be
 // interrupted.
 
 /** What is done with a whole file, which takes long where it is large. */
-export type AskedChore =
-  | { readonly kind: 'back up'; readonly path: string; readonly copy: string }
-  | { readonly kind: 'examine'; readonly path: string };
+export interface AskedChore {
+  readonly kind: 'examine';
+  readonly path: string;
+}
 
 export type ToldChore =
-  | { readonly kind: 'backed up'; readonly bytes: number }
   | { readonly kind: 'examined'; readonly damage: readonly string[] }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
 
 function done(chore: AskedChore): ToldChore {
   try {
-    if (chore.kind === 'back up') return { kind: 'backed up', bytes: backUp(chore.path, chore.copy) };
     return { kind: 'examined', damage: examine(chore.path) };
   } catch (error) {
     return {

@@ -3,17 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { AskedChore, ToldChore } from './chore-thread.ts';
 
-/** `backUp` of reading.ts, beside everything else. An interrupted one leaves what is there of the copy to the caller. */
-export async function backUpBeside(path: string, copy: string, signal: AbortSignal): Promise<number> {
-  const told = await tell({ kind: 'back up', path, copy }, signal);
-  if (told.kind !== 'backed up') throw new WatchpostError('internal', `a backup was answered with "${told.kind}"`);
-  return told.bytes;
-}
-
 /** `examine` of reading.ts, beside everything else. */
 export async function examineBeside(path: string, signal: AbortSignal): Promise<readonly string[]> {
   const told = await tell({ kind: 'examine', path }, signal);
-  if (told.kind !== 'examined') throw new WatchpostError('internal', `a look was answered with "${told.kind}"`);
   return told.damage;
 }
 

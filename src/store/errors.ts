@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os';
+import process from 'node:process';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
@@ -69,7 +69,8 @@ export function corruptMessage(path: string, reason: string): string {
 }
 
 export function unwritableMessage(path: string, reason: string): string {
-  const { uid } = userInfo();
+  // A container may run as a user that has no entry in /etc/passwd.
+  const uid = process.getuid?.() ?? 'that runs it';
   const folder = dirname(path);
   return `${path}: cannot be written (${reason}). Mount its disk writable and give user ${uid} the folder: chown -R ${uid} '${folder}'`;
 }

@@ -8,6 +8,8 @@ import { createWriter } from './write.ts';
 const atOnce = 5_000;
 // How long what a round saw counts where none follows: nobody says how often they came.
 const holdsMs = 600_000;
+// What is written is told, not measured: it may be of any time.
+const anyTime = { now: () => Number.MAX_SAFE_INTEGER, elapsed: () => 0 };
 
 /**
  * Writes rounds of the past into a database that nobody uses, those that it has already left as they are. Returns how many.
@@ -19,7 +21,7 @@ export function writePast(
   onWritten: (count: number) => void = () => {},
 ): number {
   using file = openDatabase(options);
-  const parts = openHistoryParts(file.raw, keptByDefault);
+  const parts = openHistoryParts(file.raw, keptByDefault, anyTime);
   const writer = createWriter(file, parts);
   const write = file.raw.transaction((batch: readonly RoundRecord[]) =>
     batch.filter((round) => writer.writeRound(judged(round)) === 'stored'),

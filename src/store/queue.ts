@@ -90,6 +90,11 @@ export class CommitQueue {
     });
   }
 
+  /** Commits at once what waits, unless the database refuses. */
+  flush(): void {
+    if (this.#lastError === null && !this.#closed) this.#flushAll();
+  }
+
   /** Commits at once. Where the database refuses, the settlements wait like everything else; a row that is wrong throws. */
   settle(settlements: readonly Settlement[]): void {
     if (this.#closed) throw new WatchpostError('store_failed', 'the database is closed');

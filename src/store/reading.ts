@@ -1,9 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { HistorySource } from '#history/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { keepPrivate } from '#kernel/private-files.ts';
 import { storeError } from './errors.ts';
 import { createHistorySource } from './history.ts';
 import { applicationId } from './open.ts';
@@ -16,14 +14,16 @@ export interface OpenForReading extends Disposable {
   readonly source: HistorySource;
 }
 
+const farFuture = Number.MAX_SAFE_INTEGER;
+
 /** Opens a database beside a daemon or without one. Throws a `WatchpostError` with the way out. */
 export function openForReading(path: string): OpenForReading {
   const database = openReadOnly(path);
   try {
     requireSchema(database, path);
     database.exec('BEGIN');
-    const parts = readHistoryParts(database);
-    const newest = readNewestSpells(database, parts.marks.get('hours_until'));
+    const parts = readHistoryParts(database, { now: () => farFuture });
+    const newest = readNewestSpells(database, parts.marks.get('hours_until'), farFuture);
     const source = createHistorySource({ ...parts, database, newest: () => newest });
     return { source, [Symbol.dispose]: () => void database.close() };
   } catch (error) {
@@ -63,23 +63,6 @@ export function storedBy(path: string): Stored | null {
   };
 }
 
-/** Copies a database as it is at this moment to a file that is not there yet; a daemon goes on writing. Gives its size in bytes. */
-export function backUp(path: string, copy: string): number {
-  if (existsSync(copy)) throw new WatchpostError('usage', `${copy}: already exists; name a new file`);
-  const folder = dirname(copy);
-  if (!existsSync(folder)) throw new WatchpostError('usage', `${copy}: there is no folder ${folder}; make it first`);
-  const database = openReadOnly(path);
-  try {
-    keepPrivate(copy);
-    database.prepare('VACUUM INTO ?').run(copy);
-    return statSync(copy).size;
-  } catch (error) {
-    throw storeError(copy, error);
-  } finally {
-    database.close();
-  }
-}
-
 /** What is damaged in a database, in words; empty where nothing is. */
 export function examine(path: string): readonly string[] {
   const database = openReadOnly(path);
@@ -96,7 +79,8 @@ export function examine(path: string): readonly string[] {
   }
 }
 
-function openReadOnly(path: string): Database.Database {
+/** Opens a database of Watchpost to be read only. Throws a `WatchpostError` with the way out. */
+export function openReadOnly(path: string): Database.Database {
   if (!existsSync(path)) {
     throw new WatchpostError('store_failed', `${path}: there is no database yet; "watchpost run" makes it`);
   }

@@ -54,10 +54,12 @@ export interface SpellLog {
   /** Does the same in short pieces, in any transaction; false where all were written that were not when it began. */
   flushSome(): boolean;
   newest(): ReadonlyMap<number, Spell>;
+  /** Reads the file anew, which was changed beneath. What was not written of spells that go on is lost, as after a crash. */
+  reread(): void;
 }
 
-export function createSpellLog(database: Database.Database, sealedUntil: number): SpellLog {
-  const kept = new Map(readNewestSpells(database, sealedUntil));
+export function createSpellLog(database: Database.Database, sealedUntil: () => number, now: () => number): SpellLog {
+  const kept = new Map(readNewestSpells(database, sealedUntil(), now()));
   const pending = new Map<number, Spell>();
   const unwritten = new Set<number>();
   // What `flushSome` has still to write before it is through once.
@@ -126,6 +128,12 @@ export function createSpellLog(database: Database.Database, sealedUntil: number)
       return left.length > 0;
     },
     newest: () => kept,
+    reread() {
+      kept.clear();
+      unwritten.clear();
+      left = [];
+      for (const [targetId, spell] of readNewestSpells(database, sealedUntil(), now())) kept.set(targetId, spell);
+    },
   };
 }
 
@@ -145,7 +153,11 @@ function prepareAround(database: Database.Database) {
  * The newest spell of each target. What the file says of its last round is written when its hour is sealed only; the results that are
  * not sealed tell the rest, as no round that was stored after it ended another way.
  */
-export function readNewestSpells(database: Database.Database, sealedUntil: number): ReadonlyMap<number, Spell> {
+export function readNewestSpells(
+  database: Database.Database,
+  sealedUntil: number,
+  now: number,
+): ReadonlyMap<number, Spell> {
   const rows = database
     .prepare<[], SpellRow>(
       `SELECT ${spellColumns} FROM targets JOIN spells ON target_id = targets.id
@@ -156,10 +168,11 @@ export function readNewestSpells(database: Database.Database, sealedUntil: numbe
   const since = Math.max(sealedUntil, Math.min(...rows.map(({ lastAt }) => lastAt)));
   const lastDue = new Map(
     database
-      .prepare<[number], { targetId: number; lastAt: number }>(
-        'SELECT target_id AS targetId, max(due_at) AS lastAt FROM results WHERE due_at >= ? AND late_at IS NULL GROUP BY target_id',
+      .prepare<[number, number], { targetId: number; lastAt: number }>(
+        `SELECT target_id AS targetId, max(due_at) AS lastAt FROM results
+         WHERE due_at >= ? AND due_at <= ? AND late_at IS NULL GROUP BY target_id`,
       )
-      .all(since)
+      .all(since, now)
       .map(({ targetId, lastAt }) => [targetId, lastAt]),
   );
   return new Map(

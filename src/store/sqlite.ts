@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
@@ -7,16 +6,17 @@ import type { MonitorStore } from '#monitor/store.ts';
 import type { ChangeStore } from '#history/changes.ts';
 import type { HistorySource, PastResult } from '#history/source.ts';
 import type { ServiceStore } from '#service/ports.ts';
+import { careOf, type StoreCare } from './care.ts';
 import { readChanges, readNewestChanges, writeChanges } from './changes.ts';
 import { createCommit } from './commit.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { type BetterSQLite3Database, eq } from './drizzle.ts';
 import { storeError } from './errors.ts';
-import { type FileWatch, watchFiles } from './file-watch.ts';
+import { watchFiles } from './file-watch.ts';
 import { lockPathOf } from './lock.ts';
 import { deleteNote, readNotes, type StoredNote, writeNote } from './notes.ts';
 import { type OpenDatabase, openDatabase, type OpenOptions } from './open.ts';
-import { CommitQueue, type QueueHealth } from './queue.ts';
+import { CommitQueue } from './queue.ts';
 import { readSuccesses, readTargets } from './read.ts';
 import { createHistorySource } from './history.ts';
 import { createRunStore } from './runs.ts';
@@ -24,7 +24,6 @@ import type { StoredResult } from './rows.ts';
 import { facts } from './schema.ts';
 import { keptByDefault, type Retention } from './sealing/forget.ts';
 import { type HistoryParts, openHistoryParts } from './sealing/parts.ts';
-import type { UpkeepProgress } from './sealing/upkeep.ts';
 import { readSilences, writeSilence } from './silences.ts';
 import { readIncidentsBetween } from './incidents.ts';
 import { createWriter } from './write.ts';
@@ -40,7 +39,7 @@ export interface StoreOptions extends OpenOptions {
 }
 
 /** The monitor's memory in one SQLite file, and what there is to know about the file. */
-export interface Store extends MonitorStore, ChangeStore, AsyncDisposable {
+export interface Store extends MonitorStore, ChangeStore, StoreCare, AsyncDisposable {
   /** The check service's part of the same file. */
   readonly checks: ServiceStore;
   /** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
@@ -58,19 +57,8 @@ export interface Store extends MonitorStore, ChangeStore, AsyncDisposable {
    * nothing but a missing or an unknown vote; `revised` if its round has a verdict now that it did not have.
    */
   recordLate(late: LateVote): Promise<'stored' | 'revised' | 'duplicate'>;
-  /**
-   * Does one short piece of what keeps the file small: seals hours and days, forgets what is older than it is kept, gives space back to
-   * the filesystem where much of the file is free. False says that nothing is left to do for now. It may be cut off at any moment.
-   */
-  upkeep(): boolean;
-  /** How far sealing has come. */
-  upkeepProgress(): UpkeepProgress;
-  /** What the database takes on disk, its log included. */
-  bytes(): number;
   /** What there is of the past, for a reader. */
   readonly history: HistorySource;
-  /** How the writing goes. A file that was deleted or exchanged while it is open counts as a refusal, within half a minute. */
-  health(): QueueHealth;
   /** Writes what waits, then lets go of the file. Rejects with `store_failed` where rounds were lost. */
   close(): Promise<void>;
 }
@@ -87,7 +75,7 @@ export function openStore(options: StoreOptions): Store {
     { mustBe: [path, lockPathOf(path)], mayCome: [`${path}-wal`, `${path}-shm`] },
     { clock, log },
   );
-  const parts = openHistoryParts(raw, options.retention ?? keptByDefault);
+  const parts = openHistoryParts(raw, options.retention ?? keptByDefault, clock);
   const { spells } = parts;
   const history = createHistorySource({ ...parts, database: raw, newest: () => spells.newest() });
   const commit = createCommit({ file, writer: createWriter(file, parts), spells, clock, log, onWritten });
@@ -122,7 +110,7 @@ export function openStore(options: StoreOptions): Store {
     history,
     ...deliveries.store,
     ...memoryOf({ database, file, parts, history, guard }),
-    ...careOf({ file, parts, queue, files, clock, guard }),
+    ...careOf({ file, parts, queue, files, guard }),
     incidentsBetween: (from, to) => guard(() => readIncidentsBetween(database, from, to)),
     recentResults: (target, since) =>
       guard(() => history.results(target, null, { from: since, to: farFuture }).map(storedOf)),
@@ -208,43 +196,6 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryDe
           .run();
         return valueOf(name) ?? '';
       }),
-  } satisfies Partial<Store>;
-}
-
-interface CareDependencies {
-  readonly file: OpenDatabase;
-  readonly parts: HistoryParts;
-  readonly queue: Pick<CommitQueue, 'health'>;
-  readonly files: Pick<FileWatch, 'trouble'>;
-  readonly clock: Clock;
-  readonly guard: Guard;
-}
-
-/** What keeps the file small, and what there is to know about it. */
-function careOf({ file, parts: { upkeep }, queue, files, clock, guard }: CareDependencies) {
-  const number = (pragma: string): number => Number(file.raw.pragma(pragma, { simple: true }));
-  return {
-    upkeep: () =>
-      guard(() => {
-        file.waitForDisk(false);
-        return upkeep.step(clock.now());
-      }),
-    upkeepProgress: () => guard(() => upkeep.progress()),
-    bytes() {
-      const log = statSync(`${file.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-      return number('page_count') * number('page_size') + log;
-    },
-    health() {
-      const health = queue.health();
-      const trouble = files.trouble();
-      if (trouble === null) return health;
-      const { lastError, failingSince } = health;
-      return {
-        ...health,
-        lastError: lastError ?? trouble.message,
-        failingSince: Math.min(failingSince ?? trouble.since, trouble.since),
-      };
-    },
   } satisfies Partial<Store>;
 }
 

@@ -106,7 +106,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
   const sendIfThere = (message: ToNode) => isReady && send(message);
   const watching = createThreadWatching({ ...shared, node: info.name, send: sendIfThere });
   let capabilities: Ready['capabilities'] = {};
-  let health: Health = { running: 0, queued: 0, lagSeconds: 0 };
+  let health: Health = { running: 0, queued: 0, lagSeconds: 0, skipped: 0 };
   let isReady = false;
   let isClosing = false;
   let reason: string | null = 'starting';
@@ -199,7 +199,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     status(): NodeStatus {
       const load = calls.count / ((options.running + options.queued) * shareOfApi);
       const starting = reason === 'starting';
-      return { info, online: isReady, starting, keepsTime: true, reason, capabilities, load, ...health };
+      return { info, online: isReady, starting, keepsTime: true, reason, capabilities, load, ...figuresOf(health) };
     },
   };
 }
@@ -242,4 +242,8 @@ async function endThread(worker: Worker, ask: () => void, { clock, log }: { cloc
   if (await endsWithin(ended, clock, closeMs)) return;
   log.warn('node did not close in time and was ended');
   await worker.terminate();
+}
+
+function figuresOf({ skipped, ...figures }: Health) {
+  return { ...figures, losses: { dropped: 0, refused: 0, skipped } };
 }

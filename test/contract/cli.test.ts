@@ -240,7 +240,7 @@ test('config schema prints the JSON Schema, config check the mistakes', async ()
   expect(await commandHere(['config', 'check', '--config', good])).toEqual({
     code: 0,
     out: `${good} is good: 1 target on 1 node\n`,
-    err: '',
+    err: 'warning: 1 target has no recipient for critical and warning incidents: a\n',
   });
   const bad = await configFile('targets: { a: { check: pong, host: a } }');
   expect(await commandHere(['config', 'check', '--config', bad])).toMatchObject({

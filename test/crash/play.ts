@@ -13,7 +13,8 @@ import { startSwitched, type Switched } from './switched.ts';
 const root = new URL('../../', import.meta.url).pathname;
 const targetCount = 4;
 const longestLifeMs = 3_500;
-const settleMs = 60_000;
+// A mail that is refused for the time being waits for up to a minute before it is tried again, and may be refused twice.
+const settleMs = 180_000;
 
 export interface PlayOptions {
   readonly kills: number;
@@ -47,6 +48,11 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
     Array.from({ length: targetCount }, async () => started.use(await startSwitched())),
   );
   let running: ChildProcess | null = null;
+  const children: ChildProcess[] = [];
+  // Whatever ends this, no daemon outlives it.
+  started.defer(async () => {
+    for (const child of children) await kill(child, 'SIGKILL');
+  });
   // Now and then it takes no mail and asks for patience; it takes one and is gone; or the program is, before it hears the answer.
   const sink: SmtpSink = started.use(
     await startSmtp({
@@ -65,7 +71,11 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
   const database = join(disk?.folder ?? folder, 'watchpost.db');
   const ask = (sql: string) => disk?.query('watchpost.db', sql) ?? query(database, sql);
   let clockBackMs = 0;
-  const launch = () => launchOn(config, clockBackMs, disk);
+  const launch = () => {
+    const child = launchOn(config, clockBackMs, disk);
+    children.push(child);
+    return child;
+  };
   const config = join(folder, 'watchpost.yaml');
   writeFileSync(config, configOf(database, sink.port, targets));
   const changing = changeWeather(targets, sink, random, counts, weather.signal);

@@ -38,6 +38,7 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   const feed = await (await get('/status.atom')).text();
   expect(feed).toContain('<id>https://status.example.com/status</id>');
   expect(feed).toContain('<title>&lt;b&gt;Web shop: not working</title>');
+  expect(feed).not.toContain('#shop');
   const badge = await get('/badge/status/shop/state.svg');
   expect(badge.headers.get('content-type')).toBe('image/svg+xml');
   expect(await badge.text()).toContain('aria-label="&lt;b&gt;Web shop: down"');

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
@@ -75,3 +76,25 @@ test('a secret that everybody may read is warned about, with what to do', async 
   ]);
   expect(await check(0o640)).toMatchObject({ code: 0, err: '' });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a user without an entry in /etc/passwd opens a database whose mode was changed, again and again',
+  () => {
+    using folder = tempFolder();
+    const uid = 54_321;
+    const data = join(folder.path, 'data');
+    mkdirSync(data);
+    for (const path of [folder.path, data]) chownSync(path, uid, uid);
+    const path = join(data, 'watchpost.db');
+    const script = `
+      import { keepPrivate } from ${JSON.stringify(new URL('../../src/kernel/private-files.ts', import.meta.url).pathname)};
+      keepPrivate(${JSON.stringify(path)});`;
+    const open = () =>
+      spawnSync(process.execPath, ['--input-type=module', '--eval', script], { uid, gid: uid, encoding: 'utf8' })
+        .stderr;
+    expect(open()).toBe('');
+    chmodSync(path, 0o660);
+    expect(open()).toBe('');
+    expect(modeOf(path)).toBe('600');
+  },
+);

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { systemCode } from '#kernel/errors.ts';
 import { mortal } from './children.ts';
 
 const require = createRequire(import.meta.url);
@@ -66,7 +67,12 @@ export async function createSmallDisk(size: string): Promise<SmallDisk> {
     },
     fill() {
       const { bavail, bsize } = statfsSync(outside);
-      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+      try {
+        writeFileSync(filler, Buffer.alloc(bavail * bsize));
+      } catch (error) {
+        // The program took some of the room meanwhile: then it is full as well.
+        if (systemCode(error) !== 'ENOSPC') throw error;
+      }
     },
     free: () => rmSync(filler, { force: true }),
     async [Symbol.asyncDispose]() {

@@ -87,6 +87,7 @@ const table: Record<string, readonly string[]> = {
     'service/select.ts',
     'node/agent.ts',
     'store/past.ts',
+    'store/backup.ts',
     'store/chores.ts',
     'store/reading.ts',
     'transport/nats/keys.ts',

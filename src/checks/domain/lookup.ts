@@ -88,7 +88,7 @@ export function createLookup(environment: NodeEnvironment): Lookup {
       environment,
     );
     const name = new URL(server).host;
-    const read = readAnswer(name, fetched);
+    const read = readAnswer(name, spec.host, fetched);
     const now = clock.now();
     if (read !== null && 'code' in read) return { value: orBefore(before, read, now), keepMs: pauseOf(fetched, now) };
     const { address, phases, seconds } = fetched;
@@ -124,7 +124,7 @@ function readList(url: string, fetched: Fetched): List {
   return { ok: false, failure: failure('third_party', 'protocol', `${whose} cannot be read`) };
 }
 
-function readAnswer(server: string, fetched: Fetched): Registration | null | Failure {
+function readAnswer(server: string, host: string, fetched: Fetched): Registration | null | Failure {
   const whose = `the RDAP server ${server}`;
   if (!fetched.ok) return ofThirdParty(whose, fetched.failure);
   const { status } = fetched.head;
@@ -132,7 +132,10 @@ function readAnswer(server: string, fetched: Fetched): Registration | null | Fai
   if (status === 404) return null;
   if (status !== 200) return failure('third_party', 'status', `${whose} answered ${status}`);
   const registration = readRegistration(fetched.content);
-  return registration ?? failure('third_party', 'protocol', `the answer of ${whose} cannot be read`);
+  if (registration === null) return failure('third_party', 'protocol', `the answer of ${whose} cannot be read`);
+  const { domain } = registration;
+  if (domain === null || domain === host.toLowerCase().replace(/\.$/, '')) return registration;
+  return failure('third_party', 'protocol', `the answer of ${whose} is about ${domain}, not ${host}`);
 }
 
 function orBefore(before: Looked | null, problem: Failure, now: number): Looked {

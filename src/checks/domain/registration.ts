@@ -8,11 +8,14 @@ export interface Registration {
   readonly expiresAt: number | null;
   readonly registrar: string | null;
   readonly status: readonly string[];
+  /** The domain that this is about, in lower case without a dot at its end; null where it does not tell. */
+  readonly domain: string | null;
 }
 
 // RFC 9083, sections 4.5, 5.1 and 5.3: what is not looked at may be anything.
 const Domain = z.object({
   objectClassName: z.literal('domain'),
+  ldhName: z.string().optional().catch(undefined),
   status: z.array(z.string()).catch([]),
   events: z.array(z.object({ eventAction: z.string(), eventDate: z.string() }).or(z.null()).catch(null)).catch([]),
   entities: z
@@ -31,7 +34,7 @@ const mostStatuses = 20;
 export function readRegistration(content: Buffer): Registration | null {
   const domain = readJson(Domain, content.toString('utf8'));
   if (domain === null) return null;
-  const { status, events, entities } = domain;
+  const { status, events, entities, ldhName } = domain;
   const dateOf = (action: string) => {
     const date = events.find((event) => event?.eventAction.toLowerCase() === action)?.eventDate;
     const at = date === undefined ? Number.NaN : Date.parse(date);
@@ -43,6 +46,7 @@ export function readRegistration(content: Buffer): Registration | null {
     expiresAt: dateOf('expiration') ?? dateOf('registrar expiration'),
     registrar: nameOf(registrar?.vcardArray),
     status: status.slice(0, mostStatuses).map((word) => singleLine(word)),
+    domain: ldhName === undefined ? null : singleLine(ldhName).toLowerCase().replace(/\.$/, ''),
   };
 }
 

@@ -55,6 +55,7 @@ const responses = 2;
 // What a callback returns to have the parser stop: with an error, or for good; after a head also to skip its body.
 const fail = -1;
 const skipBody = 1;
+const quotedBytes = 80;
 
 const Call = z.custom<(...args: readonly number[]) => number>((value) => typeof value === 'function');
 const Library = z.object({
@@ -130,6 +131,7 @@ function createParser(
   let reason = '';
   let raw: string[] = [];
   let done = false;
+  let hasHead = false;
 
   parsers.set(pointer, {
     onText(kind, at, length) {
@@ -147,6 +149,7 @@ function createParser(
       return 0;
     },
     onHeadersComplete(status) {
+      hasHead = true;
       if (raw.length % 2 === 1) raw.push('');
       const follows = events.onHead({ status, reason, minor: library.llhttp_get_http_minor(pointer), raw });
       headBytes = 0;
@@ -168,7 +171,14 @@ function createParser(
   function judge(code: number): void {
     if (code === codes.ok || done) return;
     if (headBytes > maxHeadBytes) throw new ParseError('HPE_HEADER_OVERFLOW', 'Header overflow');
-    throw new ParseError(textAt(library.llhttp_errno_name(code)), textAt(library.llhttp_get_error_reason(pointer)));
+    const told = textAt(library.llhttp_get_error_reason(pointer));
+    throw new ParseError(textAt(library.llhttp_errno_name(code)), hasHead ? told : `${told}${beginning()}`);
+  }
+
+  // What is no HTTP at all says best what it is: the banner of another protocol.
+  function beginning(): string {
+    const [line = ''] = chunk.toString('latin1', 0, quotedBytes).split(/[\r\n]/);
+    return /^[ -~]+$/.test(line) && !line.startsWith('HTTP/') ? `; it begins with "${line}"` : '';
   }
 
   function textAt(address: number): string {

@@ -4,6 +4,7 @@ import {
   type Incident,
   ownAbsentNode,
   ownBacklog,
+  ownClock,
   ownConnectivity,
   ownDatabase,
   ownNats,
@@ -27,7 +28,7 @@ export interface Absence {
 
 /** Something of our own that has not worked since `since`, or works again: then there is no reason. */
 export interface Trouble {
-  readonly name: typeof ownDatabase | typeof ownNats | typeof ownOverload;
+  readonly name: typeof ownDatabase | typeof ownNats | typeof ownOverload | typeof ownClock;
   /** Which one it is: the path of a file, a URL. */
   readonly which: string;
   readonly since: number;
@@ -81,6 +82,16 @@ const unjudged: Wording = {
   again: 'judged again',
   began: 'was not judged any more',
   ended: 'was judged again',
+};
+
+const clockSet: Wording = {
+  word: 'CLOCK',
+  noun: 'Clock',
+  is: 'was set',
+  was: 'was set',
+  again: 'steady',
+  began: 'was set',
+  ended: 'went on',
 };
 
 export function nodeIncident({ node, since, targets }: TrustChange, now: number): Incident {
@@ -176,6 +187,14 @@ const troubles = {
     what: 'part of',
     condition:
       'more comes in than this machine can judge: rounds of targets that are well are left out, and are in the history only; have it check less often, or give it more processor time',
+  },
+  [ownClock]: {
+    rule: 'clock',
+    severity: 'warning',
+    wording: clockSet,
+    what: 'the clock',
+    condition:
+      'times in the history follow the clock of this machine; nothing is deleted because it was set; see to its time synchronisation (NTP)',
   },
 } as const;
 

@@ -13,6 +13,7 @@ export const ownDatabase = 'own database';
 export const ownNats = 'own NATS';
 export const ownBacklog = 'own backlog';
 export const ownOverload = 'own overload';
+export const ownClock = 'own clock';
 
 /** Whether a target of this name is one of ours. */
 export function isAboutUs(target: string): boolean {
@@ -22,6 +23,7 @@ export function isAboutUs(target: string): boolean {
     target === ownNats ||
     target === ownBacklog ||
     target === ownOverload ||
+    target === ownClock ||
     target === ownConnectivity ||
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)

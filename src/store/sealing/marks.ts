@@ -3,7 +3,8 @@ import type Database from 'better-sqlite3';
 /**
  * How far sealing and forgetting have come, in milliseconds since the epoch. Hours that begin before `hours_until` are sealed, and so
  * are days before `days_until`; what begins before one of the `_from` is forgotten, or on its way to be. Targets up to the number
- * `spells_done` have spells for all that is kept of them.
+ * `spells_done` have spells for all that is kept of them. `deletion_at` is the time that retention goes by; `clock_at` is when this file
+ * was last in use, `boot_at` when the machine was started then, and `boot_id` the beginning of its boot identifier as a number.
  */
 export type MarkName =
   | 'hours_until'
@@ -12,11 +13,17 @@ export type MarkName =
   | 'hours_from'
   | 'days_from'
   | 'spells_from'
-  | 'spells_done';
+  | 'spells_done'
+  | 'deletion_at'
+  | 'clock_at'
+  | 'boot_id'
+  | 'boot_at';
 
 export interface Marks {
   get(name: MarkName): number;
   set(name: MarkName, value: number): void;
+  /** To be called where marks were changed by other means. */
+  forget(): void;
 }
 
 /** 0 where nothing is noted. A mark must not be read in the transaction that sets it. */
@@ -37,5 +44,6 @@ export function createMarks(database: Database.Database): Marks {
       upsert.run(name, value);
       known.delete(name);
     },
+    forget: () => known.clear(),
   };
 }

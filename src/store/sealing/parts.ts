@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { Clock } from '#kernel/clock.ts';
 import { createHistorySource } from '../history.ts';
 import { createSpellLog, type SpellLog } from '../spells.ts';
 import { createSpellConversion } from './convert-spells.ts';
@@ -19,19 +20,35 @@ export interface HistoryParts {
   readonly upkeep: Upkeep;
 }
 
+// Rounds whose name was taken come a few milliseconds later, and NTP slews.
+const clockJitterMs = 1_000;
+
 /** Those that read. */
 export function readHistoryParts(
   database: Database.Database,
+  clock: Pick<Clock, 'now'>,
 ): Pick<HistoryParts, 'marks' | 'rows' | 'late' | 'recent'> {
   const marks = createMarks(database);
   const rows = createSealedRows(database);
-  const recent = readRecentRounds(database, marks.get('hours_until'));
+  const recent = readRecentRounds(
+    database,
+    () => marks.get('hours_until'),
+    () => clock.now() + clockJitterMs,
+  );
   return { marks, rows, late: createLateResults(database, rows, marks), recent };
 }
 
-export function openHistoryParts(database: Database.Database, retention: Retention): HistoryParts {
-  const { marks, rows, late, recent } = readHistoryParts(database);
-  const spells = createSpellLog(database, marks.get('hours_until'));
+export function openHistoryParts(
+  database: Database.Database,
+  retention: Retention,
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+): HistoryParts {
+  const { marks, rows, late, recent } = readHistoryParts(database, clock);
+  const spells = createSpellLog(
+    database,
+    () => marks.get('hours_until'),
+    () => clock.now() + clockJitterMs,
+  );
   const prepareSealed = () => spells.flushSome();
   const onSealed = (until: number) => {
     spells.flush(until);
@@ -39,12 +56,16 @@ export function openHistoryParts(database: Database.Database, retention: Retenti
   };
   const source = createHistorySource({ database, rows, late, marks, recent, newest: () => spells.newest() });
   const conversion = createSpellConversion(database, marks, source);
-  return {
-    spells,
-    marks,
-    rows,
-    late,
-    recent,
-    upkeep: createUpkeep({ database, rows, late, marks, retention, prepareSealed, onSealed, conversion }),
+  const upkeep = createUpkeep({ database, rows, late, marks, retention, prepareSealed, onSealed, conversion, clock });
+  const clipFuture = () => {
+    spells.flush();
+    const isClipped = upkeep.clipFuture();
+    if (isClipped) {
+      spells.reread();
+      recent.reread();
+    }
+    return isClipped;
   };
+  clipFuture();
+  return { spells, marks, rows, late, recent, upkeep: { ...upkeep, clipFuture } };
 }

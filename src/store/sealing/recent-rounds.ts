@@ -15,22 +15,36 @@ export interface RecentRounds {
   of(targetId: number, from: number, to: number): readonly number[];
   /** Forgets those that were due before `at`. */
   dropBefore(at: number): void;
+  /** Reads the file anew, which was changed beneath. */
+  reread(): void;
 }
 
 // What an hour with its grace needs; the rest is an older file's, on its way to be sealed.
 const reachMs = 2 * hourMs;
 
-/** Reads what there is by one look at the newest results. */
-export function readRecentRounds(database: Database.Database, sealedUntil: number): RecentRounds {
-  const newest = database.prepare<[], { at: number | null }>('SELECT max(due_at) AS at FROM results').get()?.at ?? 0;
-  let since = Math.max(sealedUntil, newest - reachMs);
+/** Reads what there is by one look at the newest results that are not due after `now`. */
+export function readRecentRounds(
+  database: Database.Database,
+  sealedUntil: () => number,
+  now: () => number,
+): RecentRounds {
+  const newest = database.prepare<[number], { at: number | null }>(
+    'SELECT max(due_at) AS at FROM results WHERE due_at <= ?',
+  );
+  let since = 0;
   const dues = new Map<number, number[]>();
   const rows = database
     .prepare<[number], readonly [targetId: number, dueAt: number]>(
       'SELECT target_id, due_at FROM results WHERE due_at >= ? ORDER BY due_at',
     )
     .raw();
-  for (const [targetId, dueAt] of rows.iterate(since)) add(targetId, dueAt);
+  reread();
+
+  function reread(): void {
+    since = Math.max(sealedUntil(), (newest.get(now())?.at ?? 0) - reachMs);
+    dues.clear();
+    for (const [targetId, dueAt] of rows.iterate(since)) add(targetId, dueAt);
+  }
 
   function add(targetId: number, dueAt: number): void {
     if (dueAt < since) return;
@@ -59,6 +73,7 @@ export function readRecentRounds(database: Database.Database, sealedUntil: numbe
         if (own.length === 0) dues.delete(targetId);
       }
     },
+    reread,
   };
 }
 

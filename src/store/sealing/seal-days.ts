@@ -9,6 +9,8 @@ const pairsAtOnce = 15;
 export interface DaySealing {
   /** Does a piece of work; false where every day is sealed whose hours are. */
   step(): boolean;
+  /** Drops what it has begun: the clock was set back. */
+  abandon(): void;
 }
 
 export function createDaySealing(database: Database.Database, rows: SealedRows, marks: Marks): DaySealing {
@@ -46,6 +48,9 @@ export function createDaySealing(database: Database.Database, rows: SealedRows, 
       }
       if (after === null) day = null;
       return true;
+    },
+    abandon() {
+      day = null;
     },
   };
 }

@@ -15,12 +15,16 @@ export interface HourSealing {
   step(before: number): boolean;
   /** Has to hear of every result that is written of an hour that is not sealed. */
   written(pair: Pair, dueAt: number): void;
+  /** Drops what it has begun: the clock was set back. */
+  abandon(): void;
 }
 
 export interface HourSealingOptions {
   readonly database: Database.Database;
   readonly rows: SealedRows;
   readonly marks: Marks;
+  /** A time that has come for sure, whatever the clock says. */
+  readonly sureUntil: () => number;
   /** A short piece of what is to be written before the mark moves; false where that was all. */
   readonly prepareSealed: () => boolean;
   /** To be done in the transaction that moves the mark. */
@@ -45,7 +49,8 @@ const resultsAtOnce = 1_200;
 // Of an hour so many pairs are held in memory at a time.
 const pairsOfPass = 1_000;
 
-export function createHourSealing({ database, rows, marks, prepareSealed, onSealed }: HourSealingOptions): HourSealing {
+export function createHourSealing(options: HourSealingOptions): HourSealing {
+  const { database, rows, marks, sureUntil, prepareSealed, onSealed } = options;
   const gather = createGatherer(database);
   const firstDue = database.prepare<[number], { at: number | null }>(
     'SELECT min(due_at) AS at FROM results WHERE due_at >= ?',
@@ -117,7 +122,9 @@ export function createHourSealing({ database, rows, marks, prepareSealed, onSeal
       if (work === null) {
         const due = firstDue.get(until)?.at ?? null;
         if (due === null || due >= before) {
-          if (before > until) finish.immediate(before - hourMs);
+          // Beyond the data the mark moves by time that really passed: the clock may have been set forward.
+          const over = Math.min(before, Math.floor(Math.max(sureUntil(), due ?? 0) / hourMs) * hourMs);
+          if (over > until) finish.immediate(over - hourMs);
           return false;
         }
         work = begin(Math.floor(due / hourMs) * hourMs);
@@ -128,6 +135,9 @@ export function createHourSealing({ database, rows, marks, prepareSealed, onSeal
     written(pair, dueAt) {
       if (work === null || dueAt < work.hour || dueAt >= work.hour + hourMs) return;
       work.written.set(`${pair.targetId} ${pair.nodeId} ${dueAt}`, { ...pair, dueAt });
+    },
+    abandon() {
+      work = null;
     },
   };
 }

@@ -1,6 +1,9 @@
 import type Database from 'better-sqlite3';
 import { hourMs } from '#history/span.ts';
+import type { Clock } from '#kernel/clock.ts';
+import { clipFuture } from './clip-future.ts';
 import type { SpellConversion } from './convert-spells.ts';
+import { createDeletionTime } from './deletion-time.ts';
 import { createForgetting, type Retention } from './forget.ts';
 import type { LateResults } from './late.ts';
 import type { Marks } from './marks.ts';
@@ -11,12 +14,16 @@ import type { Pair, SealedRows } from './sealed-rows.ts';
 /** What keeps the file small: results become sealed hours, these become days, and what is old is forgotten. */
 export interface Upkeep {
   /**
-   * Does one short piece of what is to be done at `now`; false where nothing is. It may be cut off anywhere: what it had begun is begun
+   * Does one short piece of what is to be done now; false where nothing is. It may be cut off anywhere: what it had begun is begun
    * anew, with the same outcome.
    */
-  step(now: number): boolean;
+  step(): boolean;
   /** Has to hear of every result that is written of an hour that is not sealed. */
   written(pair: Pair, dueAt: number): void;
+  /** Makes the file fit a clock that was ahead until now. Returns whether it was. */
+  clipFuture(): boolean;
+  /** The time that retention goes by, which the wall clock may be ahead of. */
+  deletionNow(): number;
   /** How far it has come. */
   progress(): UpkeepProgress;
 }
@@ -40,24 +47,42 @@ export interface UpkeepOptions {
   readonly prepareSealed: () => boolean;
   readonly onSealed: (until: number) => void;
   readonly conversion: SpellConversion;
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
 }
 
 // What nodes bring in after their hour within this time needs no second sealing.
 const graceMs = 300_000;
 
-export function createUpkeep({ database, rows, late, marks, retention, conversion, ...sealed }: UpkeepOptions): Upkeep {
-  const hours = createHourSealing({ database, rows, marks, ...sealed });
+export function createUpkeep({
+  database,
+  rows,
+  late,
+  marks,
+  retention,
+  conversion,
+  clock,
+  ...sealed
+}: UpkeepOptions): Upkeep {
+  const deletion = createDeletionTime(database, marks, clock);
+  const hours = createHourSealing({ database, rows, marks, sureUntil: () => deletion.now(), ...sealed });
   const days = createDaySealing(database, rows, marks);
   const forgetting = createForgetting(database, rows, marks, retention);
   const oldest = database.prepare<[number], { at: number | null }>(
     'SELECT min(due_at) AS at FROM results WHERE due_at >= ?',
   );
   return {
-    step(now) {
-      const over = Math.floor((now - graceMs) / hourMs) * hourMs;
+    step() {
+      const over = Math.floor((clock.now() - graceMs) / hourMs) * hourMs;
       if (forgetting.stepSealed() || hours.step(over) || late.seal() || days.step()) return true;
-      return conversion.step() || forgetting.step(now);
+      return conversion.step() || forgetting.step(deletion.now());
     },
+    clipFuture() {
+      const isClipped = clipFuture(database, rows, marks, clock.now());
+      hours.abandon();
+      days.abandon();
+      return isClipped;
+    },
+    deletionNow: () => deletion.now(),
     written: (pair, dueAt) => hours.written(pair, dueAt),
     progress() {
       const sealedUntil = marks.get('hours_until');

@@ -17,30 +17,52 @@ export interface BatchesOptions {
 
 // A node goes by the hub's clock as well as it knows that.
 const mostAheadMs = 5_000;
+const logEveryMs = 60_000;
+
+/** Sightings that can be used, and why others cannot be. */
+interface Sorted {
+  readonly usable: readonly Sighting[];
+  readonly discarded: number;
+  /** Of the last of them. */
+  readonly reason: string | null;
+}
 
 /**
- * Takes in what nodes saw of what they watch. A batch has its receipt once all of it is stored or not wanted; what is no
- * outcome, or of a round that is not due yet, is left out.
+ * Takes in what nodes saw of what they watch. A batch has its receipt once all of it is stored or not wanted. What is no outcome, of
+ * a round that is not due yet, or of a moment that is no due time of its target is discarded: the receipt says how much, and why.
  */
 export function createBatches({ isEnrolled, heard, listener, clock, log }: BatchesOptions) {
-  function sightingsOf(node: string, batch: Batch): readonly Sighting[] {
-    const known: Sighting[] = [];
+  const logged = createRareLog(clock, log);
+
+  function sort(node: string, batch: Batch): Sorted {
+    const usable: Sighting[] = [];
+    let reason: string | null = null;
     for (const { type, outcome: told, ...sighting } of batch.sightings) {
       const outcome = isCheckType(type) ? readOutcome(type, told) : null;
-      if (outcome !== null && sighting.dueAt <= clock.now() + mostAheadMs) known.push({ ...sighting, outcome });
-      else log.warn({ node, target: sighting.target, dueAt: sighting.dueAt }, 'what a node saw cannot be used');
+      const why = outcome === null ? `it is no outcome of a ${type} check` : refusalOf(node, { ...sighting, outcome });
+      reason = why ?? reason;
+      if (outcome !== null && why === null) usable.push({ ...sighting, outcome });
     }
-    return known;
+    const discarded = batch.sightings.length - usable.length;
+    if (reason !== null) logged(node, discarded, reason);
+    return { usable, discarded, reason };
+  }
+
+  function refusalOf(node: string, sighting: Sighting): string | null {
+    if (sighting.dueAt > clock.now() + mostAheadMs) return `${sighting.target} is not due yet`;
+    return listener().refuses?.(node, sighting) ?? null;
   }
 
   return {
     /** False where the message is no batch. */
-    take(node: string, message: Msg): boolean {
+    take(node: string, message: Pick<Msg, 'data' | 'string' | 'respond'>): boolean {
       const text = message.data.length > messageLimit ? '' : message.string();
       if (!text.startsWith(batchBeginning)) return false;
       const batch = readJson(Batch, text);
-      const confirm = (state: Receipt['state'], reason: string | null = null) =>
-        void message.respond(JSON.stringify({ ticket: batch?.ticket ?? '?', state, reason } satisfies Receipt));
+      const confirm = (state: Receipt['state'], reason: string | null = null, discarded = 0) => {
+        const receipt: Receipt = { ticket: batch?.ticket ?? '?', state, reason };
+        message.respond(JSON.stringify(discarded === 0 ? receipt : { ...receipt, discarded }));
+      };
       const refuse = (reason: string) => {
         log.warn({ node, reason }, 'batch refused');
         confirm('refused', reason);
@@ -55,10 +77,25 @@ export function createBatches({ isEnrolled, heard, listener, clock, log }: Batch
         return true;
       }
       heard(node, batch.process);
-      const sightings = sightingsOf(node, batch);
-      if (sightings.length === 0) confirm('stored');
-      else listener().seen(node, sightings, () => confirm('stored'));
+      const { usable, discarded, reason } = sort(node, batch);
+      const answer = () => confirm(usable.length === 0 && discarded > 0 ? 'refused' : 'stored', reason, discarded);
+      if (usable.length === 0) answer();
+      else listener().seen(node, usable, answer);
       return true;
     },
+  };
+}
+
+/** Logs what a node's results are discarded for: at once, then the count of a minute in one line. */
+function createRareLog(clock: Clock, log: Log) {
+  const nodes = new Map<string, { since: number; more: number }>();
+  return (node: string, count: number, reason: string): void => {
+    const known = nodes.get(node);
+    if (known !== undefined && clock.elapsed() - known.since < logEveryMs) {
+      known.more += count;
+      return;
+    }
+    log.warn({ node, count: count + (known?.more ?? 0), reason }, 'discarded results of a node');
+    nodes.set(node, { since: clock.elapsed(), more: 0 });
   };
 }

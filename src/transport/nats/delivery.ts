@@ -24,6 +24,8 @@ export interface Delivery {
   resume(): void;
   /** What waits in the spool and is not under way. */
   readonly unsent: number;
+  /** How many results the hub has refused since the start. */
+  readonly refused: number;
   close(): void;
 }
 
@@ -32,11 +34,14 @@ const receiptMs = 90_000;
 // What a hub gathers first, for it was away, it stores only then.
 const window = 1_024;
 const lookEveryMs = 1_000;
+const logEveryMs = 60_000;
 
 export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Delivery {
   /** What was sent and has no receipt, with the time that it is sent again. */
   const underWay = new Map<string, number>();
   let open = false;
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   let timer = clock.after(lookEveryMs, look);
 
   const post = (id: string, payload: string): void => {
@@ -68,8 +73,12 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload);
     },
-    hear({ ticket: id, state, reason }) {
-      if (state === 'refused') log.warn({ reason }, 'the hub refused a result');
+    hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0 }) {
+      refused += discarded;
+      if (discarded > 0 && clock.elapsed() - loggedAt >= logEveryMs) {
+        log.warn({ reason, count: discarded, total: refused }, 'the hub refused results');
+        loggedAt = clock.elapsed();
+      }
       underWay.delete(id);
       spool.remove(id);
       replay();
@@ -85,6 +94,9 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
     },
     get unsent() {
       return Math.max(0, spool.size - underWay.size);
+    },
+    get refused() {
+      return refused;
     },
     close() {
       open = false;

@@ -91,11 +91,13 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     connection: () => connection.current,
     state() {
       const waiting = { spooled: spool.size, unsent: delivery.unsent };
+      const skipped = local.nodes()[0]?.losses?.skipped ?? 0;
       return {
         process,
         version: options.version,
         ...healthOf(local),
         ...waiting,
+        losses: { dropped: spool.dropped, refused: delivery.refused, skipped },
         capacity: limit,
         watching: watching.state,
       };

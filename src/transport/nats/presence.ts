@@ -156,6 +156,16 @@ function statusOf(info: NodeInfo, reason: string | null, reports: readonly Repor
     roundTripSeconds: toSeconds(reports.at(-1)?.roundTripMs ?? null),
     version: reports.at(-1)?.version ?? null,
     spooled: sum(reports, ({ spooled }) => spooled),
+    losses: lossesOf(reports),
+  };
+}
+
+function lossesOf(reports: readonly Report[]): NodeStatus['losses'] {
+  if (reports.every(({ losses }) => losses === undefined)) return undefined;
+  return {
+    dropped: sum(reports, ({ losses }) => losses?.dropped ?? 0),
+    refused: sum(reports, ({ losses }) => losses?.refused ?? 0),
+    skipped: sum(reports, ({ losses }) => losses?.skipped ?? 0),
   };
 }
 
@@ -170,6 +180,7 @@ function summaryOf(info: NodeInfo, reason: string | null, reports: readonly Repo
     spooled: sum(reports, ({ spooled }) => spooled),
     clockOffsetMs: newest?.clockOffsetMs ?? null,
     roundTripMs: newest?.roundTripMs ?? null,
+    losses: lossesOf(reports),
   };
 }
 

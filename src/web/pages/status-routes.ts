@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
@@ -135,6 +136,9 @@ const kinds = ['state', 'uptime', 'latency'] as const;
 
 const pathOf = (name: string): string => (name === 'status' ? '/status' : `/status/${name}`);
 
+// A target's own name is for those who run it; readers of a feed only need the same mark each time.
+const markOf = (target: string) => createHash('sha256').update(target).digest('hex').slice(0, 16);
+
 // An entry for each note and each service that is not well; the feed of a quiet day has none.
 function feedOf(value: StatusValue, url: string): string {
   const troubled = value.services.filter(({ status }) => status !== 'up');
@@ -154,7 +158,7 @@ function feedOf(value: StatusValue, url: string): string {
   });
   const entries = troubled.map(({ name, target, status, since }) => {
     const at = new Date(since ?? 0).toISOString();
-    return html`<entry><id>${url}#${target}/${since ?? 0}</id><title>${name}: ${texts.status.states[status]}</title><updated>${at}</updated><link href="${url}"/></entry>\n`;
+    return html`<entry><id>${url}#${markOf(target)}/${since ?? 0}</id><title>${name}: ${texts.status.states[status]}</title><updated>${at}</updated><link href="${url}"/></entry>\n`;
   });
   return String(
     html`<?xml version="1.0" encoding="utf-8"?>

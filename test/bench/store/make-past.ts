@@ -1,5 +1,6 @@
 import type { PackedResult } from '#history/pack.ts';
 import { dayMs, hourMs } from '#history/span.ts';
+import { systemClock } from '#kernel/clock.ts';
 import { openDatabase } from '#store/open.ts';
 import { type HistoryParts, openHistoryParts } from '#store/sealing/parts.ts';
 import { putSpell } from '#store/spells.ts';
@@ -19,7 +20,7 @@ const toldDays = 90;
 /** Makes a file of sealed days, hours and results until `liveFrom`, with the spells and incidents of their outages. */
 export function makePast(path: string): void {
   using file = openDatabase({ path, pid: process.pid, log: quiet });
-  const parts = openHistoryParts(file.raw, retention);
+  const parts = openHistoryParts(file.raw, retention, systemClock);
   // Nobody else waits for this.
   for (const pragma of ['synchronous = OFF', 'cache_size = -800000', 'journal_mode = OFF']) file.raw.pragma(pragma);
   const insert = (table: string, name: string) =>

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { hourMs } from '#history/span.ts';
-import { backUp } from '#store/reading.ts';
+import { backUp } from '#store/backup.ts';
 import { openAt, tempFolder } from '../../support/store.ts';
 import { FastClock } from './fast-clock.ts';
 import { makePast } from './make-past.ts';
@@ -33,7 +33,7 @@ export async function measureYears(): Promise<void> {
   console.log(`start                  ${opened()} ms to open ${megabytes(store.bytes())}`);
   await measureQueries(store, clock);
   const copied = stopwatch();
-  const bytes = backUp(path, join(folder.path, 'copy.db'));
+  const bytes = await backUp(path, join(folder.path, 'copy.db'), { signal: new AbortController().signal });
   console.log(`backup                 ${copied()} ms for ${megabytes(bytes)}\n`);
   printTables(path);
 }

@@ -125,6 +125,8 @@ test.each([
     'up',
     null,
   ],
+  ['an answer about another domain', registered({ ldhName: 'other.example' }), {}, 'unknown', 'protocol'],
+  ['an answer that writes the domain in another way', registered({ ldhName: 'SHOP.example.' }), {}, 'up', null],
   ['an answer about something else', { objectClassName: 'entity' }, {}, 'unknown', 'protocol'],
 ])('%s', async (_, value, wanted, status, code) => {
   await using at = await registry(says(value));

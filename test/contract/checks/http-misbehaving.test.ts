@@ -19,7 +19,12 @@ test('a closed port is refused', async () => {
 // Each server says its texts as soon as it is asked, and ends the connection.
 test.each([
   ['HTTP/0.9', ['<html>hello</html>'], 'protocol', 'the answer is not valid HTTP'],
-  ['plain text instead of HTTP', ['220 mx.example ESMTP ready\r\n'], 'protocol', 'the answer is not valid HTTP'],
+  [
+    'plain text instead of HTTP',
+    ['220 mx.example ESMTP ready\r\n'],
+    'protocol',
+    'the answer is not valid HTTP: Expected HTTP/, RTSP/ or ICE/; it begins with "220 mx.example ESMTP ready"',
+  ],
   ['TLS instead of HTTP', ['\x15\x03\x01\x00\x02\x02\x16'], 'protocol', 'the answer is not valid HTTP'],
   ['a header without a colon', [`${ok}nonsense\r\n\r\n`], 'protocol', 'the answer is not valid HTTP'],
   [

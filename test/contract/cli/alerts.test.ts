@@ -84,7 +84,7 @@ describe('alert test', () => {
     writeFileSync(join(folder, 'own.liquid'), 'fine\n{{ headline | shout }}');
     const { code, failed } = await run(config, 'alert', 'test', 'ops');
     expect(code).toBe(2);
-    expect(failed).toMatch(/own\.liquid: cannot be used for mails: undefined filter: shout, line:2/);
+    expect(failed).toMatch(/own\.liquid cannot be used for mails: undefined filter: shout, line:2/);
   });
 
   test('names who there is where it is asked for somebody else', async () => {

@@ -39,7 +39,10 @@ test('every command has --json, but for a few with their reasons', () => {
 
 test('nodes are enrolled, renamed and revoked by programs', async () => {
   const config = join(folder, 'watchpost.yaml');
-  writeFileSync(config, 'nats: { servers: ["nats://127.0.0.1:4222"] }\ntargets: { a: { check: ping, host: a } }\n');
+  writeFileSync(
+    config,
+    'nats: { servers: ["nats://127.0.0.1:4222"] }\ntargets: { a: { check: ping, host: a, nodes: [us1, de1] } }\n',
+  );
   const at = ['--config', config];
   const hub = { seed_file: join(folder, 'hub.nk'), include: join(folder, 'nodes/nodes.conf'), server_told: false };
   expect(await json(['nodes', 'init', ...at])).toEqual({ made: true, ...hub });

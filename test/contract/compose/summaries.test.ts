@@ -11,9 +11,10 @@ const step = 10 * 60_000;
 test('a summary covers its whole period out of sealed hours, long after single results are forgotten', async () => {
   using folder = tempFolder();
   const end = start + 8 * dayMs;
-  const clock = new FakeClock(new Date(end).toISOString());
+  const clock = new FakeClock(new Date(start).toISOString());
   const retention = { rawMs: hourMs, hoursMs: 730 * dayMs, daysMs: null, verdictsMs: null, incidentsMs: null };
   await using store = openAt(join(folder.path, 'watchpost.db'), clock, { retention });
+  clock.hold(end - start);
   const stored: Promise<unknown>[] = [];
   for (let at = start; at < end; at += step) {
     const isDown = at >= start + 3 * dayMs && at < start + 3 * dayMs + 2 * hourMs;

@@ -241,7 +241,11 @@ test('https is verified against the authorities that are named', async () => {
 test('config check says what came of each address', async () => {
   const path = await put('watchpost.yaml', entry());
   const check = async () => commandHere(['config', 'check', '--config', path]);
-  expect(await check()).toMatchObject({ code: 0, err: `targets_from.ssh: 1 target from ${sink.origin}/targets\n` });
+  const unheard = 'warning: 1 target has no recipient for critical and warning incidents: ssh-a-example-com-22\n';
+  expect(await check()).toMatchObject({
+    code: 0,
+    err: `targets_from.ssh: 1 target from ${sink.origin}/targets\n${unheard}`,
+  });
   sink.answer = () => ({ status: 503 });
   expect(await check()).toMatchObject({
     code: 0,

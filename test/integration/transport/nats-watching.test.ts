@@ -383,8 +383,8 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     submit('{"kind":"batch","ticket":7}');
     await eventually(30_000, () => expect(receipts).toHaveLength(3));
     expect(receipts).toEqual([
-      { ticket: 'mixed', state: 'stored', reason: null },
-      { ticket: 'nothing', state: 'stored', reason: null },
+      { ticket: 'mixed', state: 'stored', reason: 'it is no outcome of a tcp check', discarded: 3 },
+      { ticket: 'nothing', state: 'refused', reason: 'it is no outcome of a tcp check', discarded: 1 },
       { ticket: '?', state: 'refused', reason: 'it cannot be read' },
     ]);
     expect(sightings).toEqual([sighting('shop', 1_000)]);

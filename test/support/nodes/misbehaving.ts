@@ -12,7 +12,7 @@ Atomics.add(starts, 0, 1);
 if (workerData.startsSlowly === true) Atomics.wait(starts, 3, 0);
 if (workerData.chats === true) {
   setInterval(() => {
-    say({ kind: 'health', health: { running: 0, queued: 0, lagSeconds: 0 } });
+    say({ kind: 'health', health: { running: 0, queued: 0, lagSeconds: 0, skipped: 0 } });
     Atomics.add(starts, 3, 1);
     Atomics.notify(starts, 3);
   }, 10).unref();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -81,7 +81,7 @@ test.each([
 });
 
 test('a password comes from the environment as well as from a file', async () => {
-  await writeFile(join(folder, 'ca.pem'), '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n');
+  await copyFile(join(fixtures, 'good/nats-ca.pem'), join(folder, 'ca.pem'));
   const text = `smtp: { url: smtp://m, username: u, password: "a\${SMTP_HOST}", from: a@example.com, ca_file: ca.pem }`;
   const smtp = smtpOf(await load(`${text}\n${target}`));
   expect(smtp?.signIn?.password.reveal()).toBe('amail.example.com');

@@ -186,6 +186,26 @@ test('goes by another clock where its own is wrong, from the moment that is know
   expect(started.every(({ dueAt, at }) => at - hour === dueAt)).toBe(true);
 });
 
+test('a correction by the hub is no clock that was set back: due times are named as at all other nodes', async () => {
+  const clock = new FakeClock('2026-01-01T01:00:00Z');
+  let aheadMs = 0;
+  const { wheel, started } = turn(clock, () => aheadMs);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  await clock.advance(3 * minute);
+  aheadMs = hour;
+  wheel.retime();
+  const right = new FakeClock('2026-01-01T00:03:00Z');
+  const other = turn(right);
+  turning = wheel;
+  other.wheel.add({ name: 'shop', schedule: every(minute) });
+  const before = started.length;
+  await clock.advance(10 * minute);
+  await right.advance(10 * minute);
+  expect(started.slice(before).map(({ dueAt }) => dueAt)).toEqual(other.started.map(({ dueAt }) => dueAt));
+  expect(other.started).toHaveLength(10);
+  other.wheel[Symbol.dispose]();
+});
+
 test('what is removed starts no more, what is added anew goes by its new schedule, and no timer is left', async () => {
   const clock = new FakeClock();
   const { wheel, started } = turn(clock);

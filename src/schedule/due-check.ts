@@ -1,0 +1,43 @@
+import { createNextDue, type NextDue, type Schedule } from './schedule.ts';
+import { slotWidths } from './slots.ts';
+
+/** What a due time may be besides one of the schedule as it is now. */
+export interface DueTolerance {
+  /** How many milliseconds later it may be: as many as the clock that schedules go by was set back since. */
+  readonly laterMs: number;
+  /** Whether it may be cut to slots of any width: long ago there may have been another that is not known any more. */
+  readonly isLongAgo: boolean;
+}
+
+/** Whether a moment, in milliseconds since the epoch, is a due time. */
+export type DueCheck = (dueAt: number, tolerance: DueTolerance) => boolean;
+
+// Whoever was not reached by then hears of it with the next assignment.
+const newsTakesMs = 300_000;
+
+/** Tells due times of a target from moments that a node made up. It takes two times as long as finding the next due time. */
+export function createDueCheck(schedule: Schedule, target: string): DueCheck {
+  const { slots } = schedule;
+  const own = createNextDue(schedule, target);
+  const known = new Map<number, NextDue>();
+
+  function cutBy(ms: number): NextDue {
+    let next = known.get(ms);
+    if (next === undefined)
+      known.set(ms, (next = createNextDue({ ...schedule, slots: { ms, since: 0, beforeMs: ms } }, target)));
+    return next;
+  }
+
+  function isDue(next: NextDue, dueAt: number, laterMs: number): boolean {
+    const due = next(dueAt - laterMs - 1);
+    return due !== null && due <= dueAt;
+  }
+
+  return (dueAt, { laterMs, isLongAgo }) => {
+    if (!Number.isSafeInteger(dueAt)) return false;
+    if (isDue(own, dueAt, laterMs)) return true;
+    const isNew = slots !== undefined && Math.abs(dueAt - slots.since) <= newsTakesMs;
+    const widths = isLongAgo ? slotWidths : isNew ? [slots.ms, slots.beforeMs] : [];
+    return widths.some((ms) => isDue(cutBy(ms), dueAt, laterMs));
+  };
+}

@@ -1,0 +1,82 @@
+import type Database from 'better-sqlite3';
+import { dayMs, hourMs } from '#history/span.ts';
+import type { PackedResult } from '#history/pack.ts';
+import { statusNumber } from '../rows.ts';
+import type { MarkName, Marks } from './marks.ts';
+import type { Pair, SealedRows } from './sealed-rows.ts';
+
+const units = [
+  ['hours_until', hourMs],
+  ['days_until', dayMs],
+  ['results_from', hourMs],
+  ['hours_from', dayMs],
+  ['days_from', dayMs],
+  ['spells_from', dayMs],
+] as const satisfies readonly (readonly [MarkName, number])[];
+
+// Rounds whose name was taken come a few milliseconds later, and NTP slews.
+const clockJitterMs = 1_000;
+
+/**
+ * Makes the file fit a clock that was ahead once: marks go back to `now`, verdict periods that begin after it are dropped and one that
+ * goes on beyond it ends there, and hours that are not over are results again. Results stay, also those that are due in the future.
+ * Does nothing in a file that is not ahead. Returns whether it changed anything.
+ */
+export function clipFuture(database: Database.Database, rows: SealedRows, marks: Marks, now: number): boolean {
+  const statements = prepare(database);
+
+  function unseal(pair: Pair, hour: number): void {
+    for (const result of rows.results(pair, hour) ?? []) statements.insert.run(...valuesOf(pair, result));
+    statements.deletePack.run(pair.targetId, pair.nodeId, hour / hourMs);
+    statements.deleteHour.run(pair.targetId, pair.nodeId, hour / hourMs);
+  }
+
+  function unsealFrom(from: number, to: number): void {
+    for (let pair = rows.pairAfter('hours', null); pair !== null; pair = rows.pairAfter('hours', pair))
+      for (const { at } of rows.sums('hours', pair, from, to)) unseal(pair, at);
+  }
+
+  return database
+    .transaction(() => {
+      const ahead = now + clockJitterMs;
+      let changes = statements.dropSpells.run(ahead).changes + statements.endSpells.run({ now, ahead }).changes;
+      const sealedUntil = marks.get('hours_until');
+      const hour = Math.floor(now / hourMs) * hourMs;
+      if (sealedUntil > hour) unsealFrom(hour, sealedUntil);
+      for (const [name, unit] of units) {
+        const at = Math.floor(now / unit) * unit;
+        changes += statements.clipMark.run({ name, at }).changes;
+      }
+      marks.forget();
+      return changes > 0;
+    })
+    .immediate();
+}
+
+type Values = [number, number, number, number, number | null, string | null, number | null];
+
+function valuesOf({ targetId, nodeId }: Pair, { dueAt, status, durationUs, failure, lateAt }: PackedResult): Values {
+  return [dueAt, targetId, nodeId, statusNumber(status), durationUs, failure, lateAt];
+}
+
+function prepare(database: Database.Database) {
+  return {
+    dropSpells: database.prepare<[number]>('DELETE FROM spells WHERE from_at > ?'),
+    endSpells: database.prepare<[{ now: number; ahead: number }]>(
+      'UPDATE spells SET last_at = max(from_at, :now) WHERE last_at > :ahead',
+    ),
+    clipMark: database.prepare<[{ name: MarkName; at: number }]>(
+      'UPDATE marks SET value = :at WHERE name = :name AND value > :at',
+    ),
+    insert: database.prepare<Values>(
+      `INSERT OR IGNORE INTO results (due_at, target_id, node_id, status, duration_us, failure, late_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    deletePack: database.prepare<[number, number, number]>(
+      `DELETE FROM packs WHERE id = (SELECT pack_id FROM sealed_hours WHERE target_id = ? AND node_id = ? AND hour = ?)`,
+    ),
+    deleteHour: database.prepare<[number, number, number]>(
+      'DELETE FROM sealed_hours WHERE target_id = ? AND node_id = ? AND hour = ?',
+    ),
+  };
+}

@@ -1,0 +1,107 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSwitched, type Switched } from '../crash/switched.ts';
+import { createProgram, eventually, type Program, query, type Running } from '../support/program.ts';
+import { startSmtp } from '../support/smtp.ts';
+import { tempFolder } from '../support/store.ts';
+
+const preload = new URL('../support/set-clock.js', import.meta.url).pathname;
+const hour = 3_600_000;
+// The whole matrix is in test/contract/store-clock.test.ts.
+const jumps = [
+  ['+5 h', 'while running', 5 * hour],
+  ['+100 d', 'over a restart', 2_400 * hour],
+  ['+10 y', 'while running', 87_600 * hour],
+  ['-1 h', 'over a restart', -hour],
+] as const;
+
+interface Machine extends AsyncDisposable {
+  readonly program: Program;
+  set(aheadMs: number): void;
+}
+
+async function createMachine(): Promise<Machine> {
+  const folder = tempFolder();
+  const file = join(folder.path, 'ahead');
+  const set = (ms: number) => writeFileSync(file, String(ms));
+  set(0);
+  const environment = { NODE_OPTIONS: `--import=${preload}`, CLOCK_FILE: file };
+  const program = await createProgram({ environment });
+  return {
+    program,
+    set,
+    async [Symbol.asyncDispose]() {
+      await program[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+function configOf(program: Program, smtpPort: number, shop: Switched): string {
+  return `data: ${program.database}
+http: { listen: "127.0.0.1:0" }
+smtp: { url: "smtp://127.0.0.1:${smtpPort}", from: Watchpost <alerts@example.com> }
+defaults: { every: 1s }
+rules: { down: { rounds: 1, recover: 1 } }
+notify: { ops: { email: { to: [ops@example.com] }, group_wait: 500ms, group_interval: 1s } }
+targets:
+  shop: { check: tcp, host: "127.0.0.1:${shop.port}", timeout: 500ms, objective: 99% over 7d }
+`;
+}
+
+const figure = async ({ url }: Running, name: string) => {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+};
+
+test.each(jumps)(
+  'the clock of the machine is set by %s for some seconds, %s',
+  { timeout: 120_000 },
+  async (_, when, byMs) => {
+    await using machine = await createMachine();
+    await using sink = await startSmtp();
+    await using shop = await startSwitched();
+    const { program } = machine;
+    const count = (where: string) => Number(query(program.database, `SELECT count(*) AS n FROM ${where}`)[0]?.['n']);
+    const grows = async (where: string) => {
+      const before = count(where);
+      await eventually(20_000, () => expect(count(where)).toBeGreaterThan(before + 2));
+    };
+    let running = await program.start(configOf(program, sink.port, shop));
+    const setBy = async (ms: number, direction: 'forward' | 'back') => {
+      if (when === 'over a restart') await running.end('SIGTERM');
+      machine.set(ms);
+      if (when === 'over a restart') running = await program.start(configOf(program, sink.port, shop));
+      await running.logged(new RegExp(`^clock was set ${direction}`));
+      await eventually(20_000, () =>
+        expect(sink.received.some(({ raw }) => raw.includes(`set ${direction} by`))).toBe(true),
+      );
+    };
+    await grows('results');
+    const stored = count('results');
+    const until = Date.now();
+    await setBy(byMs, byMs > 0 ? 'forward' : 'back');
+    await grows('results');
+    await setBy(0, byMs > 0 ? 'back' : 'forward');
+    const back = Date.now();
+
+    await grows(`results WHERE due_at BETWEEN ${back} AND ${back + 600_000}`);
+    expect(count(`results WHERE due_at < ${until}`)).toBeGreaterThanOrEqual(stored);
+    await shop.turn(false);
+    const down = `spells WHERE status = 1 AND from_at BETWEEN ${back} AND ${back + 600_000}`;
+    await eventually(20_000, () => expect(count(down)).toBe(1));
+    await eventually(20_000, async () =>
+      expect(await figure(running, 'watchpost_objective_budget_left_ratio')).toBeLessThan(1),
+    );
+    await shop.turn(true);
+    await eventually(20_000, () =>
+      expect(
+        sink.received.some(({ mail }) => mail.subject?.includes('RESOLVED') === true && mail.subject.includes('shop')),
+      ).toBe(true),
+    );
+    expect(count(`spells WHERE from_at > ${Date.now() + 1_000}`)).toBe(0);
+    expect(count(`marks WHERE name LIKE '%_until' AND value > ${Date.now()}`)).toBe(0);
+    expect(await figure(running, 'watchpost_clock_last_jump_seconds')).toBeCloseTo(-byMs / 1_000, -1);
+  },
+);
