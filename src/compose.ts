@@ -69,7 +69,7 @@ export async function startDaemon(
   });
   const { acknowledgeAt } = acknowledging;
   const parts = { ...environment, ...foundation, upcoming };
-  const { outbox, unstored, channels } = openOutbox(config, { ...parts, acknowledgeAt }, started);
+  const { outbox, unstored, channels, linkTo } = openOutbox(config, { ...parts, acknowledgeAt }, started);
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
   const served = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
   const regulars = startRegulars(config, {
@@ -79,6 +79,7 @@ export async function startDaemon(
     store: unstored,
     outbox,
     channels: channels.list,
+    linkTo,
     pulses: health.pulses,
   });
   started.defer(async () => regulars.stop());

@@ -35,6 +35,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       log.info({ recipient, path }, `mail written to ${path}; set smtp to have it sent`);
       return { kind: 'delivered', response: `written to ${path}` };
     },
+    renew: null,
     async close() {
       transport.close();
     },

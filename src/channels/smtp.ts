@@ -80,6 +80,7 @@ export function createSmtpChannel({ server, template, hostname, timeouts = patie
         handedOver.delete(String(mail.messageId));
       }
     },
+    renew: null,
     async close() {
       closing.abort(new Error('the mail channel was closed'));
       transport.close();

@@ -127,6 +127,7 @@ const specimen: Message = {
   id: 'x',
   references: [],
   beginnings: new Map(),
+  links: new Map(),
   content,
   at: 0,
 };

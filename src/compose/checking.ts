@@ -5,6 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
 import type { Monitor } from '#monitor/monitor.ts';
+import type { RenewalTimes } from '#monitor/tell/channel.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
@@ -22,6 +23,8 @@ export interface Environment {
   readonly log: Log;
   readonly version: string;
   readonly pid: number;
+  /** Default: `renewalTimes`. */
+  readonly renewal?: RenewalTimes;
 }
 
 /** What runs the checks: nodes of this process, or somebody else's service. */

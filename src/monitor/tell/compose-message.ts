@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Delivery, MessageKind } from '../judge/delivery.ts';
+import type { Incident } from '../judge/incident.ts';
 import type { Message } from './channel.ts';
 import { contentOfMany } from './content-of-many.ts';
 import { contentOf, type ContentOptions } from './content.ts';
@@ -32,6 +33,7 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
     id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity)),
     references: [...new Set(roots)].slice(0, longestThread),
     beginnings: new Map(parts.flatMap(beginningOf)),
+    links: new Map(parts.flatMap(({ incident }) => linkOf(incident, options))),
     content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options),
     at: Math.max(...parts.map(decidedAt)),
   };
@@ -47,6 +49,11 @@ export function messageId({ incidentId, number, recipient }: Delivery, kind: Mes
 
 function beginningOf({ kind, incident, rootReference }: MessagePart): readonly (readonly [string, string])[] {
   return kind === 'opened' || rootReference === null ? [] : [[incident.id, rootReference]];
+}
+
+function linkOf(incident: Incident, { linkTo }: ContentOptions): readonly (readonly [string, string])[] {
+  const link = linkTo(incident);
+  return link === null ? [] : [[incident.id, link]];
 }
 
 function groupId(kind: MessageKind, parts: MessageParts, identity: string): string {

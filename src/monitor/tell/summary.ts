@@ -92,6 +92,7 @@ export function summaryMessage(
     id,
     references: [],
     beginnings: new Map(),
+    links: new Map(),
     content: tellSummary(facts, zone),
     at: facts.to,
   };

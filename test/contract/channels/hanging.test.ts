@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { channelTypes } from '#channels/index.ts';
 import { createSmtpChannel } from '#channels/smtp.ts';
 import { Secret } from '#kernel/secret.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import { type Channel, renewalTimes } from '#monitor/tell/channel.ts';
 import { createOutbox } from '#monitor/tell/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { startSink } from '../../support/http-sink.ts';
@@ -80,7 +80,13 @@ test('ten HTTP servers that hang hold up the eleventh recipient for seconds at f
   }));
   const type = channelTypes.find(({ name }) => name === 'webhook')!;
   const clock = new FakeClock();
-  const environment = { clock, log: memoryLog().log, folder: folder.path, hostname: 'localhost' };
+  const environment = {
+    clock,
+    log: memoryLog().log,
+    folder: folder.path,
+    hostname: 'localhost',
+    renewal: renewalTimes,
+  };
   await using place = outboxOver(
     type.open(environment, () => contacts, {}),
     [...names, 'well'],
