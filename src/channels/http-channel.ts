@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { readJson } from '#kernel/json.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
-import type { Channel, Message, OpenIncident, Receipt } from '#monitor/tell/channel.ts';
+import { type Channel, type Message, type OpenIncident, type Receipt, usualAttemptMs } from '#monitor/tell/channel.ts';
 import type { HttpResponse, Call } from './call.ts';
 import type { ChannelEnvironment, Contact } from './channel.ts';
 import { deliver, retry } from './http-receipt.ts';
@@ -69,6 +69,7 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
   });
   return {
     name,
+    attemptMs: usualAttemptMs,
     async send(message, recipient, signal) {
       const contact = find(recipient);
       return contact === undefined ? gone(recipient) : send(message, sendingTo(contact, signal));

@@ -29,8 +29,11 @@ export function receiptOf(error: unknown, { signal, server, isHandedOver }: Fail
   const reason = signal.aborted
     ? abortedReason(signal, server)
     : `${server}: ${explain(systemCode(error) ?? '', error, said)}`;
-  return { kind: 'retry', reason, ...(isHandedOver && status === null ? { isUncertain: true } : {}) };
+  return { kind: 'retry', reason, ...(isHandedOver && status === null ? uncertain : {}) };
 }
+
+// The server may have accepted it: people would get it again and again.
+const uncertain = { isUncertain: true, atLeastMs: 15 * 60_000 } as const;
 
 function abortedReason(signal: AbortSignal, server: string): string {
   const { reason }: { reason: unknown } = signal;

@@ -29,6 +29,7 @@ export function createSlot(first: Channel, log: Log): ChannelSlot {
 
   const channel: Channel = {
     name: first.name,
+    attemptMs: first.attemptMs,
     send: async (...message) => over(async (one) => one.send(...message)),
     // Whether a channel renews is a matter of its type, which stays the same.
     renew: first.renew === null ? null : async (...open) => over(async (one) => one.renew?.(...open) ?? notRenewed),

@@ -96,6 +96,15 @@ export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Add
   };
 }
 
+/** The other addresses of the entries under `notify` that name an address: other ways to the same people. */
+export function othersOf(
+  { notify }: { readonly notify: readonly Pick<Config['notify'][number], 'addresses'>[] },
+  address: Address,
+): readonly Address[] {
+  const own = notify.filter(({ addresses }) => addresses.some((one) => keyOf(one) === keyOf(address)));
+  return own.flatMap(({ addresses }) => addresses).filter((one) => keyOf(one) !== keyOf(address));
+}
+
 function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, DeliveryPolicy> {
   const entries = notify.flatMap(({ addresses, policy }) =>
     addresses.map((one) => [keyOf(one), policyOf(one.channel, policy)] as const),

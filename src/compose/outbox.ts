@@ -1,5 +1,5 @@
 import type { Environment } from '#compose/checking.ts';
-import { openReloadableChannels, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
+import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
 import type { Foundation } from '#compose/foundation.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
@@ -43,6 +43,7 @@ export function openOutbox(
     random,
     log,
     policyOf: policiesOf(upcoming.inForce),
+    othersOf: (address) => othersOf(upcoming.inForce(), address),
     isSilenced: ({ target }) => silenceAt(upcoming.watching?.monitor.silences() ?? [], target, clock.now()) !== null,
     linkTo,
     acknowledgeAt,

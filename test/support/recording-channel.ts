@@ -13,6 +13,7 @@ export const refusedForGood: Receipt = { kind: 'rejected', reason: '550 no such 
 /** A channel that answers as it is told to, and remembers what it was given. */
 export class RecordingChannel implements Channel {
   readonly name: string;
+  attemptMs = 60_000;
   readonly renew: Renew | null = null;
   readonly attempts: Attempt[] = [];
   /** What `send` answers. */

@@ -21,12 +21,19 @@ export interface Message {
 }
 
 /**
- * What became of a message. `retry` may help later, `rejected` never will; `isUncertain` says that it may have arrived. A
+ * What became of a message. `retry` may help later, `rejected` never will; `isUncertain` says that it may have arrived, and
+ * `atLeastMs` that it is not to be repeated sooner, because people would get it twice. A
  * `reference` is what the other side calls the message: it is kept, and later messages about its incidents are given it.
  */
 export type Receipt =
   | { readonly kind: 'delivered'; readonly response: string; readonly reference?: string }
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly isUncertain?: boolean }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      readonly afterMs?: number;
+      readonly isUncertain?: boolean;
+      readonly atLeastMs?: number;
+    }
   | { readonly kind: 'rejected'; readonly reason: string };
 
 /** An incident that is open, with its page, where incidents have pages. */
@@ -47,6 +54,9 @@ export interface RenewalTimes {
 /** A receiver that misses three renewals does not end the incident. */
 export const renewalTimes: RenewalTimes = { everyMs: 60_000, validMs: 5 * 60_000 };
 
+/** For receivers that answer at once or not at all. */
+export const usualAttemptMs = 60_000;
+
 /**
  * A way to reach people. `send` never throws for what the other side did, and ends by the signal at the latest.
  *
@@ -54,6 +64,8 @@ export const renewalTimes: RenewalTimes = { everyMs: 60_000, validMs: 5 * 60_000
  */
 export interface Channel {
   readonly name: string;
+  /** How long one attempt to send may take over all, in milliseconds. */
+  readonly attemptMs: number;
   send(message: Message, recipient: string, signal: AbortSignal): Promise<Receipt>;
   /** For a receiver that considers over whatever is not repeated; null for all others. */
   readonly renew: Renew | null;

@@ -143,10 +143,10 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf(
           isRemoved ? 'CLOSED' : 'RESOLVED',
           target,
-          `${words.was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
+          `${words.was} ${span}${trouble === null || part.mayBeKnown ? '' : '; this mail was delayed'}`,
         ),
         headline: `${target} ${words.was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
-        remarks: [...heldBack(incident), ...delay(trouble), ...shared.remarks],
+        remarks: [...heldBack(incident), ...delay(part), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };

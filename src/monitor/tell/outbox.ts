@@ -24,6 +24,8 @@ export interface OutboxOptions {
   readonly log: Log;
   /** How a recipient wants to be told. */
   readonly policyOf?: (address: Address) => DeliveryPolicy;
+  /** Other ways to the same people, which are used at once if one does not accept a message. */
+  readonly othersOf?: (address: Address) => readonly Address[];
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
   /** Where somebody can acknowledge an incident, where there is such a page. */
@@ -38,8 +40,6 @@ export interface OutboxOptions {
   readonly isSilenced?: (incident: Incident) => boolean;
   /** How many messages of one channel are on their way at the same time. */
   readonly concurrency?: number;
-  /** How long one attempt may take over all. */
-  readonly attemptMs?: number;
   /** Told about every settlement, for metrics. */
   readonly onSettled?: (settled: Settled) => void;
 }
@@ -84,7 +84,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const refusals = createRefusals(clock, log);
   const send = createSender({
     ...options,
-    attemptMs: options.attemptMs ?? 60_000,
     identity: options.identity ?? '',
     content: { linkTo, seenNow: options.seenNow, budgetOf: options.budgetOf, acknowledgeAt: options.acknowledgeAt },
     queues,

@@ -17,8 +17,9 @@ export function lateness({ incident, sent }: MessagePart): readonly string[] {
 }
 
 /** Why one message tells that something began and is over. */
-export function delay(trouble: string | null): readonly string[] {
+export function delay({ sent: { lastError: trouble }, mayBeKnown }: MessagePart): readonly string[] {
   if (trouble === null) return ['It was over before this mail was sent.'];
+  if (mayBeKnown) return [`An earlier mail about this may not have arrived: ${singleLine(trouble)}`];
   return [
     'This mail was delayed: nothing could be delivered before it was over.',
     `The last attempt failed: ${singleLine(trouble)}`,

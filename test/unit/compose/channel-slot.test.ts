@@ -18,6 +18,7 @@ function answering(name: string): Channel & { isClosed: boolean } {
   };
   return {
     name: 'alertmanager',
+    attemptMs: 1_000,
     isClosed: false,
     send: async ({ id }, recipient) => ({ kind: 'delivered', response: `${name} sends ${id} to ${recipient}` }),
     renew,
