@@ -1,6 +1,8 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { WatchpostError } from '#kernel/errors.ts';
+import { acceptsPages } from '#kernel/headers.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { errorBody } from '#protocol/errors.ts';
 import { foreign, html, nothing } from './markup.ts';
 import type { Site } from './site.ts';
 
@@ -15,7 +17,7 @@ export interface AcknowledgeRoutes {
 }
 
 interface Shown {
-  readonly status: number;
+  readonly status: 200 | 404 | 410;
   readonly title: string;
   readonly text: string;
   /** The words on the button, where there is something to do. */
@@ -38,7 +40,7 @@ const over: Shown = {
 
 /**
  * `GET` shows what a link is about, and a button; only `POST`, the button, acknowledges: programs that look into mails follow
- * links, but press no buttons. A link works once.
+ * links, but press no buttons. A link works once. A browser gets a page, a program JSON.
  */
 export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync {
   const show = shower(routes.site);
@@ -48,22 +50,22 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
     app.addContentTypeParser(form, { parseAs: 'string' }, (_request, _body, done) => done(null, null));
     app.get<{ Params: { token: string } }>(`${acknowledgePath}:token`, (request, reply) => {
       const found = find(routes, request.params.token);
-      if ('status' in found) return show(reply, found);
+      if ('status' in found) return show(request, reply, found);
       const { target, wording } = found.incident;
       const text = `${target} ${wording.is}: ${latestCause(found.incident)}. Nothing more is told of it until it is over, to anybody.`;
-      return show(reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
+      return show(request, reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
     });
     app.post<{ Params: { token: string } }>(`${acknowledgePath}:token`, async (request, reply) => {
       const found = find(routes, request.params.token);
-      if ('status' in found) return show(reply, found);
+      if ('status' in found) return show(request, reply, found);
       try {
         await routes.acknowledge(found.incident.id, `by ${found.recipient}, through the link in a message`);
       } catch (error) {
-        if (error instanceof WatchpostError && error.code === 'usage') return show(reply, over);
+        if (error instanceof WatchpostError && error.code === 'usage') return show(request, reply, over);
         throw error;
       }
       const text = `Thank you. Nothing more is told of ${found.incident.target} until it is over.`;
-      return show(reply, { status: 200, title: 'Acknowledged', text });
+      return show(request, reply, { status: 200, title: 'Acknowledged', text });
     });
   };
 }
@@ -84,10 +86,14 @@ function find(
 const headers = { 'x-robots-tag': 'noindex' };
 
 function shower(site: Site) {
-  return (reply: FastifyReply, { status, title, text, button }: Shown): FastifyReply => {
+  return (request: FastifyRequest, reply: FastifyReply, { status, title, text, button }: Shown): FastifyReply => {
+    reply.code(status).header('vary', 'accept');
+    if (!acceptsPages(request.headers)) {
+      return reply.headers(headers).send(status === 200 ? { ok: 1, message: text } : errorBody('not_found', text));
+    }
     const form = button === undefined ? nothing : html`<form method="post"><button>${button}</button></form>`;
     const content = html`<h1>${title}</h1><p class="lead">${foreign(text)}</p>${form}`;
     const page = site.page({ title, place: null, content }, headers);
-    return reply.code(status).headers(page.headers).send(page.body);
+    return reply.headers(page.headers).send(page.body);
   };
 }

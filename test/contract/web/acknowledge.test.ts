@@ -41,8 +41,12 @@ async function serve() {
   });
   const ask = async (method: string, token: string) => {
     const url = `http://127.0.0.1:${server.addr().port}${acknowledgePath}${token}`;
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const response = await fetch(url, { method, ...(method === 'POST' ? { headers: form, body: '' } : {}) });
+    const accept = { accept: 'text/html' };
+    const form = { 'content-type': 'application/x-www-form-urlencoded', ...accept };
+    const response = await fetch(url, {
+      method,
+      ...(method === 'POST' ? { headers: form, body: '' } : { headers: accept }),
+    });
     return { status: response.status, page: await response.text(), headers: response.headers };
   };
   return {
