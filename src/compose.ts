@@ -67,9 +67,13 @@ export async function startDaemon(
     clock,
     random,
   });
-  const { acknowledgeAt } = acknowledging;
+  const { acknowledgeAt, acknowledgeAllAt } = acknowledging;
   const parts = { ...environment, ...foundation, upcoming };
-  const { outbox, unstored, channels, linkTo } = openOutbox(config, { ...parts, acknowledgeAt }, started);
+  const { outbox, unstored, channels, linkTo } = openOutbox(
+    config,
+    { ...parts, acknowledgeAt, acknowledgeAllAt },
+    started,
+  );
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
   const served = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
   const regulars = startRegulars(config, {

@@ -12,6 +12,7 @@ import { incidentHref } from '#web/pages/links.ts';
 export interface OutboxDependencies extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
   readonly upcoming: Upcoming;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
+  readonly acknowledgeAllAt: OutboxOptions['acknowledgeAllAt'];
 }
 
 export interface OpenedOutbox {
@@ -26,7 +27,18 @@ export interface OpenedOutbox {
 /** Opens the channels, and the outbox that sends through them once it is started. */
 export function openOutbox(
   config: Config,
-  { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log, renewal }: OutboxDependencies,
+  {
+    store,
+    metrics,
+    identity,
+    upcoming,
+    acknowledgeAt,
+    acknowledgeAllAt,
+    clock,
+    random,
+    log,
+    renewal,
+  }: OutboxDependencies,
   started: AsyncDisposableStack,
 ): OpenedOutbox {
   const channels = openReloadableChannels(config, upcoming.inForce, { clock, log, renewal });
@@ -47,6 +59,7 @@ export function openOutbox(
     isSilenced: ({ target }) => silenceAt(upcoming.watching?.monitor.silences() ?? [], target, clock.now()) !== null,
     linkTo,
     acknowledgeAt,
+    acknowledgeAllAt,
     identity,
     budgetOf: ({ target }) => upcoming.watching?.monitor.budgets(target)[0] ?? null,
     seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,

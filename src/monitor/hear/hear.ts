@@ -111,13 +111,14 @@ function dueAfter({ since, at, began, missedUntil }: Heard, expected: Expected):
   return word === null ? expected.after(since) : expected.afterWord(word);
 }
 
-function lateness({ at, began, open }: Heard, { schedule, graceMs }: Expected, due: number) {
-  const wasDue = `expected at ${formatTime(due, schedule.kind === 'cron' ? schedule.timezone : 'UTC')}`;
+function lateness({ at, began, open }: Heard, { schedule }: Expected, due: number) {
   const newest = open.at(-1);
   if (newest !== undefined && newest.at === began) {
     const sinceThen = `began at ${formatTime(newest.at, 'UTC')} and has not ended`;
-    return failure('target', 'unfinished', `${sinceThen}; the next word was ${wasDue}`);
+    return failure('target', 'unfinished', `${sinceThen}; the next ping was due at ${formatTime(due, 'UTC')}`);
   }
-  const never = at === null ? 'was never heard of' : `was last heard of at ${formatTime(at, 'UTC')}`;
-  return failure('target', 'late', `${never}; ${wasDue}, with ${describeDuration(graceMs)} of grace`);
+  const never = at === null ? 'no ping yet' : `no ping since ${formatTime(at, 'UTC')}`;
+  const rhythm =
+    schedule.kind === 'every' ? `every ${describeDuration(schedule.everyMs)}` : `due at ${formatTime(due, 'UTC')}`;
+  return failure('target', 'late', `late: ${never} (${rhythm})`);
 }

@@ -1,4 +1,4 @@
-import type { FailureCode, FailureSource } from '#checks/index.ts';
+import { type FailureCode, type FailureSource, ownNodeName, shownNode } from '#checks/index.ts';
 import type { Severity } from './rule.ts';
 import type { Judgement, Wording } from './rules/kind.ts';
 import type { VerdictStatus } from './verdict.ts';
@@ -26,6 +26,14 @@ export function isAboutUs(target: string): boolean {
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)
   );
+}
+
+/** How Watchpost itself is called as a voter: it votes on what calls it. */
+const ownVoter = shownNode(ownNodeName);
+
+/** Whether Watchpost itself voted, also in an incident of an earlier version. */
+export function isOwnVote({ node }: Pick<VoteLine, 'node'>): boolean {
+  return node === ownVoter || node === ownNodeName;
 }
 
 /** A line of the vote table that an incident and its mails carry. */
@@ -130,7 +138,7 @@ export function voteTable(votes: readonly Vote[], judgements: readonly Judgement
     const reason = outcome.status === 'up' ? null : outcome.failure;
     const judged = judgements[index];
     return {
-      node: node.name,
+      node: shownNode(node.name),
       place: [node.city, node.country].filter((part) => part !== '').join(', '),
       status: judged?.status ?? outcome.status,
       seconds: outcome.seconds,

@@ -24,17 +24,19 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
   const [first, ...rest] = parts;
   const { identity = '' } = options;
   const kind = kindOf(parts);
+  const id =
+    chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity));
   const roots = parts.flatMap((part) =>
     part.kind === 'opened' ? [] : [part.root ?? messageId(part.sent, 'opened', identity)],
   );
   return {
     kind,
     incidents: parts.map(({ incident }) => incident),
-    id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity)),
+    id,
     references: [...new Set(roots)].slice(0, longestThread),
     beginnings: new Map(parts.flatMap(beginningOf)),
     links: new Map(parts.flatMap(({ incident }) => linkOf(incident, options))),
-    content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options),
+    content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options, id),
     at: Math.max(...parts.map(decidedAt)),
   };
 }

@@ -5,6 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
 import type { Channel } from './channel.ts';
+import type { ContentOptions } from './content.ts';
 import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
@@ -30,6 +31,8 @@ export interface OutboxOptions {
   readonly linkTo: (incident: Incident) => string | null;
   /** Where somebody can acknowledge an incident, where there is such a page. */
   readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
+  /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
+  readonly acknowledgeAllAt?: ((message: string, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
   /** What is left of the budget of an incident's target, where it has an objective. */
@@ -76,7 +79,7 @@ const memoryMs = 86_400_000;
  *  6. Sleep until woken, or until the next message may go.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, log, linkTo, policyOf = () => plainPolicy } = options;
+  const { store, clock, log, policyOf = () => plainPolicy } = options;
   const stopping = new AbortController();
   const queues = createRecipientQueues({ clock, concurrency: options.concurrency ?? 4, policyOf });
   const settlements = createSettlements(options);
@@ -85,7 +88,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const send = createSender({
     ...options,
     identity: options.identity ?? '',
-    content: { linkTo, seenNow: options.seenNow, budgetOf: options.budgetOf, acknowledgeAt: options.acknowledgeAt },
+    content: contentOptionsOf(options),
     queues,
     settlements,
     due,
@@ -178,6 +181,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
       idle.dispatchEvent(new Event('idle'));
     },
   };
+}
+
+function contentOptionsOf(options: OutboxOptions): Omit<ContentOptions, 'zone'> {
+  const { linkTo, seenNow, budgetOf, acknowledgeAt, acknowledgeAllAt } = options;
+  return { linkTo, seenNow, budgetOf, acknowledgeAt, acknowledgeAllAt };
 }
 
 function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQueues, 'remember'>): void {

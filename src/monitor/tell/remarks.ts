@@ -45,3 +45,22 @@ export function unreachedInWords(parts: readonly MessagePart[]): readonly string
     ...(more > 0 ? [`${more} more could not be told so far.`] : []),
   ];
 }
+
+/** Why the news of some comes late, each reason once. */
+export function lateInWords(parts: readonly MessagePart[]): readonly string[] {
+  const reasons = Map.groupBy(
+    parts.flatMap((part) => lateReasons(part)),
+    (reason) => reason,
+  );
+  return [...reasons].map(([reason, all]) => {
+    const whom = all.length === parts.length ? 'all of this' : `${all.length} of ${parts.length}`;
+    return `Late for ${whom}: ${reason}.`;
+  });
+}
+
+function lateReasons({ incident, sent }: MessagePart): readonly string[] {
+  return [
+    ...(incident.toldLate === null ? [] : [singleLine(incident.toldLate)]),
+    ...(sent.lastError === null ? [] : [`it could not be delivered: ${singleLine(sent.lastError)}`]),
+  ];
+}

@@ -42,7 +42,7 @@ test('a job that is late, then failing and then well again is told three times',
   const rounds = scenario.store.records.filter(({ votes }) => votes.length > 0);
   expect(rounds.map(({ votes }) => votes[0]?.outcome)).toMatchObject([
     { status: 'up', seconds: null },
-    { status: 'down', failure: { code: 'late' } },
+    { status: 'down', failure: { code: 'late', message: 'late: no ping since 2026-01-01 00:00:00 UTC (every 1h)' } },
     { status: 'down', seconds: 300, failure: { code: 'exit', message: 'ended with exit code 137: Killed' } },
     { status: 'down', failure: { code: 'exit', message: 'ended with exit code 1' } },
     { status: 'up' },
