@@ -75,7 +75,7 @@ export async function startDaemon(
     started,
   );
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
-  const served = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
+  const served = await openWeb(config, { ...parts, outbox, unstored, health, acknowledging }, started);
   const regulars = startRegulars(config, {
     ...environment,
     summaries: summariesOf(history, store),

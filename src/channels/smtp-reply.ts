@@ -45,7 +45,7 @@ function explain(code: string, error: unknown, said: string): string {
   if (code === 'EAUTH') return `it refuses the login, check smtp.username and smtp.password: ${said}`;
   if (original === 'CERT_HAS_EXPIRED') return `its certificate has expired: ${said}`;
   if (original === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is for another name: ${said}`;
-  if (untrusted.has(original)) return `its certificate is not trusted, name its authority in smtp.ca: ${said}`;
+  if (untrusted.has(original)) return `its certificate is not trusted, name its authority in smtp.ca_file: ${said}`;
   if (code === 'EDNS') return `its name cannot be resolved: ${said}`;
   if (code === 'ETLS') return `TLS failed: ${said}`;
   return original === '' || said.includes(original) ? said : `${said} (${original})`;

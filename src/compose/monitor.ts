@@ -110,12 +110,18 @@ export function startWatching({
 /** The operator's routes. They are there before the monitor is, and say so until then. */
 export function controlsOf(
   watching: () => Watching,
-  { clock, random, store }: Pick<WatchingDependencies, 'clock' | 'random' | 'store'>,
+  {
+    clock,
+    random,
+    unstored,
+  }: Pick<WatchingDependencies, 'clock' | 'random'> & {
+    readonly unstored: Pick<UnstoredDeliveries, 'deliveriesOf'>;
+  },
 ) {
   const controls = createControls({ monitor: () => watching().monitor, clock, random });
   const routes = controlRoutes({
     ...controls,
-    deliveriesOf: (incident) => store.listDeliveries({ incident, limit: 1_000 }),
+    deliveriesOf: (incident) => unstored.deliveriesOf(incident),
     reload: async (cause) => watching().reloader.reload(cause),
     outline: (salt) => outlineOf(watching().reloader.inForce, salt),
   });

@@ -104,6 +104,12 @@ function overrun(heard: Heard, running: OpenRun, { graceMs }: Expected, maxRunti
 // No two rounds have one name.
 const inOrder = ({ last }: Heard, at: number) => Math.max(at, (last?.dueAt ?? 0) + 1);
 
+/** Whether a job that was late is not late by what is expected now, whatever was missed before. */
+export function hasTimeLeft(heard: Heard, expected: Expected, now: number): boolean {
+  const due = dueAfter({ ...heard, missedUntil: null }, expected);
+  return due !== null && due + expected.graceMs > now;
+}
+
 function dueAfter({ since, at, began, missedUntil }: Heard, expected: Expected): number | null {
   if (missedUntil !== null) return expected.after(missedUntil);
   // Cron starts jobs: how long they take says nothing of the next one. Others are heard of every so often.

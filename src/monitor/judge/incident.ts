@@ -86,6 +86,9 @@ export interface Held {
   readonly cleared?: { readonly since: number; readonly rounds: number } | undefined;
 }
 
+/** Why nothing looks after an incident any more: its target is gone, or only its rule is. */
+export type Closed = 'unwatched' | 'rule_removed';
+
 /** A rule that holds for a target, from its first failing round to its recovery. It holds all that is told of it. */
 export interface Incident {
   readonly id: string;
@@ -107,7 +110,7 @@ export interface Incident {
   /** The first good round, or when it stopped to be watched, or null while it is open. */
   readonly endedAt: number | null;
   /** How it ended, or null while it is open. */
-  readonly closing: 'recovered' | 'unwatched' | null;
+  readonly closing: 'recovered' | Closed | null;
   /** The commonest failure of the round that opened it. */
   readonly cause: string;
   /** What was wrong with a target that calls after that, where it was something else; the newest where there are many. */

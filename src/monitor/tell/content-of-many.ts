@@ -4,7 +4,16 @@ import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
 import { type Incident, isAboutUs, isOwnVote, latestCause } from '../judge/incident.ts';
 import { cells, type ContentCell, type ContentTable } from './content-tables.ts';
-import { type ContentOptions, type MessageContent, still, subjectOf, toldIn, toneOf } from './content.ts';
+import {
+  closedInWords,
+  type ContentOptions,
+  isClosed,
+  type MessageContent,
+  still,
+  subjectOf,
+  toldIn,
+  toneOf,
+} from './content.ts';
 import { inCommon } from './in-common.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
@@ -107,9 +116,11 @@ function goingInWords(parts: readonly MessagePart[]): string {
 
 function overInWords(parts: readonly MessagePart[]): string {
   return countsOf(parts, ({ kind, incident }) => {
-    const { closing, wording } = incident;
-    const { again, was } = wording;
-    if (kind === 'closed' || closing === 'unwatched') return ['is no longer monitored', 'are no longer monitored'];
+    const { again, was } = incident.wording;
+    if (kind === 'closed' || isClosed(incident)) {
+      const words = closedInWords(incident);
+      return [`is ${words}`, `are ${words}`];
+    }
     if (kind === 'late') return [`${was} and is ${again}`, `${many(was)} and are ${again}`];
     return [`is ${again}`, `are ${again}`];
   });
@@ -160,8 +171,7 @@ function overTable(parts: readonly MessagePart[], common: Labels, options: Conte
   const columns = ['target', 'state', 'from', 'lasted', 'why'];
   return tableOf('Over', columns, parts, (part) => {
     const { incident, kind, sent, merged } = part;
-    const isRemoved =
-      kind === 'closed' || incident.closing === 'unwatched' || merged.some((one) => one.kind === 'closed');
+    const isRemoved = kind === 'closed' || isClosed(incident) || merged.some((one) => one.kind === 'closed');
     const endedAt = incident.endedAt ?? sent.createdAt;
     const lasted = endedAt > incident.startedAt ? describeDuration(endedAt - incident.startedAt) : '-';
     return [

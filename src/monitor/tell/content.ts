@@ -56,7 +56,7 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
   const target = singleLine(incident.target, 80);
   const saw = votesInWords(incident.votes);
   const cause = `${singleLine(incident.cause)}${saw}`;
-  const isRemoved = incident.closing === 'unwatched' || [sent, ...merged].some((one) => one.kind === 'closed');
+  const isRemoved = isClosed(incident) || [sent, ...merged].some((one) => one.kind === 'closed');
   const endedAt = incident.endedAt ?? sent.createdAt;
   // Without a length where the clock was set back meanwhile.
   const isMeasured = endedAt > incident.startedAt;
@@ -122,8 +122,8 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
       return {
         ...shared,
         tone: 'unsure',
-        subject: subjectOf('CLOSED', target, `no longer monitored; it ${words.was} for ${lasted}`),
-        headline: `${target} is no longer monitored; it ${words.was} until then, for ${lasted}`,
+        subject: subjectOf('CLOSED', target, `${closedInWords(incident)}; it ${words.was} for ${lasted}`),
+        headline: `${target} is ${closedInWords(incident)}; it ${words.was} until then, for ${lasted}`,
         facts: past,
         tables: [...before, ...verdictTable(incident, zone)],
       };
@@ -138,13 +138,25 @@ export function contentOf(whole: MessagePart, options: ContentOptions): MessageC
           target,
           `${words.was} ${between}${trouble === null || part.mayBeKnown ? '' : '; this mail was delayed'}`,
         ),
-        headline: `${target} ${words.was} ${between} and is ${isRemoved ? 'no longer monitored' : words.again}`,
+        headline: `${target} ${words.was} ${between} and is ${isRemoved ? closedInWords(incident) : words.again}`,
         remarks: [...heldBack(incident), ...delay(part), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
     }
   }
+}
+
+/** Whether nothing looked after the incident any more when it ended. */
+export function isClosed({ closing }: Incident): boolean {
+  return closing !== null && closing !== 'recovered';
+}
+
+/** What follows "is": that it is not monitored, or not by the rule of the incident. */
+export function closedInWords({ closing, rule }: Incident): string {
+  return closing === 'rule_removed'
+    ? `no longer monitored by the rule "${singleLine(rule, 60)}"`
+    : 'no longer monitored';
 }
 
 function updateOf({ incident, sent }: MessagePart): Pick<MessageContent, 'tone' | 'subject' | 'headline' | 'tables'> {

@@ -130,3 +130,17 @@ test('a job that is taken out and put back is waited for anew', async () => {
     false,
   );
 });
+
+test('a job that is late is so no longer once it may call less often', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  const daily = job('backup', { schedule: { kind: 'every', everyMs: 86_400_000 } });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(69, ['DOWN backup']),
+    one(80, ['RESOLVED backup'], async (running) => running.apply({ targets: [daily] })),
+    one(90),
+    one(1_449, ['DOWN backup']),
+    one(1_451, [], async (running) => running.apply({ targets: [daily] })),
+    one(1_460),
+  ]);
+});

@@ -92,3 +92,14 @@ test('a message about a job begins with the fact, in the zone of its recipient, 
   const later = composeMessage([part(anotherDay, [delivery({ incidentId: job.id })], null)], utc);
   expect(later.content.headline).toContain('no ping since 2026-12-30 22:30 (');
 });
+
+test('an incident whose rule is gone is closed as such, not as that of a target that is no longer monitored', () => {
+  const closed = delivery({ id: 2, kind: 'closed' });
+  const over = { ...shopDown, endedAt: shopDown.startedAt + 60_000, closing: 'rule_removed' as const };
+  const { content } = composeMessage([part(over, [closed], 'root')], utc);
+  expect(content.headline).toBe('shop is no longer monitored by the rule "down"; it was down until then, for 1m');
+  const gone = { ...over, closing: 'unwatched' as const };
+  expect(composeMessage([part(gone, [closed], 'root')], utc).content.subject).toMatch(
+    /^\[CLOSED\] shop: no longer monitored; /,
+  );
+});
