@@ -25,6 +25,8 @@ export interface ListenPorts {
   readonly clock: Clock;
   /** What was heard before, or null where it is new. */
   readonly heard: Heard | null;
+  /** Whether the job was waited for before in this process, by another configuration. */
+  readonly isReloaded: boolean;
   /** Since when calls can be heard without a break; null while they cannot. */
   readonly hearsSince: () => number | null;
   /** The job is overdue at this moment. */
@@ -97,7 +99,7 @@ export function startListening(target: Target, ports: ListenPorts): Listener | n
   }
 
   if (ports.heard === null) void keep(heard, null);
-  else forgiveLateness();
+  else if (ports.isReloaded) forgiveLateness();
   wait();
   return {
     ended,
