@@ -68,11 +68,15 @@ export async function startDaemon(
     clock,
     random,
   });
-  const { acknowledgeAt } = acknowledging;
+  const { acknowledgeAt, acknowledgeAllAt } = acknowledging;
   const parts = { ...environment, ...foundation, upcoming };
-  const { outbox, unstored, channels } = openOutbox(config, { ...parts, acknowledgeAt }, started);
+  const { outbox, unstored, channels, linkTo } = openOutbox(
+    config,
+    { ...parts, acknowledgeAt, acknowledgeAllAt },
+    started,
+  );
   const health = healthOf({ checking, store, outbox, clock, monitor: () => upcoming.watching?.monitor });
-  const served = await openWeb(config, { ...parts, outbox, health, acknowledging }, started);
+  const served = await openWeb(config, { ...parts, outbox, unstored, health, acknowledging }, started);
   const regulars = startRegulars(config, {
     ...environment,
     summaries: summariesOf(history, store),
@@ -80,6 +84,7 @@ export async function startDaemon(
     store: unstored,
     outbox,
     channels: channels.list,
+    linkTo,
     pulses: health.pulses,
   });
   started.defer(async () => regulars.stop());

@@ -3,7 +3,7 @@ import { createInTurn, type InTurn } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, type LaterCause, latestCause } from '#monitor/judge/incident.ts';
-import type { Channel, Receipt } from '#monitor/tell/channel.ts';
+import type { Channel, OpenIncident, Receipt } from '#monitor/tell/channel.ts';
 import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
 import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
@@ -26,9 +26,6 @@ const Entry = z.strictObject({
 });
 type Entry = z.output<typeof Entry>;
 
-// Alerts are renewed each minute: one that misses some of that is not over yet.
-const validMs = 5 * 60_000;
-
 /**
  * Hands incidents to Alertmanager, which routes, groups, silences and inhibits them: everything at once as soon as it is known, no
  * reminders, renewed while it is open, resolved at its end.
@@ -46,10 +43,14 @@ export const alertmanager: ChannelType<'alertmanager', typeof Entry> = {
         name: 'alertmanager',
         environment,
         contacts,
-        send: async ({ incidents, content }, sending) => post(incidents, content.link, sending),
+        async send({ incidents, links }, sending) {
+          const all = incidents.map((incident) => ({ incident, link: links.get(incident.id) ?? null }));
+          return post(all, environment.renewal.validMs, sending);
+        },
         async renew(open, sending) {
-          const incidents = open();
-          return incidents.length === 0 ? { kind: 'delivered', response: 'none' } : post(incidents, null, sending);
+          const all = open();
+          if (all.length === 0) return { kind: 'delivered', response: 'none' };
+          return post(all, environment.renewal.validMs, sending);
         },
       }),
     ),
@@ -60,12 +61,13 @@ function atOnce(wished: DeliveryPolicy): DeliveryPolicy {
 }
 
 /** Members of a cluster do not tell each other of alerts, so each is told; it is delivered once one of them has it. */
-async function post(incidents: readonly Incident[], link: string | null, sending: Sending<Entry>): Promise<Receipt> {
+async function post(incidents: readonly OpenIncident[], validMs: number, sending: Sending<Entry>): Promise<Receipt> {
   const { contact, clock } = sending;
   const { urls, labels, token_file: tokenFile } = contact.entry;
   if (incidents.length === 0) return { kind: 'rejected', reason: 'Alertmanager takes incidents only' };
   const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
-  const json = incidents.flatMap((incident) => alertsOf(incident, labels, link, clock.now()));
+  const validUntil = clock.now() + validMs;
+  const json = incidents.flatMap((one) => alertsOf(one, labels, validUntil));
   const receipts = await Promise.all(
     urls.map(async (url) => sending.send({ url: `${url.replace(/\/+$/, '')}/api/v2/alerts`, headers, json })),
   );
@@ -79,9 +81,9 @@ const noAddress: Receipt = { kind: 'rejected', reason: 'there is no address of a
  * The alert of an incident; and where its reason is another one since, one more for that. Alertmanager goes by labels and tells
  * nobody of other annotations: a label of its own makes people hear of it, and the first alert keeps its name.
  */
-function alertsOf(incident: Incident, own: Entry['labels'], link: string | null, now: number): readonly object[] {
+function alertsOf({ incident, link }: OpenIncident, own: Entry['labels'], validUntil: number): readonly object[] {
   const { startedAt, laterCauses } = incident;
-  const endsAt = incident.endedAt ?? now + validMs;
+  const endsAt = incident.endedAt ?? validUntil;
   const first = alertOf(incident, { own, link, summary: latestCause(incident), startsAt: startedAt, endsAt });
   const later = laterCauses.map(({ number, at, cause }: LaterCause, index) =>
     alertOf(incident, {
@@ -148,8 +150,9 @@ function oneAtATime(channel: Channel): Channel {
     ...channel,
     send: async (message, recipient, signal) =>
       inTurnFor(recipient)(async () => channel.send(message, recipient, signal)),
-    ...(renew === undefined
-      ? {}
-      : { renew: async (open, recipient, signal) => inTurnFor(recipient)(async () => renew(open, recipient, signal)) }),
+    renew:
+      renew === null
+        ? null
+        : async (open, recipient, signal) => inTurnFor(recipient)(async () => renew(open, recipient, signal)),
   };
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Files } from '#kernel/files.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import type { Channel, RenewalTimes } from '#monitor/tell/channel.ts';
 import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
 
 /** What every channel type gets to open its channel with. */
@@ -13,6 +13,7 @@ export interface ChannelEnvironment {
   readonly folder: string;
   /** The name of this machine. */
   readonly hostname: string;
+  readonly renewal: RenewalTimes;
 }
 
 /** A section of the configuration with what its files hold. */

@@ -34,14 +34,11 @@ export function chatTextOf({ content, id }: Pick<Message, 'content' | 'id'>): Ch
 }
 
 function rowsOf({ rows, more }: ContentTable): readonly string[] {
-  const shown = rows.slice(0, mostRows).map((row) =>
-    singleLine(
-      row
-        .map(({ text }) => text)
-        .filter((text) => text !== '' && text !== '-')
-        .join(', '),
-    ),
-  );
+  const shown = rows.slice(0, mostRows).map((row) => {
+    const words = row.flatMap(({ text, notes = [] }) => [text, ...notes]).filter((text) => text !== '' && text !== '-');
+    const links = row.flatMap(({ link }) => (link === undefined ? [] : [` ${link}`]));
+    return `${singleLine(words.join(', '))}${links.join('')}`;
+  });
   const rest = rows.length - shown.length;
   return [...shown, ...(rest > 0 ? [`and ${rest} more rows`] : []), ...(more === null ? [] : [more])];
 }

@@ -31,11 +31,11 @@ export const email: ChannelType<'email', typeof Entry, typeof sections> = {
   Entry,
   sections,
   recipientsOf: ({ entry }) => entry.to,
-  open({ folder, hostname, log }, _contacts, { smtp, templates }) {
+  open({ folder, hostname, clock, log }, _contacts, { smtp, templates }) {
     const text = templates.files['mail']?.reveal();
     const template = createMailTemplate(text === undefined ? undefined : { path: templates.value.mail ?? '', text });
     if (smtp.value !== undefined) {
-      return createSmtpChannel({ server: smtpServerOf(smtp.value, smtp.files), template, hostname });
+      return createSmtpChannel({ server: smtpServerOf(smtp.value, smtp.files), template, hostname, clock });
     }
     const mails = join(folder, 'mail');
     log.info({ folder: mails }, `there is no smtp in the configuration: mails are written to ${mails}`);

@@ -4,7 +4,7 @@ import { createTransport } from 'nodemailer';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
-import type { Channel, Message } from '#monitor/tell/channel.ts';
+import { type Channel, type Message, usualAttemptMs } from '#monitor/tell/channel.ts';
 import { mailOf } from './mail.ts';
 import type { MailTemplate } from './template.ts';
 
@@ -21,6 +21,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
   const transport = createTransport({ streamTransport: true, buffer: true });
   return {
     name: 'email',
+    attemptMs: usualAttemptMs,
     async send(message, recipient, signal) {
       const path = join(folder, fileNameOf(message));
       const unfinished = `${path}.tmp`;
@@ -35,6 +36,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       log.info({ recipient, path }, `mail written to ${path}; set smtp to have it sent`);
       return { kind: 'delivered', response: `written to ${path}` };
     },
+    renew: null,
     async close() {
       transport.close();
     },

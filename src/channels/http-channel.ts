@@ -3,8 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { readJson } from '#kernel/json.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
-import type { Incident } from '#monitor/judge/incident.ts';
-import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
+import { type Channel, type Message, type OpenIncident, type Receipt, usualAttemptMs } from '#monitor/tell/channel.ts';
 import type { HttpResponse, Call } from './call.ts';
 import type { ChannelEnvironment, Contact } from './channel.ts';
 import { deliver, retry } from './http-receipt.ts';
@@ -33,8 +32,8 @@ export interface HttpChannelOptions<Entry> {
   readonly environment: ChannelEnvironment;
   readonly contacts: () => readonly Contact<Entry>[];
   readonly send: (message: Message, sending: Sending<Entry>) => Promise<Receipt>;
-  /** Set where the other side has to hear again and again what goes on. */
-  readonly renew?: (open: () => readonly Incident[], sending: Sending<Entry>) => Promise<Receipt>;
+  /** For a service that considers over whatever is not repeated. */
+  readonly renew?: (open: () => readonly OpenIncident[], sending: Sending<Entry>) => Promise<Receipt>;
 }
 
 /** A channel that speaks HTTP. Its recipients are names under `notify`: addresses may be secrets, and may change. */
@@ -70,18 +69,18 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
   });
   return {
     name,
+    attemptMs: usualAttemptMs,
     async send(message, recipient, signal) {
       const contact = find(recipient);
       return contact === undefined ? gone(recipient) : send(message, sendingTo(contact, signal));
     },
-    ...(renew === undefined
-      ? {}
-      : {
-          async renew(open, recipient, signal) {
+    renew:
+      renew === undefined
+        ? null
+        : async (open, recipient, signal) => {
             const contact = find(recipient);
             return contact === undefined ? gone(recipient) : renew(open, sendingTo(contact, signal));
           },
-        }),
     async close() {
       closing.abort(new Error(`the ${name} channel was closed`));
     },

@@ -29,8 +29,11 @@ export function receiptOf(error: unknown, { signal, server, isHandedOver }: Fail
   const reason = signal.aborted
     ? abortedReason(signal, server)
     : `${server}: ${explain(systemCode(error) ?? '', error, said)}`;
-  return { kind: 'retry', reason, ...(isHandedOver && status === null ? { isUncertain: true } : {}) };
+  return { kind: 'retry', reason, ...(isHandedOver && status === null ? uncertain : {}) };
 }
+
+// The server may have accepted it: people would get it again and again.
+const uncertain = { isUncertain: true, atLeastMs: 15 * 60_000 } as const;
 
 function abortedReason(signal: AbortSignal, server: string): string {
   const { reason }: { reason: unknown } = signal;
@@ -42,7 +45,7 @@ function explain(code: string, error: unknown, said: string): string {
   if (code === 'EAUTH') return `it refuses the login, check smtp.username and smtp.password: ${said}`;
   if (original === 'CERT_HAS_EXPIRED') return `its certificate has expired: ${said}`;
   if (original === 'ERR_TLS_CERT_ALTNAME_INVALID') return `its certificate is for another name: ${said}`;
-  if (untrusted.has(original)) return `its certificate is not trusted, name its authority in smtp.ca: ${said}`;
+  if (untrusted.has(original)) return `its certificate is not trusted, name its authority in smtp.ca_file: ${said}`;
   if (code === 'EDNS') return `its name cannot be resolved: ${said}`;
   if (code === 'ETLS') return `TLS failed: ${said}`;
   return original === '' || said.includes(original) ? said : `${said} (${original})`;

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import { createSecureContext, getCACertificates } from 'node:tls';
-import { createTransport } from 'nodemailer';
+import { createTransport, type SendMailOptions } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport';
+import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import type { Channel } from '#monitor/tell/channel.ts';
+import { handOverOnce, type Handover } from './hand-over.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';
 import { MailAddress, type SmtpServer } from './smtp-server.ts';
@@ -12,31 +14,113 @@ import type { MailTemplate } from './template.ts';
 /** The longest that each phase of a session may take, in milliseconds; the whole is up to the signal given to `send`. */
 export interface SmtpTimeouts {
   readonly dnsMs: number;
-  /** From the name to the end of STARTTLS. */
+  /** From the name to the end of STARTTLS, the greeting included. */
   readonly connectMs: number;
   readonly greetingMs: number;
   /** The longest silence of the server afterwards. */
   readonly silenceMs: number;
+  /** After this without a request for the mail, another connection tries as well; it is replaced as often. */
+  readonly otherMs: number;
 }
 
-const patient: SmtpTimeouts = { dnsMs: 10_000, connectMs: 20_000, greetingMs: 15_000, silenceMs: 30_000 };
+// RFC 5321 section 4.5.3.2: 5 min for the greeting and for most replies, 10 min for the one after the final dot.
+export const smtpTimeouts: SmtpTimeouts = {
+  dnsMs: 10_000,
+  connectMs: 310_000,
+  greetingMs: 300_000,
+  silenceMs: 600_000,
+  otherMs: 60_000,
+};
+// Greeting, EHLO, AUTH, MAIL and RCPT at 5 min, DATA at 2 min, the final dot at 10 min, and the mail itself.
+const attemptMs = 40 * 60_000;
 
 export interface SmtpOptions {
   readonly server: SmtpServer;
   readonly template: MailTemplate;
   /** What this machine greets the server with. */
   readonly hostname: string;
+  readonly clock: Clock;
   readonly timeouts?: SmtpTimeouts;
 }
 
 /** Sends each mail over a connection of its own, which is closed before `send` resolves, or over one of a pool. */
-export function createSmtpChannel({ server, template, hostname, timeouts = patient }: SmtpOptions): Channel {
-  const { host, port, secure, signIn, dkim, pool } = server;
-  const shownAs = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function createSmtpChannel({
+  server,
+  template,
+  hostname,
+  clock,
+  timeouts = smtpTimeouts,
+}: SmtpOptions): Channel {
+  const shownAs = `${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`;
   const closing = new AbortController();
-  const handedOver = new Set<string>();
+  const settings = settingsOf(server, hostname, timeouts);
+  const handovers = new Map<string, Handover>();
+  const { pool } = server;
+  const transport = pool === null ? createTransport(settings) : createTransport({ ...settings, ...pooled(pool) });
+  transport.use('stream', (mail, done) => {
+    const handover = handovers.get(String(mail.data.messageId));
+    if (handover !== undefined) mail.message.processFunc((body) => readWhole(body, handover));
+    done();
+  });
+
+  async function overUsual(mail: SendMailOptions, handover: Handover, signal: AbortSignal): Promise<string> {
+    const id = String(mail.messageId);
+    handovers.set(id, handover);
+    try {
+      return (await transport.sendMail({ ...mail, signal })).response;
+    } finally {
+      handovers.delete(id);
+    }
+  }
+
+  async function overAnother(mail: SendMailOptions, handover: Handover, signal: AbortSignal): Promise<string> {
+    const other = createTransport(settings);
+    other.use('stream', ({ message }, done) => {
+      message.processFunc((body) => readWhole(body, handover));
+      done();
+    });
+    try {
+      return (await other.sendMail({ ...mail, signal })).response;
+    } finally {
+      other.close();
+    }
+  }
+
+  return {
+    name: 'email',
+    attemptMs,
+    async send(message, recipient, outer) {
+      if (!MailAddress.safeParse(recipient).success) {
+        return { kind: 'rejected', reason: `"${singleLine(recipient)}" is not a mail address` };
+      }
+      const signal = AbortSignal.any([outer, closing.signal]);
+      const mail = mailOf(message, template, server.from, recipient);
+      return handOverOnce({
+        clock,
+        signal,
+        otherMs: timeouts.otherMs,
+        async attempt(number, handover, own) {
+          const send = number === 0 ? overUsual : overAnother;
+          try {
+            return { kind: 'delivered', response: singleLine(await send(mail, handover, own)) };
+          } catch (error) {
+            return receiptOf(error, { signal, server: shownAs, isHandedOver: handover.isWhole });
+          }
+        },
+      });
+    },
+    renew: null,
+    async close() {
+      closing.abort(new Error('the mail channel was closed'));
+      transport.close();
+    },
+  };
+}
+
+function settingsOf(server: SmtpServer, name: string, timeouts: SmtpTimeouts): SMTPTransport.Options {
+  const { host, port, secure, signIn, dkim } = server;
   const ca = server.ca === null ? {} : { ca: [...getCACertificates(), server.ca] };
-  const settings: SMTPTransport.Options = {
+  return {
     host,
     port,
     secure,
@@ -47,7 +131,7 @@ export function createSmtpChannel({ server, template, hostname, timeouts = patie
     ...(dkim === null
       ? {}
       : { dkim: { domainName: dkim.domain, keySelector: dkim.selector, privateKey: dkim.key.reveal() } }),
-    name: hostname,
+    name,
     dnsTimeout: timeouts.dnsMs,
     connectionTimeout: timeouts.connectMs,
     greetingTimeout: timeouts.greetingMs,
@@ -56,42 +140,14 @@ export function createSmtpChannel({ server, template, hostname, timeouts = patie
     socketCloseTimeout: 0,
     maxResponseSize: 65_536,
   };
-  const transport = pool === null ? createTransport(settings) : createTransport({ ...settings, ...pooled(pool) });
-  transport.use('stream', (mail, done) => {
-    const id = String(mail.data.messageId);
-    mail.message.processFunc((body) => readWhole(body, () => handedOver.add(id)));
-    done();
-  });
-
-  return {
-    name: 'email',
-    async send(message, recipient, outer) {
-      if (!MailAddress.safeParse(recipient).success) {
-        return { kind: 'rejected', reason: `"${singleLine(recipient)}" is not a mail address` };
-      }
-      const signal = AbortSignal.any([outer, closing.signal]);
-      const mail = mailOf(message, template, server.from, recipient);
-      try {
-        const sent = await transport.sendMail({ ...mail, signal });
-        return { kind: 'delivered', response: singleLine(sent.response) };
-      } catch (error) {
-        return receiptOf(error, { signal, server: shownAs, isHandedOver: handedOver.has(String(mail.messageId)) });
-      } finally {
-        handedOver.delete(String(mail.messageId));
-      }
-    },
-    async close() {
-      closing.abort(new Error('the mail channel was closed'));
-      transport.close();
-    },
-  };
 }
 
-// Nothing of it is read before the server has asked for the mail, and `onEnd` is called once everything was.
-function readWhole(body: Readable, onEnd: () => void): Readable {
+// Nothing of it is read before the server has asked for the mail, and it is whole once everything was.
+function readWhole(body: Readable, handover: Handover): Readable {
   async function* pass(): AsyncGenerator {
+    handover.begin();
     yield* body;
-    onEnd();
+    handover.end();
   }
   return Readable.from(pass(), { objectMode: false });
 }

@@ -89,10 +89,21 @@ function scopeOf({ content, incidents, at, id }: Message): object {
     at: new Date(at).toISOString(),
     incidents,
     colour: colours[content.tone] ?? '#57606a',
+    acknowledge_words: incidents.length > 1 ? 'Acknowledge all' : 'Acknowledge',
+    details: content.tables.flatMap(({ rows }) => rows.flatMap(detailsOf)),
     facts: content.facts.map(([label, value]) => ({ label, value })),
     fact_width: Math.max(0, ...content.facts.map(([label]) => label.length)),
     tables: content.tables.map(tableScope),
   };
+}
+
+// The links and notes of a row, for the half of a mail that is plain text.
+function detailsOf(row: ContentTable['rows'][number]): readonly object[] {
+  const text = row[0]?.text ?? '';
+  const link = row.flatMap((one) => one.link ?? [])[0] ?? null;
+  const acknowledge = row.flatMap((one) => one.acknowledge ?? [])[0] ?? null;
+  const notes = row.flatMap((one) => one.notes ?? []);
+  return link === null && acknowledge === null && notes.length === 0 ? [] : [{ text, notes, link, acknowledge }];
 }
 
 function tableScope({ title, columns, rows, more }: ContentTable): object {
@@ -104,7 +115,15 @@ function tableScope({ title, columns, rows, more }: ContentTable): object {
     more,
     columns: columns.map((name, index) => ({ name, width: widths[index] })),
     rows: rows.map((row) =>
-      row.map(({ text, tone }, index) => ({ text, tone, colour: colours[tone], width: widths[index] })),
+      row.map(({ text, tone, notes = [], link = null, acknowledge = null }, index) => ({
+        text,
+        tone,
+        colour: colours[tone],
+        width: widths[index],
+        notes,
+        link,
+        acknowledge,
+      })),
     ),
   };
 }
@@ -137,6 +156,7 @@ const specimen: Message = {
   id: 'x',
   references: [],
   beginnings: new Map(),
+  links: new Map(),
   content,
   at: 0,
 };

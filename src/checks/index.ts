@@ -22,7 +22,7 @@ export { probeFindings } from './as-probe.ts';
 export type { Capability, Dialect, HeardOf, NodeEnvironment, ProbeContext } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { createGates, type Gate } from './gate.ts';
-export { NodeInfo, type NodeSelection } from './node-info.ts';
+export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
 export { failed, Failure, failure, FailureCode, FailureSource } from './outcome.ts';
 export type { Outcome, Phase } from './outcome.ts';
 export { ownAddresses } from './own-addresses.ts';

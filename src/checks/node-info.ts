@@ -14,6 +14,14 @@ export const NodeInfo = z.strictObject({
 });
 export type NodeInfo = z.infer<typeof NodeInfo>;
 
+/** The name that Watchpost itself votes under: for what calls it, and where no node is known. */
+export const ownNodeName = 'zz0';
+
+/** The name of a node for people. */
+export function shownNode(name: string): string {
+  return name === ownNodeName ? 'Watchpost' : name;
+}
+
 /** Which nodes a run asks for. */
 export type NodeSelection =
   | { readonly kind: 'all' }

@@ -8,7 +8,8 @@ import { sampleMessages } from '#monitor/tell/sample-messages.ts';
 import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 
-const attemptMs = 60_000;
+// Somebody waits for it: less than a slow mail server is given otherwise.
+const attemptMs = 5 * 60_000;
 
 /**
  * Sends a sample of each kind of message to everybody behind a name under `notify`, or behind all of them, and prints what the

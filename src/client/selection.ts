@@ -1,4 +1,4 @@
-import type { NodeInfo, NodeSelection } from '#checks/index.ts';
+import { type NodeInfo, type NodeSelection, ownNodeName } from '#checks/index.ts';
 import type { Directory } from './directory.ts';
 
 export type Query = readonly (readonly [name: string, value: string])[];
@@ -46,7 +46,7 @@ export function missingNodes(
 }
 
 /** Votes where no node is known. */
-const nobody: NodeInfo = { name: 'zz0', countryCode: '', country: '', city: '', asn: '', ip: '' };
+const nobody: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
 
 function candidates(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {
   switch (selection.kind) {

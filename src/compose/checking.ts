@@ -7,6 +7,7 @@ import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
 import type { LateVote } from '#monitor/judge/round-record.ts';
 import type { Monitor } from '#monitor/monitor.ts';
+import type { RenewalTimes } from '#monitor/tell/channel.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
@@ -26,6 +27,8 @@ export interface Environment {
   readonly pid: number;
   /** What tells a clock that was set from a program that was away, where it is known. */
   readonly boot?: Boot | null;
+  /** Default: `renewalTimes`. */
+  readonly renewal?: RenewalTimes;
 }
 
 /** What runs the checks: nodes of this process, or somebody else's service. */

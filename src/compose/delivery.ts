@@ -1,13 +1,15 @@
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { createSlot } from '#compose/channel-slot.ts';
 import { channelTypes, ping, policyOf } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/same.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import type { MonitorStore } from '#monitor/store.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import { type Channel, type RenewalTimes, renewalTimes } from '#monitor/tell/channel.ts';
 import { type DeliveryPolicy, plainPolicy } from '#monitor/tell/delivery-policy.ts';
 import { startHeartbeat } from '#monitor/tell/heartbeat.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
@@ -21,6 +23,8 @@ import { startSummary } from '#monitor/tell/summary.ts';
 export interface ChannelsEnvironment {
   readonly clock: Clock;
   readonly log: Log;
+  /** Default: `renewalTimes`. */
+  readonly renewal?: RenewalTimes | undefined;
 }
 
 /**
@@ -36,6 +40,7 @@ export function openChannels(
     ...environment,
     folder: dirname(config.data),
     hostname: hostname(),
+    renewal: environment.renewal ?? renewalTimes,
   };
   return channelTypes.map((type) => type.open(shared, () => inForce().contacts[type.name] ?? [], config.sections));
 }
@@ -80,37 +85,6 @@ function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
   return Object.keys(type?.sections ?? {}).map((key) => values.get(key));
 }
 
-// What is being sent ends over the channel that it began with.
-function createSlot(first: Channel, log: Log) {
-  let current = { channel: first, sending: 0, isReplaced: false };
-  const closeReplaced = (entry: typeof current) => {
-    entry.channel.close().catch((error: unknown) => log.warn({ err: error }, 'a channel did not close'));
-  };
-  const channel: Channel = {
-    name: first.name,
-    async send(...message) {
-      const entry = current;
-      entry.sending += 1;
-      try {
-        return await entry.channel.send(...message);
-      } finally {
-        entry.sending -= 1;
-        if (entry.isReplaced && entry.sending === 0) closeReplaced(entry);
-      }
-    },
-    close: async () => current.channel.close(),
-  };
-  return {
-    channel,
-    replace(next: Channel) {
-      const before = current;
-      current = { channel: next, sending: 0, isReplaced: false };
-      before.isReplaced = true;
-      if (before.sending === 0) closeReplaced(before);
-    },
-  };
-}
-
 /** How each recipient wants to be told: as the first entry under `notify` says that names them. */
 export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Address) => DeliveryPolicy {
   const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
@@ -120,6 +94,15 @@ export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Add
     known.set(notify, policies);
     return policies.get(keyOf(address)) ?? plainPolicy;
   };
+}
+
+/** The other addresses of the entries under `notify` that name an address: other ways to the same people. */
+export function othersOf(
+  { notify }: { readonly notify: readonly Pick<Config['notify'][number], 'addresses'>[] },
+  address: Address,
+): readonly Address[] {
+  const own = notify.filter(({ addresses }) => addresses.some((one) => keyOf(one) === keyOf(address)));
+  return own.flatMap(({ addresses }) => addresses).filter((one) => keyOf(one) !== keyOf(address));
 }
 
 function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, DeliveryPolicy> {
@@ -139,6 +122,8 @@ export interface WatchingOver extends ChannelsEnvironment {
   readonly summaries: SummaryStore;
   readonly outbox: Pick<Outbox, 'refusedMs'>;
   readonly channels: readonly Channel[];
+  /** The page of an incident, where incidents have pages. */
+  readonly linkTo: (incident: Incident) => string | null;
   /** The parts that have to make progress. */
   readonly pulses: readonly { readonly name: string; readonly ageMs: () => number; readonly limitMs: number }[];
 }
@@ -173,13 +158,13 @@ export function startRegulars(config: Config, environment: WatchingOver): Regula
 }
 
 function startThem(config: Config, environment: WatchingOver): () => Promise<void> {
-  const { store, clock, log, pulses, outbox, channels } = environment;
+  const { store, clock, log, pulses, outbox, channels, linkTo, renewal: times = renewalTimes } = environment;
   const { heartbeat, summary } = config;
   const stuck = () =>
     pulses.filter(({ ageMs, limitMs }) => ageMs() >= limitMs).map(({ name }) => `no progress: ${name}`);
   const undelivered = () => (outbox.refusedMs() < longestRefusalMs ? [] : ['nothing can be delivered']);
   const running = [
-    startRenewal({ store, channels, clock, log }),
+    startRenewal({ store, channels, linkTo, times, clock, log }),
     heartbeat === null
       ? null
       : startHeartbeat({

@@ -117,12 +117,18 @@ export function startWatching({
 /** The operator's routes. They are there before the monitor is, and say so until then. */
 export function controlsOf(
   watching: () => Watching,
-  { clock, random, store }: Pick<WatchingDependencies, 'clock' | 'random' | 'store'>,
+  {
+    clock,
+    random,
+    unstored,
+  }: Pick<WatchingDependencies, 'clock' | 'random'> & {
+    readonly unstored: Pick<UnstoredDeliveries, 'deliveriesOf'>;
+  },
 ) {
   const controls = createControls({ monitor: () => watching().monitor, clock, random });
   const routes = controlRoutes({
     ...controls,
-    deliveriesOf: (incident) => store.listDeliveries({ incident, limit: 1_000 }),
+    deliveriesOf: (incident) => unstored.deliveriesOf(incident),
     reload: async (cause) => watching().reloader.reload(cause),
     outline: (salt) => outlineOf(watching().reloader.inForce, salt),
   });
@@ -149,12 +155,32 @@ export function acknowledgingOf(
   const links = () => (known ??= createAcknowledgements(store.fact('acknowledgement key', () => random.id(43))));
   return {
     routesOf: ({ http }: Pick<Config, 'http'>, site: Site) =>
-      http.publicUrl === null ? [] : [acknowledgeRoutes({ ...controls, site, read: (token) => links().read(token) })],
+      http.publicUrl === null
+        ? []
+        : [
+            acknowledgeRoutes({
+              ...controls,
+              site,
+              read: (token) => links().read(token),
+              incidentsOf: (message, to) =>
+                controls.openIncidents().flatMap(({ id }) => (isToldBy(store, id, message, to) ? [id] : [])),
+            }),
+          ],
     acknowledgeAt: (incident: Incident, to: Addressee) => {
       const { publicUrl } = inForce().http;
       return publicUrl === null ? null : `${publicUrl}${acknowledgePath}${links().tokenFor(incident, to)}`;
     },
+    acknowledgeAllAt: (message: string, to: Addressee) => {
+      const { publicUrl } = inForce().http;
+      return publicUrl === null ? null : `${publicUrl}${acknowledgePath}${links().tokenForAll(message, to)}`;
+    },
   };
+}
+
+function isToldBy(store: Store, incident: string, message: string, to: Addressee): boolean {
+  return store
+    .listDeliveries({ incident, limit: 1_000 })
+    .some((one) => one.message === message && one.channel === to.channel && one.recipient === to.recipient);
 }
 
 interface Told extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes'> {

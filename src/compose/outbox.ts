@@ -1,9 +1,10 @@
 import type { Environment } from '#compose/checking.ts';
-import { openReloadableChannels, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
+import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
 import type { Foundation } from '#compose/foundation.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import { silenceAt } from '#monitor/doubt/silence.ts';
+import type { Incident } from '#monitor/judge/incident.ts';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
 import { createUnstored, type UnstoredDeliveries } from '#monitor/tell/unstored.ts';
 import { incidentHref } from '#web/pages/links.ts';
@@ -11,6 +12,7 @@ import { incidentHref } from '#web/pages/links.ts';
 export interface OutboxDependencies extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
   readonly upcoming: Upcoming;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
+  readonly acknowledgeAllAt: OutboxOptions['acknowledgeAllAt'];
 }
 
 export interface OpenedOutbox {
@@ -18,17 +20,34 @@ export interface OpenedOutbox {
   /** What is told without being stored. */
   readonly unstored: UnstoredDeliveries;
   readonly channels: ReloadableChannels;
+  /** The page of an incident, where incidents have pages. */
+  readonly linkTo: (incident: Incident) => string | null;
 }
 
 /** Opens the channels, and the outbox that sends through them once it is started. */
 export function openOutbox(
   config: Config,
-  { store, metrics, identity, upcoming, acknowledgeAt, clock, random, log }: OutboxDependencies,
+  {
+    store,
+    metrics,
+    identity,
+    upcoming,
+    acknowledgeAt,
+    acknowledgeAllAt,
+    clock,
+    random,
+    log,
+    renewal,
+  }: OutboxDependencies,
   started: AsyncDisposableStack,
 ): OpenedOutbox {
-  const channels = openReloadableChannels(config, upcoming.inForce, { clock, log });
+  const channels = openReloadableChannels(config, upcoming.inForce, { clock, log, renewal });
   for (const channel of channels.list) started.defer(async () => channel.close());
   const unstored = createUnstored({ store, log });
+  const linkTo = ({ id }: Incident) => {
+    const { publicUrl } = upcoming.inForce().http;
+    return publicUrl === null ? null : `${publicUrl}${incidentHref(id)}`;
+  };
   const outbox = createOutbox({
     store: unstored,
     channels: channels.list,
@@ -36,12 +55,11 @@ export function openOutbox(
     random,
     log,
     policyOf: policiesOf(upcoming.inForce),
+    othersOf: (address) => othersOf(upcoming.inForce(), address),
     isSilenced: ({ target }) => silenceAt(upcoming.watching?.monitor.silences() ?? [], target, clock.now()) !== null,
-    linkTo({ id }) {
-      const { publicUrl } = upcoming.inForce().http;
-      return publicUrl === null ? null : `${publicUrl}${incidentHref(id)}`;
-    },
+    linkTo,
     acknowledgeAt,
+    acknowledgeAllAt,
     identity,
     budgetOf: ({ target }) => upcoming.watching?.monitor.budgets(target)[0] ?? null,
     seenNow: (incident) => upcoming.watching?.monitor.seenNow(incident) ?? null,
@@ -49,5 +67,5 @@ export function openOutbox(
       metrics.deliverySettled({ channel, state: outcome === 'retry' ? 'pending' : outcome, createdAt: 0, at: delayMs }),
   });
   started.defer(async () => outbox.stop());
-  return { outbox, unstored, channels };
+  return { outbox, unstored, channels, linkTo };
 }

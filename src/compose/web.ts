@@ -7,6 +7,7 @@ import { openService } from '#compose/service.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/same.ts';
+import type { UnstoredDeliveries } from '#monitor/tell/unstored.ts';
 import type { Outbox } from '#monitor/tell/outbox.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
@@ -24,6 +25,7 @@ export interface WebDependencies extends Environment, Foundation {
   readonly outbox: Pick<Outbox, 'wake'>;
   readonly health: Health;
   readonly acknowledging: Acknowledging;
+  readonly unstored: UnstoredDeliveries;
 }
 
 /** The HTTP server, and what it shows. */
@@ -37,11 +39,23 @@ export interface Web {
 /** Starts the HTTP server with everything that this configuration has it serve. */
 export async function openWeb(
   config: Config,
-  { upcoming, outbox, health, acknowledging, metrics, store, history, checking, retention, ...parts }: WebDependencies,
+  {
+    upcoming,
+    outbox,
+    unstored,
+    health,
+    acknowledging,
+    metrics,
+    store,
+    history,
+    checking,
+    retention,
+    ...parts
+  }: WebDependencies,
   started: AsyncDisposableStack,
 ): Promise<Web> {
   const { clock, random, log } = parts;
-  const { controls, routes } = controlsOf(() => upcoming.started(), { clock, random, store });
+  const { controls, routes } = controlsOf(() => upcoming.started(), { clock, random, unstored });
   const service = openService({ runs: () => checking.runs, store, retention, clock, random, log, started });
   const pages = openPages({
     checking,

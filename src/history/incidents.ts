@@ -17,7 +17,7 @@ export interface PastIncident {
   /** Null while it is open. */
   readonly endedAt: number | null;
   /** How it ended: its target recovered, or nobody watches it any more. */
-  readonly closing: 'recovered' | 'unwatched' | null;
+  readonly closing: 'recovered' | 'unwatched' | 'rule_removed' | null;
   /** Why nobody was told of it for now, in words; null where that is not so. */
   readonly held: string | null;
   readonly acknowledged: { readonly at: number; readonly why: string } | null;

@@ -40,8 +40,11 @@ export class WatchpostError extends Error {
 /** The message of anything that was thrown, on one line. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error);
-  return text.replaceAll(/\s+/g, ' ').trim();
+  return text.replace(runtimeAdvice, '').replaceAll(/\s+/g, ' ').trim();
 }
+
+// What Node advises those who start it is of no use to those who configure this program.
+const runtimeAdvice = /;? if the root CA is installed locally, try running Node\.js with [-\w]+/i;
 
 /** The `code` of a system error (`ECONNREFUSED`), or null. */
 export function systemCode(error: unknown): string | null {

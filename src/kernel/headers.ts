@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
+/** Whether the sender of an `Accept` header is a browser that shows what it gets. */
+export function acceptsPages({ accept = '' }: { readonly accept?: string | undefined }): boolean {
+  return /(?:^|,)\s*text\/html\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept) && !/[/+]json\b/i.test(accept);
+}
+
 /** HTTP headers of the operator's own; a value may be as good as a password. */
 export const SecretHeaders = z
   .record(

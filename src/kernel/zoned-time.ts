@@ -17,6 +17,22 @@ export function formatSpan(from: number, to: number, zone: string): string {
   return `${start} to ${first.date === last.date ? '' : `${last.date} `}${last.time.slice(0, 5)} ${last.zone}`;
 }
 
+const utcTime = /\b(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}) UTC\b/g;
+
+/**
+ * A stored text with each time that `formatTime` wrote in UTC told in a zone, to the minute, and without the date if that is the
+ * day of `now` there: `no ping since 18:29`.
+ */
+export function timesInZone(text: string, zone: string, now: number): string {
+  const today = partsOf(now, zone).date;
+  return text.replace(utcTime, (written: string, date: string, time: string) => {
+    const at = Date.parse(`${date}T${time}Z`);
+    if (Number.isNaN(at)) return written;
+    const parts = partsOf(at, zone);
+    return `${parts.date === today ? '' : `${parts.date} `}${parts.time.slice(0, 5)}`;
+  });
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function partsOf(at: number, zone: string): Parts {

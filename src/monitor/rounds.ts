@@ -1,4 +1,4 @@
-import type { NodeInfo } from '#checks/index.ts';
+import { type NodeInfo, ownNodeName } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import type { Assessor } from './assessment.ts';
@@ -15,7 +15,7 @@ import type { Runner, SeenRound } from './watch/runner.ts';
 import type { DoneRound, MonitorEvents } from './watch/watch.ts';
 
 // What calls us is heard here, and nowhere else.
-const listeningNode: NodeInfo = { name: 'zz0', countryCode: '', country: '', city: '', asn: '', ip: '' };
+const listeningNode: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
 
 /** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
 export interface Rounds {

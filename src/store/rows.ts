@@ -129,7 +129,7 @@ const IncidentRecord = z.object({
   votes: VoteLines,
   closingVotes: VoteLines.nullable(),
   wording: Wording.default(down),
-  closing: z.enum(['recovered', 'unwatched']).nullable().default(null),
+  closing: z.enum(['recovered', 'unwatched', 'rule_removed']).nullable().default(null),
   timeline: z.array(VerdictChange).default([]),
   held: Held.nullable().default(null),
   told: z

@@ -34,6 +34,9 @@ export const webLimits: WebLimits = {
   perClient: 100,
 };
 
+// Links in messages carry a token of the longest names: that of a target and a rule, and a mail address of 254 characters.
+const longestParameter = 2_048;
+
 export interface AppOptions {
   readonly log: Log;
   readonly limits: WebLimits;
@@ -49,7 +52,9 @@ export function createApp({ log, limits, trustProxy, problemPage, metrics }: App
     logger: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     bodyLimit: limits.bodyBytes,
-    frameworkErrors: (error, request, reply) => frameworkErrors(error, request, reply.headers(protection)),
+    routerOptions: { maxParamLength: longestParameter },
+    frameworkErrors: (error, request, reply) =>
+      frameworkErrors(error, { request, reply: reply.headers(protection), page: problemPage }),
   });
   app.addHook('onRequest', (_, reply, done) => {
     reply.headers(protection);

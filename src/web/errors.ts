@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { messageOf, systemCode } from '#kernel/errors.ts';
+import { acceptsPages } from '#kernel/headers.ts';
 import type { Log } from '#kernel/log.ts';
 import { type ApiErrorCode, codeOfStatus, type ErrorBody, errorBody } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
@@ -13,14 +14,8 @@ export type ProblemPage = (problem: { readonly status: number; readonly code: st
 
 /** Answers what no route answers, and what a route throws. Faults of ours are logged, and the answer does not tell them. */
 export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage): void {
-  function answer(request: FastifyRequest, reply: FastifyReply, status: number, code: ApiErrorCode, message: string) {
-    reply.code(status);
-    if (page === undefined) return reply.send(errorBody(code, message));
-    reply.header('vary', 'accept');
-    if (!takesPages(request)) return reply.send(errorBody(code, message));
-    const { headers, body } = page({ status, code, message: singleLine(message) });
-    return reply.headers(headers).send(body);
-  }
+  const answer = (request: FastifyRequest, reply: FastifyReply, status: number, code: ApiErrorCode, message: string) =>
+    answerProblem({ request, reply, page }, { status, code, message });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.replace(/[?#].*$/s, '');
     return answer(request, reply, 404, 'not_found', `there is no ${request.method} ${path} here`);
@@ -35,14 +30,29 @@ export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage)
   });
 }
 
-/** Whether the caller is a browser that shows what it gets. */
-function takesPages({ headers: { accept = '' } }: FastifyRequest): boolean {
-  return /(?:^|,)\s*text\/html\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accept) && !/[/+]json\b/i.test(accept);
+interface Answering {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly page: ProblemPage | undefined;
+}
+
+/** Says what went wrong: to a browser as a page, if there is one, and to everything else as JSON. */
+function answerProblem(
+  { request, reply, page }: Answering,
+  { status, code, message }: { readonly status: number; readonly code: ApiErrorCode; readonly message: string },
+): FastifyReply {
+  reply.code(status);
+  if (page === undefined) return reply.send(errorBody(code, message));
+  reply.header('vary', 'accept');
+  if (!acceptsPages(request.headers)) return reply.send(errorBody(code, message));
+  const { headers, body } = page({ status, code, message: singleLine(message) });
+  return reply.headers(headers).send(body);
 }
 
 /** Answers what fails before any route or hook is asked, such as a path that cannot be decoded. */
-export function frameworkErrors(error: Error, _: unknown, reply: FastifyReply): void {
-  reply.code(statusOf(error)).send(errorBody(codeOfStatus(statusOf(error)), messageOf(error)));
+export function frameworkErrors(error: Error, answering: Answering): void {
+  const status = statusOf(error);
+  void answerProblem(answering, { status, code: codeOfStatus(status), message: messageOf(error) });
 }
 
 /** Answers what is no HTTP, is too long or came too late, and ends the connection. */

@@ -66,7 +66,7 @@ export const Incident = z
     started_at: Moment,
     opened_at: Moment,
     ended_at: Moment.nullable().describe('Null while it is open.'),
-    closing: z.enum(['recovered', 'unwatched']).nullable(),
+    closing: z.enum(['recovered', 'unwatched', 'rule_removed']).nullable(),
     held: z.string().nullable().describe('Why nobody was told of it for now.'),
     acknowledged: z.strictObject({ at: Moment, why: z.string() }).nullable(),
   })

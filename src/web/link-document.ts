@@ -1,4 +1,4 @@
-import { failures, inPath, query } from './document-parts.ts';
+import { bodyOf, failures, inPath, query, refTo } from './document-parts.ts';
 
 // What is called by an address that is as good as a password: by jobs, and by people out of a message.
 
@@ -43,10 +43,17 @@ const what = {
 };
 
 const token = inPath('token', 'What stands in the link.');
+const pageOr = (description: string, schema: object) => ({
+  description,
+  content: { 'text/html': { schema: { type: 'string' } }, 'application/json': { schema } },
+});
+const message = bodyOf({ message: { type: 'string', description: 'What the page says.' } });
+const problem = refTo('ErrorBody');
+// A browser gets a page, a program JSON.
 const pages = (summary: string) => ({
-  200: text('text/html', `${summary}.`),
-  404: text('text/html', 'The link is none of this installation.'),
-  410: text('text/html', 'The incident is over, or somebody knows of it already.'),
+  200: pageOr(`${summary}.`, message),
+  404: pageOr('The link is not one of this installation.', problem),
+  410: pageOr('The incident is over, or it is acknowledged already.', problem),
 });
 
 /** Their paths. */

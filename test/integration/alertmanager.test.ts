@@ -6,6 +6,9 @@ import { startAlertmanager } from '../support/alertmanager.ts';
 import { openContact } from '../support/http-services.ts';
 import { startSink } from '../support/http-sink.ts';
 import { shopBack, shopDown } from '../support/incidents.ts';
+import { tempFolder } from '../support/store.ts';
+import { closedPort } from '../support/tcp-servers.ts';
+import { startDaemonIn } from '../support/daemon.ts';
 import { mailKinds } from '../support/mail-kinds.ts';
 import { needsProgram } from '../support/programs.ts';
 
@@ -36,7 +39,9 @@ test('Alertmanager shows what is open, takes renewals, and tells people of the b
   expect(Date.parse(first?.startsAt ?? '')).toBe(open.startedAt);
   await expect.poll(() => hook.received.map(({ body }) => JSON.parse(body).status), patience).toEqual(['firing']);
 
-  expect(await channel.renew?.(() => [open], 'ops', signal)).toMatchObject({ kind: 'delivered' });
+  expect(await channel.renew?.(() => [{ incident: open, link: null }], 'ops', signal)).toMatchObject({
+    kind: 'delivered',
+  });
   await expect
     .poll(async () => Date.parse((await real.alerts())[0]?.endsAt ?? ''), patience)
     .toBeGreaterThan(Date.parse(first?.endsAt ?? ''));
@@ -59,3 +64,55 @@ test('Alertmanager takes an end that lies before its beginning, as it may where 
   expect(await channel.send(message, 'ops', AbortSignal.timeout(30_000))).toMatchObject({ kind: 'delivered' });
   await channel.close();
 });
+
+test('an outage longer than the life of an alert fires until its end, also when either side restarts', async (context) => {
+  needsProgram(context, 'prometheus-alertmanager', 'prometheus-alertmanager');
+  await using hook = await startSink();
+  await using real = await startAlertmanager(hook.origin);
+  using folder = tempFolder();
+  const refused = await closedPort();
+  const yaml = `
+data: ${folder.path}/watchpost.db
+http: { listen: "127.0.0.1:0", public_url: "https://watch.example.com" }
+nodes: { de1: {} }
+targets:
+  shop: { check: tcp, host: "127.0.0.1:${refused}", every: 1s }
+notify:
+  pager: { alertmanager: { urls: ["${real.url}"] } }
+`;
+  const times = { renewal: { everyMs: 1_000, validMs: 4_000 } };
+  const firing = async () => {
+    const alerts = await real.alerts();
+    return alerts.map(({ labels, status, generatorURL }) => ({ target: labels['target'], status, generatorURL }));
+  };
+  const isFiring = [
+    expect.objectContaining({
+      target: 'shop',
+      status: expect.objectContaining({ state: 'active' }),
+      generatorURL: expect.stringMatching(/^https:\/\/watch\.example\.com\/incidents\/shop\/down\/\d+$/),
+    }),
+  ];
+  /** Resolves when the alert was renewed so often that it has outlived several lives. */
+  const outlives = async (lives: number) => {
+    const [first] = await real.alerts();
+    const end = Date.parse(first?.endsAt ?? '') + lives * times.renewal.validMs;
+    await expect
+      .poll(async () => Date.parse((await real.alerts())[0]?.endsAt ?? ''), { timeout: 60_000, interval: 200 })
+      .toBeGreaterThan(end);
+  };
+  {
+    await using daemon = await startDaemonIn(folder.path, yaml, times);
+    await expect.poll(firing, { ...patience, timeout: 60_000 }).toEqual(isFiring);
+    await outlives(3);
+    await real.restart();
+    await expect.poll(firing, patience).toEqual(isFiring);
+    await daemon.stop();
+  }
+  {
+    await using _daemon = await startDaemonIn(folder.path, yaml, times);
+    await outlives(2);
+    expect(await firing()).toEqual(isFiring);
+  }
+  const notified = hook.received.map(({ body }) => JSON.parse(body).status);
+  expect(new Set(notified)).toEqual(new Set(['firing']));
+}, 180_000);

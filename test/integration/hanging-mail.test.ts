@@ -25,7 +25,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
   const { log } = memoryLog();
   const store = new MemoryStore();
   const smtp = smtpServer({ url: `smtp://127.0.0.1:${server.port}` });
-  const channel = createSmtpChannel({ server: smtp, template, hostname: 'localhost' });
+  const channel = createSmtpChannel({ server: smtp, template, hostname: 'localhost', clock: systemClock });
   const outbox = createOutbox({
     store,
     channels: [channel],

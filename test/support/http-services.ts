@@ -12,7 +12,7 @@ import { telegram } from '#channels/telegram.ts';
 import { webhook } from '#channels/webhook.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import { type Channel, renewalTimes } from '#monitor/tell/channel.ts';
 import { FakeClock } from './fake-clock.ts';
 import type { Received, Step } from './http-sink.ts';
 import { memoryLog } from './memory-log.ts';
@@ -41,7 +41,7 @@ export function openContact<Entry extends z.ZodType>(
   const named = Object.fromEntries(Object.keys(files).map((key) => [key, key]));
   const entry = type.Entry.parse({ ...written, ...named });
   const secrets = Object.fromEntries(Object.entries(files).map(([key, text]) => [key, new Secret(text)]));
-  const environment = { clock, log: memoryLog().log, folder: '/nowhere', hostname: 'localhost' };
+  const environment = { clock, log: memoryLog().log, folder: '/nowhere', hostname: 'localhost', renewal: renewalTimes };
   return type.open(environment, () => [{ notify: 'ops', entry, files: secrets }], {});
 }
 

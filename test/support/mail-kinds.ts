@@ -26,6 +26,9 @@ function about(incident: Incident, kinds: readonly (typeof opened)[]): MessagePa
 
 const gateway = named(shopDown, 'gateway', { cause: 'no reply to 4 pings', startedAt: shopDown.startedAt - minute });
 const blog = named(shopDown, 'blog', { cause: 'timeout: no answer within 5 s', openedAt: shopDown.openedAt + minute });
+const rack = named(shopDown, 'rack', { labels: { dc: 'fra', role: 'web' } });
+const rackMail = named(shopDown, 'rack-mail', { labels: { dc: 'fra', role: 'mail' } });
+const toldLate = 'it was held back: maintenance until 2026-01-01 12:01:00 UTC';
 const many = Array.from({ length: 120 }, (_, index) => named(shopDown, `web${String(index + 1).padStart(3, '0')}`));
 const killed: Incident = {
   ...shopDown,
@@ -33,7 +36,7 @@ const killed: Incident = {
   target: 'backup',
   subject: 'heartbeat db1',
   condition: 'it is down in one round',
-  cause: 'was last heard of at 2025-12-31 12:00:00 UTC; expected at 2026-01-01 12:00:00 UTC, with 1m of grace',
+  cause: 'late: no ping since 2025-12-31 12:00:00 UTC (every 1d)',
   votes: [],
   laterCauses: [
     {
@@ -68,6 +71,15 @@ export const mailKinds: readonly { readonly name: string; readonly message: Mess
   {
     name: 'group-opened',
     message: composeMessage([about(gateway, [opened]), about(shopDown, [opened]), about(blog, [opened])], utc),
+  },
+  {
+    name: 'group-linked',
+    message: composeMessage([about(rack, [opened]), about({ ...rackMail, toldLate }, [opened])], {
+      ...utc,
+      linkTo: ({ id }) => `https://watch.example.com/incidents/${id}`,
+      acknowledgeAt: ({ id }) => `https://watch.example.com/acknowledge/${Buffer.from(id).toString('hex')}`,
+      acknowledgeAllAt: () => 'https://watch.example.com/acknowledge/0123456789',
+    }),
   },
   {
     name: 'group-opened-120',

@@ -1,4 +1,4 @@
-import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Channel, Message, Receipt, Renew } from '#monitor/tell/channel.ts';
 
 export interface Attempt {
   readonly message: Message;
@@ -13,6 +13,8 @@ export const refusedForGood: Receipt = { kind: 'rejected', reason: '550 no such 
 /** A channel that answers as it is told to, and remembers what it was given. */
 export class RecordingChannel implements Channel {
   readonly name: string;
+  attemptMs = 60_000;
+  readonly renew: Renew | null = null;
   readonly attempts: Attempt[] = [];
   /** What `send` answers. */
   answer: (attempt: Attempt) => Receipt | Promise<Receipt> = () => accepted;

@@ -3,13 +3,15 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type SmtpPhase = 'greeting' | 'ehlo' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'dot';
 
-/** What the server does in a phase: says these lines, says nothing, closes, or breaks the connection. */
-export type SmtpStep = readonly string[] | 'hang' | 'close' | 'reset' | 'trickle';
+/** What the server does in a phase: says these lines, now or later, says nothing, closes, or breaks the connection. */
+export type SmtpStep = readonly string[] | (() => Promise<readonly string[]>) | 'hang' | 'close' | 'reset' | 'trickle';
 
 export interface ScriptedSmtp extends AsyncDisposable {
   readonly port: number;
   /** The commands that came, in order, without their arguments. */
   readonly commands: readonly SmtpPhase[];
+  /** The Message-IDs of the mails that came whole. */
+  readonly messageIds: readonly string[];
   /** Resolves when a client has reached the phase. */
   reached(phase: SmtpPhase): Promise<void>;
   /** Resolves when no connection is left. */
@@ -40,6 +42,7 @@ const verbs: readonly (readonly [RegExp, SmtpPhase])[] = [
 export async function startScriptedSmtp(script: Partial<Record<SmtpPhase, SmtpStep>>): Promise<ScriptedSmtp> {
   const sockets = new Set<Socket>();
   const commands: SmtpPhase[] = [];
+  const messageIds: string[] = [];
   const looks = new Set<() => void>();
   const changed = () => {
     for (const look of looks) look();
@@ -52,7 +55,12 @@ export async function startScriptedSmtp(script: Partial<Record<SmtpPhase, SmtpSt
     if (step === 'close') socket.end();
     else if (step === 'reset') socket.resetAndDestroy();
     else if (step === 'trickle') trickle(socket);
-    else if (step !== 'hang') socket.write(step.map((line) => `${line}\r\n`).join(''));
+    else if (typeof step === 'function') void step().then((lines) => say(socket, lines));
+    else if (step !== 'hang') say(socket, step);
+  }
+
+  function say(socket: Socket, lines: readonly string[]): void {
+    if (socket.writable) socket.write(lines.map((line) => `${line}\r\n`).join(''));
   }
 
   const server = createServer((socket) => {
@@ -64,12 +72,15 @@ export async function startScriptedSmtp(script: Partial<Record<SmtpPhase, SmtpSt
     });
     let rest = '';
     let isData = false;
+    let id = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       const lines = (rest + chunk).split('\r\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
         if (isData) {
+          id = /^message-id: *(.*)$/i.exec(line)?.[1] ?? id;
           if (line !== '.') continue;
+          messageIds.push(id);
           isData = false;
           act(socket, 'dot');
           continue;
@@ -100,6 +111,7 @@ export async function startScriptedSmtp(script: Partial<Record<SmtpPhase, SmtpSt
   return {
     port: (server.address() as AddressInfo).port,
     commands,
+    messageIds,
     reached: async (phase) => until(() => commands.includes(phase)),
     idle: async () => until(() => sockets.size === 0),
     async [Symbol.asyncDispose]() {

@@ -84,7 +84,7 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
       case 'returning':
         return { by: 'connectivity', why: 'our own connectivity has just come back' };
       case 'unsure':
-        return { by: 'connectivity', why: 'waiting for a check of another target', untilLook: true };
+        return { by: 'connectivity', why: 'no other target has been checked since it began to fail', untilLook: true };
       case 'none':
         break;
     }

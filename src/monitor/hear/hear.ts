@@ -104,6 +104,12 @@ function overrun(heard: Heard, running: OpenRun, { graceMs }: Expected, maxRunti
 // No two rounds have one name.
 const inOrder = ({ last }: Heard, at: number) => Math.max(at, (last?.dueAt ?? 0) + 1);
 
+/** Whether a job that was late is not late by what is expected now, whatever was missed before. */
+export function hasTimeLeft(heard: Heard, expected: Expected, now: number): boolean {
+  const due = dueAfter({ ...heard, missedUntil: null }, expected);
+  return due !== null && due + expected.graceMs > now;
+}
+
 function dueAfter({ since, at, began, missedUntil }: Heard, expected: Expected): number | null {
   if (missedUntil !== null) return expected.after(missedUntil);
   // Cron starts jobs: how long they take says nothing of the next one. Others are heard of every so often.
@@ -111,13 +117,14 @@ function dueAfter({ since, at, began, missedUntil }: Heard, expected: Expected):
   return word === null ? expected.after(since) : expected.afterWord(word);
 }
 
-function lateness({ at, began, open }: Heard, { schedule, graceMs }: Expected, due: number) {
-  const wasDue = `expected at ${formatTime(due, schedule.kind === 'cron' ? schedule.timezone : 'UTC')}`;
+function lateness({ at, began, open }: Heard, { schedule }: Expected, due: number) {
   const newest = open.at(-1);
   if (newest !== undefined && newest.at === began) {
     const sinceThen = `began at ${formatTime(newest.at, 'UTC')} and has not ended`;
-    return failure('target', 'unfinished', `${sinceThen}; the next word was ${wasDue}`);
+    return failure('target', 'unfinished', `${sinceThen}; the next ping was due at ${formatTime(due, 'UTC')}`);
   }
-  const never = at === null ? 'was never heard of' : `was last heard of at ${formatTime(at, 'UTC')}`;
-  return failure('target', 'late', `${never}; ${wasDue}, with ${describeDuration(graceMs)} of grace`);
+  const never = at === null ? 'no ping yet' : `no ping since ${formatTime(at, 'UTC')}`;
+  const rhythm =
+    schedule.kind === 'every' ? `every ${describeDuration(schedule.everyMs)}` : `due at ${formatTime(due, 'UTC')}`;
+  return failure('target', 'late', `late: ${never} (${rhythm})`);
 }

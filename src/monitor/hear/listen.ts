@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Heard } from '../judge/heard.ts';
 import type { Target } from '../judge/target.ts';
 import { createExpected } from './expected.ts';
-import { type Alarm, type Beat, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
+import { type Alarm, type Beat, hasTimeLeft, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
 
 /** Waits for the calls of one job. It is to a target that is heard of what a watch is to one that is checked. */
 export interface Listener {
@@ -25,6 +25,8 @@ export interface ListenPorts {
   readonly clock: Clock;
   /** What was heard before, or null where it is new. */
   readonly heard: Heard | null;
+  /** Whether the job was waited for before in this process, by another configuration. */
+  readonly isReloaded: boolean;
   /** Since when calls can be heard without a break; null while they cannot. */
   readonly hearsSince: () => number | null;
   /** The job is overdue at this moment. */
@@ -33,6 +35,14 @@ export interface ListenPorts {
   readonly keep: (heard: Heard, round: HeardRound | null) => Promise<boolean>;
 }
 
+const notLate: Outcome = {
+  status: 'up',
+  seconds: null,
+  address: null,
+  phases: {},
+  facts: {},
+  detail: { exit_code: null, log: [] },
+};
 const longestNapMs = 60_000;
 const deafNapMs = 5_000;
 
@@ -72,6 +82,15 @@ export function startListening(target: Target, ports: ListenPorts): Listener | n
     timer = clock.after(Math.min(Math.max(leftMs, 0), longestNapMs), wake);
   }
 
+  // By the schedule of before it was late; by this one it has time left.
+  function forgiveLateness(): void {
+    const now = clock.now();
+    const { last } = heard;
+    if (last?.failure?.code !== 'late' || !hasTimeLeft(heard, expected, now)) return;
+    const dueAt = Math.max(now, last.dueAt + 1);
+    void keep({ ...heard, missedUntil: null, last: { dueAt, failure: null } }, { dueAt, outcome: notLate });
+  }
+
   function wake(): void {
     const able = ports.hearsSince();
     const due = able === null ? null : alarmOf(Math.max(able, begun));
@@ -80,6 +99,7 @@ export function startListening(target: Target, ports: ListenPorts): Listener | n
   }
 
   if (ports.heard === null) void keep(heard, null);
+  else if (ports.isReloaded) forgiveLateness();
   wait();
   return {
     ended,

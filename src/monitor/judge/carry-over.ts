@@ -33,7 +33,7 @@ export function carryOver(
   const adopted = adopt(name, memory);
   const ended: Consequence[] = [...memory.openIncidents.values()]
     .filter(({ id, rule, wording }) => wordOf(rule) !== wording.word || adopted.get(rule)?.incidentId !== id)
-    .map((incident) => unwatch(incident, recipients, now));
+    .map((incident) => unwatch(incident, recipients, now, next === null ? 'unwatched' : 'rule_removed'));
   const gone = new Set(ended.map(({ incident }) => incident.id));
   const isAnotherSpec = last !== null && next !== null && !isDeepStrictEqual(last.spec, next.spec);
 

@@ -73,6 +73,8 @@ export interface PendingDelivery {
   readonly unreached: readonly Unreached[];
   /** Whether somebody else was told that it began. */
   readonly isKnownToOthers: boolean;
+  /** Whether it waits for no company, because others cannot be reached. */
+  readonly isHastened?: boolean;
 }
 
 /** Somebody who could not be told. */

@@ -1,11 +1,16 @@
 import type { Delivery, DeliveryKind } from './delivery.ts';
-import type { Addressee, Incident } from './incident.ts';
+import type { Addressee, Closed, Incident } from './incident.ts';
 import type { Recipient } from './recipient.ts';
 import type { Target } from './target.ts';
 
 /** The end of an incident that nobody looks after any more; those who were told that it began are told. */
-export function unwatch(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
-  const ended: Incident = { ...incident, endedAt: now, closing: 'unwatched', held: null };
+export function unwatch(
+  incident: Incident,
+  recipients: Target['recipients'],
+  now: number,
+  closing: Closed = 'unwatched',
+): Consequence {
+  const ended: Incident = { ...incident, endedAt: now, closing };
   return { incident: ended, deliveries: ending(ended, 'closed', recipients, now) };
 }
 
@@ -57,7 +62,7 @@ export function resolve(
   recipients: Target['recipients'],
   now: number,
 ): Consequence {
-  const closed: Incident = { ...incident, ...ended, closing: 'recovered', held: null };
+  const closed: Incident = { ...incident, ...ended, closing: 'recovered' };
   const neverTold = incident.held !== null;
   return { incident: closed, deliveries: neverTold ? [] : ending(closed, 'resolved', recipients, now) };
 }

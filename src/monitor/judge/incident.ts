@@ -1,4 +1,4 @@
-import type { FailureCode, FailureSource } from '#checks/index.ts';
+import { type FailureCode, type FailureSource, ownNodeName, shownNode } from '#checks/index.ts';
 import type { Severity } from './rule.ts';
 import type { Judgement, Wording } from './rules/kind.ts';
 import type { VerdictStatus } from './verdict.ts';
@@ -28,6 +28,14 @@ export function isAboutUs(target: string): boolean {
     target.startsWith(ownNode) ||
     target.startsWith(ownAbsentNode)
   );
+}
+
+/** How Watchpost itself is called as a voter: it votes on what calls it. */
+const ownVoter = shownNode(ownNodeName);
+
+/** Whether Watchpost itself voted, also in an incident of an earlier version. */
+export function isOwnVote({ node }: Pick<VoteLine, 'node'>): boolean {
+  return node === ownVoter || node === ownNodeName;
 }
 
 /** A line of the vote table that an incident and its mails carry. */
@@ -92,6 +100,9 @@ export interface StatedDoubt {
   readonly since: number | null;
 }
 
+/** Why nothing looks after an incident any more: its target is gone, or only its rule is. */
+export type Closed = 'unwatched' | 'rule_removed';
+
 /** A rule that holds for a target, from its first failing round to its recovery. It holds all that is told of it. */
 export interface Incident {
   readonly id: string;
@@ -113,7 +124,7 @@ export interface Incident {
   /** The first good round, or when it stopped to be watched, or null while it is open. */
   readonly endedAt: number | null;
   /** How it ended, or null while it is open. */
-  readonly closing: 'recovered' | 'unwatched' | null;
+  readonly closing: 'recovered' | Closed | null;
   /** The commonest failure of the round that opened it. */
   readonly cause: string;
   /** What was wrong with a target that calls after that, where it was something else; the newest where there are many. */
@@ -146,7 +157,7 @@ export function voteTable(votes: readonly Vote[], judgements: readonly Judgement
     const reason = outcome.status === 'up' ? null : outcome.failure;
     const judged = judgements[index];
     return {
-      node: node.name,
+      node: shownNode(node.name),
       place: [node.city, node.country].filter((part) => part !== '').join(', '),
       status: judged?.status ?? outcome.status,
       seconds: outcome.seconds,

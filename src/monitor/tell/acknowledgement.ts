@@ -1,20 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Addressee, Incident } from '../judge/incident.ts';
 
-/** What a link to acknowledge says. */
-export interface AcknowledgementLink extends Addressee {
-  /** The id of the incident. */
-  readonly incident: string;
-}
+/** What a link to acknowledge says: the id of an incident, or of a message that tells of several; and whose link it is. */
+export type AcknowledgementLink = Addressee & ({ readonly incident: string } | { readonly message: string });
 
-/** Links by which whoever got a message can say that they know: nobody else can make one, and each is about one incident. */
+/** Links by which the reader of a message acknowledges what it tells. Nobody else can make one. */
 export interface Acknowledgements {
   tokenFor(incident: Pick<Incident, 'id'>, to: Addressee): string;
+  /** About everything that a message of this id tells. */
+  tokenForAll(message: string, to: Addressee): string;
   /** What a token says; null where it was not made with this key. */
   read(token: string): AcknowledgementLink | null;
 }
 
 const signatureBytes = 18;
+// Tokens of earlier versions say nothing here.
+const all = 'all';
 
 /** The tokens are the same whenever they are made, so that a repeated message is the same message. */
 export function createAcknowledgements(key: string): Acknowledgements {
@@ -24,17 +25,21 @@ export function createAcknowledgements(key: string): Acknowledgements {
       .digest()
       .subarray(0, signatureBytes)
       .toString('base64url');
+  const tokenOf = (about: readonly string[]) => {
+    const payload = Buffer.from(JSON.stringify(about)).toString('base64url');
+    return `${payload}.${sign(payload)}`;
+  };
   return {
-    tokenFor({ id }, { channel, recipient }) {
-      const payload = Buffer.from(JSON.stringify([id, channel, recipient])).toString('base64url');
-      return `${payload}.${sign(payload)}`;
-    },
+    tokenFor: ({ id }, { channel, recipient }) => tokenOf([id, channel, recipient]),
+    tokenForAll: (message, { channel, recipient }) => tokenOf([message, channel, recipient, all]),
     read(token) {
       const [payload = '', signature = '', ...more] = token.split('.');
       const [given, right] = [Buffer.from(signature), Buffer.from(sign(payload))];
       if (more.length > 0 || given.length !== right.length || !timingSafeEqual(given, right)) return null;
-      const [incident, channel, recipient]: unknown[] = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-      return { incident: String(incident), channel: String(channel), recipient: String(recipient) };
+      const [about, ...rest]: unknown[] = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+      const [channel, recipient, kind] = rest;
+      const to = { channel: String(channel), recipient: String(recipient) };
+      return kind === all ? { message: String(about), ...to } : { incident: String(about), ...to };
     },
   };
 }

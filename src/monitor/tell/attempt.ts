@@ -6,8 +6,6 @@ import type { Channel, Message, Receipt } from './channel.ts';
 export interface AttemptOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long the attempt may take over all. */
-  readonly attemptMs: number;
   /** Ends it sooner. */
   readonly signal: AbortSignal;
 }
@@ -19,9 +17,9 @@ export async function attemptToSend(
   channel: Channel,
   message: Message,
   recipient: string,
-  { clock, log, attemptMs, signal }: AttemptOptions,
+  { clock, log, signal }: AttemptOptions,
 ): Promise<Receipt> {
-  using limit = deadline(clock, attemptMs, signal);
+  using limit = deadline(clock, channel.attemptMs, signal);
   using patience = abortLater(clock, limit.signal);
   try {
     return await orAbort(channel.send(message, recipient, limit.signal), patience.signal);

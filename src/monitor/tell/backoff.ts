@@ -7,8 +7,11 @@ const spread = 0.2;
 const longestAskedMs = 24 * 3_600_000;
 const longestUrgentMs = 60_000;
 
-const firstRefusedMs = 15 * 60_000;
+const firstRefusedMs = [1, 2, 5].map((minutes) => minutes * 60_000);
+const laterRefusedMs = 15 * 60_000;
 const longestRefusedMs = 6 * 3_600_000;
+
+const longestUncertainMs = 3_600_000;
 
 const patienceMs = 7 * 24 * 3_600_000;
 const patienceAttempts = 100;
@@ -23,11 +26,22 @@ export function backoffMs(attempts: number, random: Random, askedMs = 0, isUrgen
 }
 
 /**
- * How long to wait after the other side said that it will never take a message: 15 min, doubled each time, at most 6 h, give or
- * take 20 %. A mailbox is emptied some day, and a policy is mended.
+ * How long to wait after the other side said that it will never accept a message: 1, 2 and 5 min, then 15 min, doubled each
+ * time, at most 6 h, give or take 20 %. Such a reply may be an error of the server, a mailbox is emptied, a policy is mended.
  */
 export function refusedMs(attempts: number, random: Random): number {
-  return Math.round(jittered(firstRefusedMs, attempts, longestRefusedMs, random));
+  const early = firstRefusedMs[attempts];
+  if (early !== undefined) return Math.round(jittered(early, 0, early, random));
+  return Math.round(jittered(laterRefusedMs, attempts - firstRefusedMs.length, longestRefusedMs, random));
+}
+
+/**
+ * How long to wait before a message is repeated that may have been accepted: `leastMs`, doubled by each attempt before, at most
+ * an hour, up to 20 % more.
+ */
+export function uncertainWaitMs(leastMs: number, attempts: number, random: Random): number {
+  const ms = Math.max(leastMs, Math.min(leastMs * 2 ** attempts, longestUncertainMs));
+  return Math.round(ms * (1 + spread * random.next()));
 }
 
 function jittered(first: number, attempts: number, longest: number, random: Random): number {

@@ -12,6 +12,8 @@ export interface Message {
   readonly references: readonly string[];
   /** What the other side called the messages that told of the beginnings, by the id of the incident, where it called them anything. */
   readonly beginnings: ReadonlyMap<string, string>;
+  /** The page of each incident, by its id, where incidents have pages. */
+  readonly links: ReadonlyMap<string, string>;
   /** What it says, in words. */
   readonly content: MessageContent;
   /** When the message was decided, in milliseconds since the epoch. */
@@ -19,22 +21,53 @@ export interface Message {
 }
 
 /**
- * What became of a message. `retry` may help later, `rejected` never will; `isUncertain` says that it may have arrived. A
+ * What became of a message. `retry` may help later, `rejected` never will; `isUncertain` says that it may have arrived, and
+ * `atLeastMs` that it is not to be repeated sooner, because people would get it twice. A
  * `reference` is what the other side calls the message: it is kept, and later messages about its incidents are given it.
  */
 export type Receipt =
   | { readonly kind: 'delivered'; readonly response: string; readonly reference?: string }
-  | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number; readonly isUncertain?: boolean }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      readonly afterMs?: number;
+      readonly isUncertain?: boolean;
+      readonly atLeastMs?: number;
+    }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** A way to reach people. `send` never throws for what the other side did, and ends by the signal at the latest. */
+/** An incident that is open, with its page, where incidents have pages. */
+export interface OpenIncident {
+  readonly incident: Incident;
+  readonly link: string | null;
+}
+
+/** Sends again what is open. `open` is asked just before, so that what has ended meanwhile is left out. */
+export type Renew = (open: () => readonly OpenIncident[], recipient: string, signal: AbortSignal) => Promise<Receipt>;
+
+/** How often open incidents are renewed, and how long a receiver may rely on one renewal; both in milliseconds. */
+export interface RenewalTimes {
+  readonly everyMs: number;
+  readonly validMs: number;
+}
+
+/** A receiver that misses three renewals does not end the incident. */
+export const renewalTimes: RenewalTimes = { everyMs: 60_000, validMs: 5 * 60_000 };
+
+/** For receivers that answer at once or not at all. */
+export const usualAttemptMs = 60_000;
+
+/**
+ * A way to reach people. `send` never throws for what the other side did, and ends by the signal at the latest.
+ *
+ * No member is optional: the compiler finds a wrapper that forgets one.
+ */
 export interface Channel {
   readonly name: string;
+  /** How long one attempt to send may take over all, in milliseconds. */
+  readonly attemptMs: number;
   send(message: Message, recipient: string, signal: AbortSignal): Promise<Receipt>;
-  /**
-   * Says again what goes on, for another side that takes what it does not hear of for over: called each minute while something is
-   * open. `open` gives what was told and is open by then.
-   */
-  readonly renew?: (open: () => readonly Incident[], recipient: string, signal: AbortSignal) => Promise<Receipt>;
+  /** For a receiver that considers over whatever is not repeated; null for all others. */
+  readonly renew: Renew | null;
   close(): Promise<void>;
 }

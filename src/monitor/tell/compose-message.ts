@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Delivery, MessageKind } from '../judge/delivery.ts';
+import type { Incident } from '../judge/incident.ts';
 import type { Message } from './channel.ts';
 import { contentOfMany } from './content-of-many.ts';
 import { contentOf, type ContentOptions } from './content.ts';
@@ -23,16 +24,19 @@ export function composeMessage(parts: MessageParts, options: ComposeOptions, cho
   const [first, ...rest] = parts;
   const { identity = '' } = options;
   const kind = kindOf(parts);
+  const id =
+    chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity));
   const roots = parts.flatMap((part) =>
     part.kind === 'opened' ? [] : [part.root ?? messageId(part.sent, 'opened', identity)],
   );
   return {
     kind,
     incidents: parts.map(({ incident }) => incident),
-    id: chosenId ?? (rest.length === 0 ? messageId(first.sent, first.kind, identity) : groupId(kind, parts, identity)),
+    id,
     references: [...new Set(roots)].slice(0, longestThread),
     beginnings: new Map(parts.flatMap(beginningOf)),
-    content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options),
+    links: new Map(parts.flatMap(({ incident }) => linkOf(incident, options))),
+    content: rest.length === 0 ? contentOf(first, options) : contentOfMany(kind, parts, options, id),
     at: Math.max(...parts.map(decidedAt)),
   };
 }
@@ -47,6 +51,11 @@ export function messageId({ incidentId, number, recipient }: Delivery, kind: Mes
 
 function beginningOf({ kind, incident, rootReference }: MessagePart): readonly (readonly [string, string])[] {
   return kind === 'opened' || rootReference === null ? [] : [[incident.id, rootReference]];
+}
+
+function linkOf(incident: Incident, { linkTo }: ContentOptions): readonly (readonly [string, string])[] {
+  const link = linkTo(incident);
+  return link === null ? [] : [[incident.id, link]];
 }
 
 function groupId(kind: MessageKind, parts: MessageParts, identity: string): string {

@@ -2,26 +2,37 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { isAboutUs, latestCause } from '../judge/incident.ts';
+import { type Incident, isAboutUs, isOwnVote, latestCause } from '../judge/incident.ts';
+import { cells, type ContentCell, type ContentTable } from './content-tables.ts';
 import {
-  cells,
-  type ContentCell,
+  closedInWords,
   type ContentOptions,
-  type ContentTable,
+  isClosed,
   type MessageContent,
   still,
   subjectOf,
+  toldIn,
+  toneOf,
 } from './content.ts';
+import { inCommon } from './in-common.ts';
 import { type MessagePart, phaseOf } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
-import { doubtsOf, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
+import { doubtsOf, lateInWords, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
 
 const longestTable = 100;
 const namedRest = 400;
 
-/** What a message says about several incidents. */
-export function contentOfMany(kind: MessageKind, parts: MessageParts, { zone }: ContentOptions): MessageContent {
-  const sorted = parts.toSorted((a, b) => a.incident.startedAt - b.incident.startedAt);
+/** What a message says about several incidents; `message` is its id. */
+export function contentOfMany(
+  kind: MessageKind,
+  parts: MessageParts,
+  options: ContentOptions,
+  message: string,
+): MessageContent {
+  const { zone } = options;
+  const sorted = parts
+    .map((part) => toldIn(zone, part))
+    .toSorted((a, b) => a.incident.startedAt - b.incident.startedAt);
   const going = sorted.filter((part) => phaseOf(part.kind) !== 'over');
   const over = sorted.filter((part) => phaseOf(part.kind) === 'over');
   const said = [
@@ -32,27 +43,32 @@ export function contentOfMany(kind: MessageKind, parts: MessageParts, { zone }: 
   const opened = going.filter((part) => part.kind === 'opened').map(({ incident }) => incident);
   const startedAt = Math.min(...parts.map(({ incident }) => incident.startedAt));
   const lastAt = Math.max(...parts.map(({ incident }) => incident.endedAt ?? incident.openedAt));
+  const common = inCommon(parts.map(({ incident }) => incident));
+  const headline = `${[...said, ...flapping].join(', ')}${common.text}`;
+  const acknowledgeable = going.filter(({ incident }) => incident.acknowledged === null);
+  const all = acknowledgeable.length === 0 ? null : (options.acknowledgeAllAt?.(message, parts[0].sent) ?? null);
   const rules = unique(parts.map(({ incident }) => `${incident.rule}: ${incident.condition}`));
   return {
     kind,
-    tone: going.length > 0 ? 'bad' : 'good',
+    tone: going.length === 0 ? 'good' : going.some(({ incident }) => toneOf(incident) === 'bad') ? 'bad' : 'unsure',
     subject: subjectOf(
       wordOf(kind, parts),
       '',
       `${kind === 'digest' ? countInWords(parts, going) : [...said, ...flapping].join(', ')}: ${namesOf(parts)}`,
     ),
-    headline: [...said, ...flapping].join(', '),
-    remarks: [...doubtsOf(opened, zone), ...remarksOf(kind, over), ...unreachedInWords(parts)],
+    headline,
+    remarks: [...doubtsOf(opened, zone), ...remarksOf(kind, over), ...lateInWords(going), ...unreachedInWords(parts)],
     facts: [
       ['Between', formatSpan(startedAt, lastAt, zone)],
       [rules.length === 1 ? 'Rule' : 'Rules', singleLine(rules.join('; '), 300)],
       ['Severity', unique(parts.map(({ incident }) => incident.severity)).join(', ')],
     ],
     tables: [
-      ...(going.length === 0 ? [] : [goingTable(going, zone)]),
-      ...(over.length === 0 ? [] : [overTable(over, zone)]),
+      ...(going.length === 0 ? [] : [goingTable(going, common.labels, options)]),
+      ...(over.length === 0 ? [] : [overTable(over, common.labels, options)]),
     ],
     link: null,
+    ...(all === null ? {} : { acknowledge: all }),
     footer: `${parts.length} incidents in one mail`,
   };
 }
@@ -102,9 +118,11 @@ function goingInWords(parts: readonly MessagePart[]): string {
 
 function overInWords(parts: readonly MessagePart[]): string {
   return countsOf(parts, ({ kind, incident }) => {
-    const { closing, wording } = incident;
-    const { again, was } = wording;
-    if (kind === 'closed' || closing === 'unwatched') return ['is no longer monitored', 'are no longer monitored'];
+    const { again, was } = incident.wording;
+    if (kind === 'closed' || isClosed(incident)) {
+      const words = closedInWords(incident);
+      return [`is ${words}`, `are ${words}`];
+    }
     const past = wasInDoubt(was, incident);
     if (kind === 'late') return [`${past} and is ${again}`, `${many(past)} and are ${again}`];
     return [`is ${again}`, `are ${again}`];
@@ -141,26 +159,76 @@ function namesOf(parts: readonly MessagePart[]): string {
     : `${shown.join(', ')} and ${names.length - shown.length} more`;
 }
 
-function goingTable(parts: readonly MessagePart[], zone: string): ContentTable {
-  return tableOf('Going on', ['target', 'state', 'since', 'why'], parts, ({ incident }) => [
-    ...cells(singleLine(incident.target, 60)),
-    { text: incident.wording.word, tone: 'bad' },
-    ...cells(formatTime(incident.startedAt, zone), singleLine(latestCause(incident), 120)),
+function goingTable(parts: readonly MessagePart[], common: Labels, options: ContentOptions): ContentTable {
+  const { zone } = options;
+  const columns = ['target', 'state', 'since', 'why'];
+  return tableOf('Going on', columns, parts, (part) => [
+    targetCell(part.incident, common, options),
+    { text: part.incident.wording.word, tone: toneOf(part.incident) },
+    ...cells(formatTime(part.incident.startedAt, zone)),
+    whyCell(part, latestCause(part.incident), options),
   ]);
 }
 
-function overTable(parts: readonly MessagePart[], zone: string): ContentTable {
-  return tableOf('Over', ['target', 'state', 'from', 'lasted', 'why'], parts, ({ incident, kind, sent, merged }) => {
-    const isRemoved =
-      kind === 'closed' || incident.closing === 'unwatched' || merged.some((one) => one.kind === 'closed');
+function overTable(parts: readonly MessagePart[], common: Labels, options: ContentOptions): ContentTable {
+  const columns = ['target', 'state', 'from', 'lasted', 'why'];
+  return tableOf('Over', columns, parts, (part) => {
+    const { incident, kind, sent, merged } = part;
+    const isRemoved = kind === 'closed' || isClosed(incident) || merged.some((one) => one.kind === 'closed');
     const endedAt = incident.endedAt ?? sent.createdAt;
-    const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
+    const lasted = endedAt > incident.startedAt ? describeDuration(endedAt - incident.startedAt) : '-';
     return [
-      ...cells(singleLine(incident.target, 60)),
+      targetCell(part.incident, common, options),
       { text: isRemoved ? 'CLOSED' : 'RESOLVED', tone: isRemoved ? 'unsure' : 'good' },
-      ...cells(formatTime(incident.startedAt, zone), lasted, singleLine(incident.cause, 120)),
+      ...cells(formatTime(incident.startedAt, options.zone), lasted),
+      whyCell(part, incident.cause, options),
     ];
   });
+}
+
+// The target, with its labels and its page.
+function targetCell(incident: Incident, common: Labels, { linkTo }: ContentOptions): ContentCell {
+  const labels = otherLabels(incident, common);
+  const link = linkTo(incident);
+  return {
+    text: singleLine(incident.target, 60),
+    tone: 'plain',
+    ...(labels === '' ? {} : { notes: [labels] }),
+    ...(link === null ? {} : { link }),
+  };
+}
+
+// Why, with the nodes that saw it, and where to acknowledge what goes on.
+function whyCell({ incident, sent }: MessagePart, why: string, { acknowledgeAt }: ContentOptions): ContentCell {
+  const nodes = seenBy(incident);
+  const isOpen = incident.endedAt === null && incident.acknowledged === null;
+  const acknowledge = isOpen ? (acknowledgeAt?.(incident, sent) ?? null) : null;
+  return {
+    text: singleLine(why, 120),
+    tone: 'plain',
+    ...(nodes === '' ? {} : { notes: [nodes] }),
+    ...(acknowledge === null ? {} : { acknowledge }),
+  };
+}
+
+const mostNodes = 4;
+
+/** Which nodes saw it: `3 of 4 nodes: de1, fr1, jp1`. */
+function seenBy({ votes }: Incident): string {
+  const own = votes.filter((vote) => !isOwnVote(vote));
+  if (own.length === 0) return '';
+  const nodes = own.filter(({ status }) => status === 'down').map(({ node }) => singleLine(node));
+  const more = nodes.length - mostNodes;
+  const names = [...nodes.slice(0, mostNodes), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return `${nodes.length} of ${own.length} ${own.length === 1 ? 'node' : 'nodes'}${names === '' ? '' : `: ${names}`}`;
+}
+
+type Labels = Incident['labels'];
+
+// Labels that all have stand in the headline.
+function otherLabels({ labels }: Incident, common: Labels): string {
+  const own = Object.entries(labels).filter(([name, value]) => common[name] !== value);
+  return singleLine(own.map(([name, value]) => `${name}=${value}`).join(', '), 120);
 }
 
 function tableOf(

@@ -3,7 +3,8 @@ import { countOf, singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
 import type { Incident } from '../judge/incident.ts';
-import { cells, type ContentTable, type MessageContent, subjectOf } from './content.ts';
+import { cells, type ContentTable } from './content-tables.ts';
+import { type MessageContent, subjectOf } from './content.ts';
 import type { SummaryFacts } from './summary-facts.ts';
 
 const longestTable = 50;

@@ -1,13 +1,15 @@
 import { describeBudget } from '#history/budget.ts';
 import type { BudgetLeft } from '#history/reader.ts';
 import { singleLine } from '#kernel/text.ts';
-import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import { formatSpan, formatTime } from '#kernel/zoned-time.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
 import { type Addressee, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
-import type { Wording } from '../judge/rules/kind.ts';
+import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
 import { delay, doubtsOf, heldBack, lateness, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
+
+export type { ContentTable, Tone } from './content-tables.ts';
 
 export interface ContentOptions {
   /** IANA name of the zone that times are told in. */
@@ -16,25 +18,12 @@ export interface ContentOptions {
   readonly linkTo: (incident: Incident) => string | null;
   /** Where somebody can acknowledge an incident, where there is such a page. */
   readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
+  /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
+  readonly acknowledgeAllAt?: ((message: string, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
   /** What is left of the budget of an incident's target at this moment; null where it has no objective. */
   readonly budgetOf?: ((incident: Incident) => BudgetLeft | null) | undefined;
-}
-
-export type Tone = 'bad' | 'good' | 'unsure' | 'plain';
-
-export interface ContentCell {
-  readonly text: string;
-  readonly tone: Tone;
-}
-
-/** A table; `more` says in words what did not fit. */
-export interface ContentTable {
-  readonly title: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly ContentCell[])[];
-  readonly more: string | null;
 }
 
 /** Everything that a message says, as plain single lines: text and HTML are two ways to write it down. */
@@ -55,21 +44,25 @@ export interface MessageContent {
 }
 
 const longestSubject = 140;
-const longestTable = 40;
 const mostLater = 5;
 
 /** What a message says about one incident. */
-export function contentOf(part: MessagePart, options: ContentOptions): MessageContent {
-  const { incident, kind, sent, merged } = part;
+export function contentOf(whole: MessagePart, options: ContentOptions): MessageContent {
   const { zone, linkTo } = options;
+  const part = toldIn(zone, whole);
+  const { incident, kind, sent, merged } = part;
+  const tone = toneOf(incident);
   const words = incident.wording;
   const target = singleLine(incident.target, 80);
   const saw = votesInWords(incident.votes);
   const cause = `${singleLine(incident.cause)}${saw}`;
-  const isRemoved = incident.closing === 'unwatched' || [sent, ...merged].some((one) => one.kind === 'closed');
+  const isRemoved = isClosed(incident) || [sent, ...merged].some((one) => one.kind === 'closed');
   const endedAt = incident.endedAt ?? sent.createdAt;
+  // Without a length where the clock was set back meanwhile.
+  const isMeasured = endedAt > incident.startedAt;
   const lasted = describeDuration(Math.max(endedAt - incident.startedAt, 0));
-  const whole = `${formatTime(incident.startedAt, zone)} to ${formatTime(endedAt, zone)} (${lasted})`;
+  const [afterTime, long] = isMeasured ? [` after ${lasted}`, ` (${lasted})`] : ['', ''];
+  const span = `${formatTime(incident.startedAt, zone)} to ${formatTime(endedAt, zone)}${long}`;
   const since = ['Since', formatTime(incident.startedAt, zone)] as const;
   const what = ['What', singleLine(incident.subject)] as const;
   const common = [
@@ -79,7 +72,7 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
     ...budgetInWords(options.budgetOf?.(incident) ?? null),
   ] as const;
   const then = laterInWords(incident, zone);
-  const past = [what, [words.noun, whole], ['Cause', cause], ...then, ...common] as const;
+  const past = [what, [words.noun, span], ['Cause', cause], ...then, ...common] as const;
   const before = voteTables(`Who saw what when it ${words.began}`, incident.votes, words);
   const after = voteTables(`Who saw what when it ${words.ended}`, incident.closingVotes ?? [], words);
   const page = incident.acknowledged === null ? (options.acknowledgeAt?.(incident, sent) ?? null) : null;
@@ -91,9 +84,9 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
       return {
         ...shared,
         ...acknowledge,
-        tone: 'bad',
+        tone,
         subject: subjectOf(words.word, target, incident.cause, withDoubt(saw, incident)),
-        headline: `${target} ${withDoubt(words.is, incident)}: ${cause}`,
+        headline: factOf(incident) ?? `${target} ${withDoubt(words.is, incident)}: ${cause}`,
         facts: [what, since, ['Confirmed', formatTime(incident.openedAt, zone)], ...then, ...common],
         remarks: [...doubtsOf([incident], zone), ...lateness(part), ...shared.remarks],
         tables: voteTables('Who saw what', incident.votes, words),
@@ -104,14 +97,14 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
       return {
         ...shared,
         ...acknowledge,
-        tone: 'bad',
+        tone,
         subject: subjectOf(
           words.word,
           target,
-          `${still(words.is).replace(/^is /, '')} after ${lasted}: ${latestCause(incident)}`,
+          `${still(words.is).replace(/^is /, '')}${afterTime}: ${latestCause(incident)}`,
           saw,
         ),
-        headline: `${target} ${still(words.is)} after ${lasted}: ${singleLine(latestCause(incident))}${saw}`,
+        headline: `${target} ${still(words.is)}${afterTime}: ${singleLine(latestCause(incident))}${saw}`,
         remarks: [`This is reminder ${sent.number}.`, ...shared.remarks],
         facts: [what, since, ...common],
         tables: [...voteTables('Who sees what now', options.seenNow?.(incident) ?? [], words), ...before],
@@ -120,8 +113,8 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
       return {
         ...shared,
         tone: 'good',
-        subject: subjectOf('RESOLVED', target, `${words.again} after ${lasted}`),
-        headline: `${target} is ${words.again} after ${lasted}`,
+        subject: subjectOf('RESOLVED', target, `${words.again}${afterTime}`),
+        headline: `${target} is ${words.again}${afterTime}`,
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
@@ -129,13 +122,13 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
       return {
         ...shared,
         tone: 'unsure',
-        subject: subjectOf('CLOSED', target, `no longer monitored; it ${words.was} for ${lasted}`),
-        headline: `${target} is no longer monitored; it ${words.was} until then, for ${lasted}`,
+        subject: subjectOf('CLOSED', target, `${closedInWords(incident)}; it ${words.was} for ${lasted}`),
+        headline: `${target} is ${closedInWords(incident)}; it ${words.was} until then, for ${lasted}`,
         facts: past,
         tables: [...before, ...verdictTable(incident, zone)],
       };
     case 'late': {
-      const span = formatSpan(incident.startedAt, endedAt, zone);
+      const between = formatSpan(incident.startedAt, endedAt, zone);
       const trouble = sent.lastError;
       const was = wasInDoubt(words.was, incident);
       return {
@@ -144,10 +137,10 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
         subject: subjectOf(
           isRemoved ? 'CLOSED' : 'RESOLVED',
           target,
-          `${was} ${span}${trouble === null ? '' : '; this mail was delayed'}`,
+          `${was} ${between}${trouble === null || part.mayBeKnown ? '' : '; this mail was delayed'}`,
         ),
-        headline: `${target} ${was} ${span} and is ${isRemoved ? 'no longer monitored' : words.again}`,
-        remarks: [...heldBack(incident), ...delay(trouble), ...shared.remarks],
+        headline: `${target} ${was} ${between} and is ${isRemoved ? closedInWords(incident) : words.again}`,
+        remarks: [...heldBack(incident), ...delay(part), ...shared.remarks],
         facts: past,
         tables: [...after, ...before, ...verdictTable(incident, zone)],
       };
@@ -155,12 +148,24 @@ export function contentOf(part: MessagePart, options: ContentOptions): MessageCo
   }
 }
 
+/** Whether nothing looked after the incident any more when it ended. */
+export function isClosed({ closing }: Incident): boolean {
+  return closing !== null && closing !== 'recovered';
+}
+
+/** What follows "is": that it is not monitored, or not by the rule of the incident. */
+export function closedInWords({ closing, rule }: Incident): string {
+  return closing === 'rule_removed'
+    ? `no longer monitored by the rule "${singleLine(rule, 60)}"`
+    : 'no longer monitored';
+}
+
 function updateOf({ incident, sent }: MessagePart): Pick<MessageContent, 'tone' | 'subject' | 'headline' | 'tables'> {
   const { wording, laterCauses } = incident;
   const target = singleLine(incident.target, 80);
   const now = laterCauses.find(({ number }) => number === sent.number)?.cause ?? latestCause(incident);
   return {
-    tone: 'bad',
+    tone: toneOf(incident),
     subject: subjectOf(wording.word, target, `now ${now}`),
     headline: `${target} ${still(wording.is)}, for another reason: ${singleLine(now)}`,
     tables: [],
@@ -171,15 +176,44 @@ function beforeUpdate({ incident: { cause, laterCauses }, sent }: MessagePart): 
   return ['Before', singleLine(laterCauses.findLast(({ number }) => number < sent.number)?.cause ?? cause)];
 }
 
+/** A part with the times in its causes told in a zone. */
+export function toldIn(zone: string, part: MessagePart): MessagePart {
+  const { incident, sent } = part;
+  const inZone = (text: string) => timesInZone(text, zone, sent.createdAt);
+  const votesIn = (votes: readonly VoteLine[]) =>
+    votes.map((vote) => (vote.message === null ? vote : { ...vote, message: inZone(vote.message) }));
+  return {
+    ...part,
+    incident: {
+      ...incident,
+      cause: inZone(incident.cause),
+      laterCauses: incident.laterCauses.map((one) => ({ ...one, cause: inZone(one.cause) })),
+      votes: votesIn(incident.votes),
+      closingVotes: incident.closingVotes === null ? null : votesIn(incident.closingVotes),
+    },
+  };
+}
+
+/** Red is for what is down, or as bad as that; what is slow or unknown is neither. */
+export function toneOf({ wording, severity }: Pick<Incident, 'wording' | 'severity'>): Tone {
+  if (wording.word === 'DOWN') return 'bad';
+  return severity === 'critical' && !mild.has(wording.word) ? 'bad' : 'unsure';
+}
+
+const mild: ReadonlySet<string> = new Set(['SLOW', 'UNKNOWN']);
+
+const jobCodes: ReadonlySet<string | null> = new Set(['late', 'unfinished', 'exit']);
+
+// What is wrong with a job is a sentence by itself: "backup is late: no ping since 18:29".
+function factOf({ target, votes, cause }: Incident): string | null {
+  if (!votes.some(({ code }) => jobCodes.has(code))) return null;
+  return `${singleLine(target, 80)} ${cause.startsWith('late: ') ? 'is ' : ''}${singleLine(cause)}`;
+}
+
 /** One line of at most 140 characters; its end is worth more than the middle of what it says. */
 export function subjectOf(word: string, about: string, said: string, end = ''): string {
   const start = `[${word}] ${about}${about === '' ? '' : ': '}`;
   return `${start}${singleLine(said, longestSubject - start.length - end.length)}${end}`;
-}
-
-/** `plain` cells of a row. */
-export function cells(...texts: readonly string[]): readonly ContentCell[] {
-  return texts.map((text) => ({ text, tone: 'plain' }));
 }
 
 // The newest last, as they came.
@@ -194,47 +228,6 @@ function votesInWords(votes: readonly VoteLine[]): string {
   return ` (${votes.filter((vote) => vote.status === 'down').length} of ${votes.length} nodes)`;
 }
 
-const order: readonly VoteLine['status'][] = ['down', 'unknown', 'up'];
-const tones = { down: 'bad', unknown: 'unsure', up: 'good' } as const;
-const verdictTones = { ...tones, partial: 'unsure' } as const;
-
-// No table where nobody voted: an incident of our own has no votes.
-function voteTables(title: string, votes: readonly VoteLine[], words: Wording): readonly ContentTable[] {
-  if (votes.length === 0) return [];
-  const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
-  const rest = sorted.slice(longestTable);
-  const saw = sightsOf(words);
-  const counts = order.map((status) => [status, rest.filter((vote) => vote.status === status).length] as const);
-  const inWords = counts.flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${saw[status]}`])).join(', ');
-  return [
-    {
-      title,
-      columns: ['node', 'saw', 'why', 'took'],
-      rows: sorted.slice(0, longestTable).map((vote) => voteRow(vote, saw)),
-      more: rest.length === 0 ? null : `and ${rest.length} more: ${inWords}`,
-    },
-  ];
-}
-
-type Sights = Readonly<Record<VoteLine['status'], string>>;
-
-// A target that is slow, or answers differently, is not down.
-function sightsOf({ word }: Wording): Sights {
-  return word === 'DOWN'
-    ? { down: 'down', up: 'up', unknown: 'unknown' }
-    : { down: word.toLowerCase(), up: 'ok', unknown: 'unknown' };
-}
-
-function voteRow(vote: VoteLine, saw: Sights): readonly ContentCell[] {
-  const took = vote.seconds === null ? '-' : formatSeconds(vote.seconds);
-  const place = singleLine(vote.place, 60);
-  return [
-    ...cells(`${singleLine(vote.node)}${place === '' ? '' : `, ${place}`}`),
-    { text: saw[vote.status], tone: tones[vote.status] },
-    ...cells(singleLine(vote.message ?? ''), took),
-  ];
-}
-
 function labelsOf({ labels }: Incident): readonly (readonly [string, string])[] {
   const written = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return written.length === 0 ? [] : [['Labels', singleLine(written.join(', '), 300)]];
@@ -247,21 +240,6 @@ function budgetInWords(budget: BudgetLeft | null): readonly (readonly [string, s
 function footerOf({ id, endedAt }: Incident): string {
   const name = singleLine(id);
   return endedAt === null ? `Incident ${name}. To say that you know: watchpost ack ${name}` : `Incident ${name}`;
-}
-
-// How the verdict changed while the incident was open: what does not change needs no table.
-function verdictTable({ timeline }: Incident, zone: string): readonly ContentTable[] {
-  if (timeline.length < 2) return [];
-  const rows = timeline
-    .slice(0, longestTable)
-    .map(({ at, status, up, down, unknown }) => [
-      ...cells(formatTime(at, zone)),
-      { text: status, tone: verdictTones[status] },
-      ...cells(String(down), String(up), String(unknown)),
-    ]);
-  const rest = timeline.length - rows.length;
-  const columns = ['from', 'verdict', 'down', 'up', 'unknown'];
-  return [{ title: 'How it went', columns, rows, more: rest === 0 ? null : `and ${rest} more` }];
 }
 
 /** `is still down`, `still loses packets`, out of `is down` and `loses packets`. */

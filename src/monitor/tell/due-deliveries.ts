@@ -2,6 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { PendingDelivery } from '../judge/delivery.ts';
 import type { Incident } from '../judge/incident.ts';
 import type { DeliveryStore } from './delivery-store.ts';
+import { type Address, keyOf } from './recipient-queues.ts';
 import type { Settlements } from './settlements.ts';
 
 /** What there is to tell by now, whatever the clock has done. */
@@ -12,6 +13,8 @@ export interface DueDeliveries {
   begun(ids: readonly number[]): void;
   /** The other side said that it will never take these as they are: they wait for their own time, whoever else gets through. */
   refused(ids: readonly number[]): void;
+  /** What waits for these addresses about these incidents is due at once: others cannot be told of them. */
+  hasten(incidents: readonly string[], addresses: readonly Address[]): void;
   /** A server takes messages again: what it put off before is due at once. */
   awaken(channel: string): void;
 }
@@ -31,6 +34,8 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
   const overdue = new Set<number>();
   const refused = new Set<number>();
   const awake = new Set<string>();
+  const hastened = new Set<string>();
+  const hurried = new Set<number>();
   let wallAhead = clock.now() - clock.elapsed();
   let isEverythingDue = true;
 
@@ -40,9 +45,15 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
     return isSilenced?.(incident) ?? false;
   }
 
-  function isOverdue({ delivery: { id, kind, attempts, channel } }: PendingDelivery): boolean {
+  // What may have been accepted waits for its own time, also where the server accepts others.
+  function isOverdue({ delivery, message }: PendingDelivery): boolean {
+    const { id, kind, attempts, channel } = delivery;
     if (isEverythingDue) return kind !== 'reminder' || attempts > 0;
-    return awake.has(channel) && attempts > 0 && !refused.has(id);
+    return awake.has(channel) && attempts > 0 && message === null && !refused.has(id);
+  }
+
+  function isHastened({ delivery, message }: PendingDelivery): boolean {
+    return delivery.kind === 'opened' && message === null && hastened.has(hasteKey(delivery.incidentId, delivery));
   }
 
   return {
@@ -54,27 +65,36 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
       wallAhead = ahead;
       const now = clock.now();
       const settled = settlements.settledIds();
-      const isAnyOverdue = isEverythingDue || overdue.size + awake.size > 0;
+      const isAnyOverdue = isEverythingDue || overdue.size + awake.size + hastened.size > 0;
       const rows = store
         .dueDeliveries(isAnyOverdue ? Number.MAX_SAFE_INTEGER : now, most)
         .filter((row) => !settled.has(row.delivery.id) && !isHeld(row));
-      for (const row of rows) if (isOverdue(row)) overdue.add(row.delivery.id);
+      for (const row of rows) if (isHastened(row)) hurried.add(row.delivery.id);
+      for (const row of rows) if (isOverdue(row) || isHastened(row)) overdue.add(row.delivery.id);
       isEverythingDue = false;
       awake.clear();
-      return rows.map((row) => (overdue.has(row.delivery.id) ? dueAt(row, now) : row));
+      hastened.clear();
+      return rows.map((row) => (overdue.has(row.delivery.id) ? dueAt(row, now, hurried.has(row.delivery.id)) : row));
     },
     begun(ids) {
       for (const id of ids) overdue.delete(id);
       for (const id of ids) refused.delete(id);
+      for (const id of ids) hurried.delete(id);
     },
     refused(ids) {
       for (const id of ids) refused.add(id);
+    },
+    hasten(incidents, addresses) {
+      for (const id of incidents) for (const one of addresses) hastened.add(hasteKey(id, one));
     },
     awaken: (channel) => void awake.add(channel),
   };
 }
 
-const dueAt = (row: PendingDelivery, now: number): PendingDelivery => ({
+const hasteKey = (incident: string, address: Address) => `${incident} ${keyOf(address)}`;
+
+const dueAt = (row: PendingDelivery, now: number, isHastened: boolean): PendingDelivery => ({
   ...row,
+  isHastened,
   delivery: { ...row.delivery, nextAttemptAt: Math.min(row.delivery.nextAttemptAt, now) },
 });

@@ -12,6 +12,8 @@ export interface MessagePart {
   readonly rows: readonly PendingDelivery[];
   /** The message that told of the beginning, or null. */
   readonly root: string | null;
+  /** Whether a message told of the beginning that may have arrived. */
+  readonly mayBeKnown: boolean;
   /** Others who were to hear of it and could not be told so far. */
   readonly unreached: PendingDelivery['unreached'];
   /** Whether somebody else was told that it began. */
@@ -46,6 +48,8 @@ export function messagePartOf(rows: Rows): MessagePart | null {
     merged: rows.map(({ delivery }) => delivery).filter(({ id }) => id !== sent.id),
     rows,
     root: rows.find(({ root }) => root !== null)?.root ?? null,
+    mayBeKnown:
+      opened !== undefined && rows.some(({ delivery, message }) => delivery.id === opened.id && message !== null),
     unreached: rows[0].unreached,
     isKnownToOthers: rows[0].isKnownToOthers,
     rootReference: rows.find(({ rootReference }) => rootReference !== null)?.rootReference ?? null,

@@ -34,6 +34,8 @@ export type NextMessage =
       readonly until: number;
     };
 
+// The end of an incident waits no longer than this for its beginning to be repeated.
+const longRepeatMs = 60_000;
 // As often as messages go in a storm where nothing is grouped.
 const shortestPauseMs = 30_000;
 
@@ -47,7 +49,8 @@ interface Group {
 
 /**
  * Decides what a recipient gets next. Pure. In this order:
- *  1. A message that was chosen before and may have arrived is repeated as it was, and whatever else its incidents have waits.
+ *  1. A message that was chosen before and may have arrived is repeated as it was, and whatever else its incidents have waits;
+ *     but for the end of an incident, which does not wait for the repetition of its beginning: one message tells both.
  *  2. What the recipient is to hear later only, or never, is left aside.
  *  3. What is left is told in groups: by severity, and by whether incidents begin, go on or are over.
  *  4. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
@@ -109,8 +112,10 @@ export function gravest(parts: MessageParts): Severity {
 
 function chosenBefore(rows: readonly PendingDelivery[], now: number) {
   const messages = new Map<string, PendingDelivery[]>();
+  const ended = endedSince(rows, now);
   for (const row of rows) {
-    if (row.message !== null) messages.set(row.message, [...(messages.get(row.message) ?? []), row]);
+    if (row.message === null || ended.has(row.delivery.incidentId)) continue;
+    messages.set(row.message, [...(messages.get(row.message) ?? []), row]);
   }
   let due: NextMessage | null = null;
   let nextAt = Number.POSITIVE_INFINITY;
@@ -123,6 +128,20 @@ function chosenBefore(rows: readonly PendingDelivery[], now: number) {
     }
   }
   return { due, nextAt, incidents: [...messages.values()].flat().map(({ delivery }) => delivery.incidentId) };
+}
+
+// Incidents whose end is there to be told while the message about their beginning waits to be repeated.
+function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<string> {
+  const isEnd = ({ delivery: { kind }, message }: PendingDelivery) =>
+    message === null && (kind === 'resolved' || kind === 'closed');
+  const waits = new Set(
+    rows.flatMap(({ delivery, message }) =>
+      message !== null && delivery.nextAttemptAt > now + longRepeatMs ? [delivery.incidentId] : [],
+    ),
+  );
+  return new Set(
+    rows.flatMap((row) => (isEnd(row) && waits.has(row.delivery.incidentId) ? [row.delivery.incidentId] : [])),
+  );
 }
 
 // A reminder is told when it is due; everything else is there to be told, however long its next attempt is off.
@@ -161,9 +180,9 @@ export function sortOf(kind: MessagePart['kind'], severity: string): string {
 }
 
 // A delivery from the future was made before the clock was set back: nobody knows when, so it has waited long enough.
-function readyAtOf({ delivery }: PendingDelivery, waitMs: number, now: number): number {
+function readyAtOf({ delivery, isHastened = false }: PendingDelivery, waitMs: number, now: number): number {
   const { attempts, createdAt, nextAttemptAt } = delivery;
-  if (attempts > 0 || createdAt > now) return nextAttemptAt;
+  if (attempts > 0 || createdAt > now || isHastened) return nextAttemptAt;
   return Math.max(nextAttemptAt, createdAt + waitMs);
 }
 

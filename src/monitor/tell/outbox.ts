@@ -5,6 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
 import type { Channel } from './channel.ts';
+import type { ContentOptions } from './content.ts';
 import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
@@ -24,10 +25,14 @@ export interface OutboxOptions {
   readonly log: Log;
   /** How a recipient wants to be told. */
   readonly policyOf?: (address: Address) => DeliveryPolicy;
+  /** Other ways to the same people, which are used at once if one does not accept a message. */
+  readonly othersOf?: (address: Address) => readonly Address[];
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
   /** Where somebody can acknowledge an incident, where there is such a page. */
   readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
+  /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
+  readonly acknowledgeAllAt?: ((message: string, to: Addressee) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
   /** What is left of the budget of an incident's target, where it has an objective. */
@@ -38,8 +43,6 @@ export interface OutboxOptions {
   readonly isSilenced?: (incident: Incident) => boolean;
   /** How many messages of one channel are on their way at the same time. */
   readonly concurrency?: number;
-  /** How long one attempt may take over all. */
-  readonly attemptMs?: number;
   /** Told about every settlement, for metrics. */
   readonly onSettled?: (settled: Settled) => void;
 }
@@ -78,7 +81,7 @@ const memoryMs = 86_400_000;
  *  6. Sleep until woken, or until the next message may go.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, log, linkTo, policyOf = () => plainPolicy } = options;
+  const { store, clock, log, policyOf = () => plainPolicy } = options;
   const stopping = new AbortController();
   const queues = createRecipientQueues({ clock, concurrency: options.concurrency ?? 4, policyOf });
   const settlements = createSettlements(options);
@@ -86,9 +89,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const refusals = createRefusals(clock, log);
   const send = createSender({
     ...options,
-    attemptMs: options.attemptMs ?? 60_000,
     identity: options.identity ?? '',
-    content: { linkTo, seenNow: options.seenNow, budgetOf: options.budgetOf, acknowledgeAt: options.acknowledgeAt },
+    content: contentOptionsOf(options),
     queues,
     settlements,
     due,
@@ -182,6 +184,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
       idle.dispatchEvent(new Event('idle'));
     },
   };
+}
+
+function contentOptionsOf(options: OutboxOptions): Omit<ContentOptions, 'zone'> {
+  const { linkTo, seenNow, budgetOf, acknowledgeAt, acknowledgeAllAt } = options;
+  return { linkTo, seenNow, budgetOf, acknowledgeAt, acknowledgeAllAt };
 }
 
 function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQueues, 'remember'>): void {

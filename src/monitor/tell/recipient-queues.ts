@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { PendingDelivery } from '../judge/delivery.ts';
+import type { Delivery, PendingDelivery } from '../judge/delivery.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import { type NextMessage, nextMessage, type SentBefore } from './next-message.ts';
 
@@ -9,7 +9,7 @@ export interface Address {
   readonly recipient: string;
 }
 
-/** What is to be done for a recipient, who gets nothing else until it is released. */
+/** What is to be done for a recipient, who gets nothing else about its incidents until it is released. */
 export interface Dispatch extends Address {
   readonly policy: DeliveryPolicy;
   readonly next: Exclude<NextMessage, { kind: 'wait' }>;
@@ -25,14 +25,15 @@ export interface RecipientQueuesOptions {
 /**
  * Who is next: one message at a time for each recipient of a channel, `concurrency` at a time for the channel, and the
  * recipient who waited longest first. Whoever takes longer than a few seconds, or did so the last time, has rooms of their own.
- * So nobody who hangs holds up another, and everybody gets things in order.
+ * So no recipient who hangs holds up another. A message that lingers holds up only what is about the same incidents, which
+ * stays in order.
  */
 export interface RecipientQueues {
-  /** Replaces what waits, except for recipients to whom a message is on its way. */
+  /** Replaces what waits, except for what has to wait for a message that is on its way. */
   fill(rows: readonly PendingDelivery[]): void;
   /** What to start now, or null where nothing may start. A recipient has one for each `fill`. */
   take(): Dispatch | null;
-  release(address: Address): void;
+  release(dispatch: Dispatch): void;
   /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
   remember(address: Address, message: Omit<SentBefore, 'at'>, ageMs: number): void;
   /** The wall time of the earliest message that cannot be taken yet, or Infinity. */
@@ -40,7 +41,10 @@ export interface RecipientQueues {
 }
 
 interface Begun {
+  readonly key: string;
   readonly channel: string;
+  /** The incidents that the message is about. */
+  readonly incidents: ReadonlySet<string>;
   /** On the monotonic clock. */
   readonly at: number;
   /** Whether the recipient took long the last time. */
@@ -53,14 +57,16 @@ interface Waiting extends Address {
 
 // From then on an attempt takes none of the rooms of those who answer.
 const lingersAfterMs = 5_000;
-// Each may be a connection to one server: more would be unkind to it.
-const roomsForLingering = 16;
+// Each may be a connection to one server: more would be unkind to it. Servers commonly allow 50 of one client.
+const roomsForLingering = 40;
+// For one recipient: a server that hangs need not have a connection for each incident.
+const mostOfRecipient = 4;
 // Longer than any interval or storm that can be configured.
 const memoryMs = 2 * 86_400_000;
 
 export function createRecipientQueues({ clock, concurrency, policyOf }: RecipientQueuesOptions): RecipientQueues {
   const waiting = new Map<string, Waiting>();
-  const onTheWay = new Map<string, Begun>();
+  const onTheWay = new Map<Dispatch, Begun>();
   const slow = new Set<string>();
   const lastServed = new Map<string, number>();
   const sent = new Map<string, SentBefore[]>();
@@ -74,6 +80,14 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
     return others.length - Math.min(lingering, roomsForLingering) < concurrency;
   }
 
+  /** The incidents of which a recipient can hear nothing for now; null if that is so for all. */
+  function busyIncidents(key: string): ReadonlySet<string> | null {
+    const own = [...onTheWay.values()].filter((one) => one.key === key);
+    const now = clock.elapsed();
+    if (own.length >= mostOfRecipient || own.some(({ at }) => now - at < lingersAfterMs)) return null;
+    return new Set(own.flatMap(({ incidents }) => [...incidents]));
+  }
+
   function nextOf(key: string, { rows, ...address }: Waiting): NextMessage {
     const wallAhead = clock.now() - clock.elapsed();
     const before = (sent.get(key) ?? []).map((one) => ({ ...one, at: one.at + wallAhead }));
@@ -83,10 +97,13 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
   return {
     fill(rows) {
       waiting.clear();
+      const busy = new Map<string, ReadonlySet<string> | null>();
       for (const row of rows) {
-        const { channel, recipient } = row.delivery;
+        const { channel, recipient, incidentId } = row.delivery;
         const key = keyOf({ channel, recipient });
-        if (onTheWay.has(key)) continue;
+        const incidents = busy.get(key) ?? (busy.has(key) ? null : busyIncidents(key));
+        busy.set(key, incidents);
+        if (incidents === null || incidents.has(incidentId)) continue;
         const known = waiting.get(key);
         waiting.set(key, { channel, recipient, rows: [...(known?.rows ?? []), row] });
       }
@@ -101,17 +118,19 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
         served += 1;
         lastServed.set(key, served);
         waiting.delete(key);
-        onTheWay.set(key, { channel, at: clock.elapsed(), isSlow: slow.has(key) });
-        return { channel, recipient, policy: policyOf(queue), next };
+        const dispatch = { channel, recipient, policy: policyOf(queue), next };
+        const incidents = new Set(deliveriesOf(next).map(({ incidentId }) => incidentId));
+        onTheWay.set(dispatch, { key, channel, incidents, at: clock.elapsed(), isSlow: slow.has(key) });
+        return dispatch;
       }
       return null;
     },
-    release(address) {
-      const key = keyOf(address);
-      const begun = onTheWay.get(key);
+    release(dispatch) {
+      const key = keyOf(dispatch);
+      const begun = onTheWay.get(dispatch);
       if (begun !== undefined && clock.elapsed() - begun.at >= lingersAfterMs) slow.add(key);
       else slow.delete(key);
-      onTheWay.delete(key);
+      onTheWay.delete(dispatch);
     },
     remember(address, message, ageMs) {
       const key = keyOf(address);
@@ -130,6 +149,13 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
   };
 }
 
-function keyOf({ channel, recipient }: Address): string {
+/** All deliveries that a message settles. */
+export function deliveriesOf(next: Dispatch['next']): readonly Delivery[] {
+  if (next.kind === 'drop') return next.rows.map(({ delivery }) => delivery);
+  return next.parts.flatMap(({ sent, merged }) => [sent, ...merged]);
+}
+
+/** An address as one text. */
+export function keyOf({ channel, recipient }: Address): string {
   return JSON.stringify([channel, recipient]);
 }

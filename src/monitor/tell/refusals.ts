@@ -1,10 +1,15 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
+import { type Address, keyOf } from './recipient-queues.ts';
 
 /** What other sides refused lately. */
 export interface Refusals {
   /** Somebody was told of these incidents. */
   delivered(channel: string, incidents: readonly string[]): void;
+  /** The other side said that it will never accept a message about these incidents to an address. */
+  rejected(address: Address, incidents: readonly string[]): void;
+  /** The addresses that were rejected for an incident, as `keyOf` writes them. */
+  rejectedFor(incident: string): ReadonlySet<string>;
   /** A message was not taken, for now or for good; `told` says whether somebody else is known to have been told of it. */
   refused(channel: string, incidents: readonly string[], reason: string, told: boolean): void;
   /** For how many milliseconds nobody could be told of something, by no channel and for whatever reason; 0 where somebody could. */
@@ -19,6 +24,7 @@ export interface Refusals {
   isAway(channel: string): boolean;
 }
 
+const none: ReadonlySet<string> = new Set();
 const mostIncidents = 10_000;
 // One recipient may be refused while others are told: that is no server that was away.
 const awayMs = 5_000;
@@ -26,6 +32,7 @@ const awayMs = 5_000;
 /** A server that is away is logged when it goes, when its reason changes, and when it is back: not for each message that waits. */
 export function createRefusals(clock: Clock, log: Log): Refusals {
   const told = new Set<string>();
+  const rejections = new Map<string, Set<string>>();
   const reasons = new Map<string, { readonly reason: string; readonly since: number; messages: number }>();
   let untoldSince: number | null = null;
   const unreached = new Set<string>();
@@ -45,6 +52,14 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
       const waitedMs = clock.elapsed() - known.since;
       log.info({ channel, waitedMs, refused: known.messages }, 'messages are taken again');
     },
+    rejected(address, incidents) {
+      for (const id of incidents) rejections.set(id, (rejections.get(id) ?? new Set()).add(keyOf(address)));
+      for (const id of rejections.keys()) {
+        if (rejections.size <= mostIncidents) break;
+        rejections.delete(id);
+      }
+    },
+    rejectedFor: (incident) => rejections.get(incident) ?? none,
     refused(channel, incidents, reason, isTold) {
       if (!isTold && !incidents.some((id) => told.has(id))) untoldSince ??= clock.elapsed();
       const known = reasons.get(channel);

@@ -42,8 +42,9 @@ export function lateness({ incident, sent }: MessagePart): readonly string[] {
 }
 
 /** Why one message tells that something began and is over. */
-export function delay(trouble: string | null): readonly string[] {
+export function delay({ sent: { lastError: trouble }, mayBeKnown }: MessagePart): readonly string[] {
   if (trouble === null) return ['It was over before this mail was sent.'];
+  if (mayBeKnown) return [`An earlier mail about this may not have arrived: ${singleLine(trouble)}`];
   return [
     'This mail was delayed: nothing could be delivered before it was over.',
     `The last attempt failed: ${singleLine(trouble)}`,
@@ -67,5 +68,24 @@ export function unreachedInWords(parts: readonly MessagePart[]): readonly string
           `${singleLine(recipient, 80)} (${channel}) could not be told so far: ${singleLine(reason, 120)}.`,
       ),
     ...(more > 0 ? [`${more} more could not be told so far.`] : []),
+  ];
+}
+
+/** Why the news of some comes late, each reason once. */
+export function lateInWords(parts: readonly MessagePart[]): readonly string[] {
+  const reasons = Map.groupBy(
+    parts.flatMap((part) => lateReasons(part)),
+    (reason) => reason,
+  );
+  return [...reasons].map(([reason, all]) => {
+    const whom = all.length === parts.length ? 'all of this' : `${all.length} of ${parts.length}`;
+    return `Late for ${whom}: ${reason}.`;
+  });
+}
+
+function lateReasons({ incident, sent }: MessagePart): readonly string[] {
+  return [
+    ...(incident.toldLate === null ? [] : [singleLine(incident.toldLate)]),
+    ...(sent.lastError === null ? [] : [`it could not be delivered: ${singleLine(sent.lastError)}`]),
   ];
 }

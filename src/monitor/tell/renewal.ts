@@ -2,7 +2,8 @@ import { type Clock, deadline, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Running, untilStopped } from './until-stopped.ts';
-import type { Channel, Receipt } from './channel.ts';
+import type { Incident } from '../judge/incident.ts';
+import { type Channel, type Receipt, type RenewalTimes, renewalTimes } from './channel.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
 export interface RenewalOptions {
@@ -10,7 +11,9 @@ export interface RenewalOptions {
   readonly channels: readonly Channel[];
   readonly clock: Clock;
   readonly log: Log;
-  readonly everyMs?: number;
+  /** The page of an incident, where incidents have pages. */
+  readonly linkTo: (incident: Incident) => string | null;
+  readonly times?: RenewalTimes;
 }
 
 // Others are told by the same channel meanwhile: they wait no longer than this.
@@ -24,25 +27,31 @@ export function startRenewal(options: RenewalOptions): Running {
   return untilStopped('the renewal', async (signal) => renewAll(options, signal));
 }
 
-async function renewAll({ channels, everyMs = 60_000, ...parts }: RenewalOptions, signal: AbortSignal): Promise<void> {
+async function renewAll(
+  { channels, times = renewalTimes, ...parts }: RenewalOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const failing = new Set<string>();
-  const renewing = channels.filter(({ renew }) => renew !== undefined);
+  const renewing = channels.filter(({ renew }) => renew !== null);
   if (renewing.length === 0) return;
   do {
     await Promise.all(renewing.map(async (channel) => renewChannel(channel, { ...parts, failing, signal })));
-  } while (await sleepUnlessAborted(parts.clock, everyMs, signal));
+  } while (await sleepUnlessAborted(parts.clock, times.everyMs, signal));
 }
 
-interface Renewing extends Pick<RenewalOptions, 'store' | 'clock' | 'log'> {
+interface Renewing extends Pick<RenewalOptions, 'store' | 'clock' | 'log' | 'linkTo'> {
   /** Those whose last renewal failed. */
   readonly failing: Set<string>;
   readonly signal: AbortSignal;
 }
 
-async function renewChannel(channel: Channel, { store, clock, log, failing, signal }: Renewing): Promise<void> {
+async function renewChannel(channel: Channel, { store, clock, log, linkTo, failing, signal }: Renewing): Promise<void> {
   const told = () => store.toldAndOpen(channel.name);
   const renewOne = async (recipient: string) => {
-    const open = () => told().flatMap((one) => (one.recipient === recipient ? [one.incident] : []));
+    const open = () =>
+      told().flatMap(({ incident, ...one }) =>
+        one.recipient === recipient ? [{ incident, link: linkTo(incident) }] : [],
+      );
     using limit = deadline(clock, attemptMs, signal);
     const receipt = await guarded(async () => channel.renew?.(open, recipient, limit.signal));
     if (signal.aborted || receipt === undefined) return;

@@ -10,7 +10,7 @@ import type { ContentOptions } from './content.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { gravest, type MessageParts, sortOf } from './next-message.ts';
-import type { Address, Dispatch, RecipientQueues } from './recipient-queues.ts';
+import { type Address, deliveriesOf, type Dispatch, keyOf, type RecipientQueues } from './recipient-queues.ts';
 import type { Refusals } from './refusals.ts';
 import {
   settlementsOfDead,
@@ -27,7 +27,6 @@ export interface SenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly attemptMs: number;
   readonly content: Omit<ContentOptions, 'zone'>;
   /** Distinguishes the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
@@ -35,6 +34,8 @@ export interface SenderOptions {
   readonly settlements: Settlements;
   readonly due: DueDeliveries;
   readonly refusals: Refusals;
+  /** Other ways to the same people. */
+  readonly othersOf?: ((address: Address) => readonly Address[]) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -60,7 +61,8 @@ export function createSender(options: SenderOptions): Sender {
       return composeMessage(parts, { ...options.content, zone, identity: options.identity }, chosenId);
     } catch (error) {
       log.error({ err: error, incident: parts[0].incident.id }, 'a message could not be composed');
-      tryLater(parts, { reason: messageOf(error), askedMs: undefined, message: chosenId });
+      const reason = messageOf(error);
+      tryLater(parts, { reason, askedMs: undefined, message: chosenId, leastMs: null });
       return null;
     }
   }
@@ -80,13 +82,16 @@ export function createSender(options: SenderOptions): Sender {
         const sort = kind === 'digest' ? kind : sortOf(parts[0].kind, severity);
         queues.remember(address, { sort, severity }, 0);
         const went = { message: id, reference: receipt.reference };
-        return settlements.settle(settlementsOfSent(parts, went, policy, clock.now()));
+        const isNews = (part: MessageParts[number]) => wasRejectedSince(part, address);
+        return settlements.settle(settlementsOfSent(parts, went, { policy, isNews, at: clock.now() }));
       }
       case 'rejected': {
         refusals.refused(address.channel, incidents, receipt.reason, isTold);
+        refusals.rejected(address, incidents);
         const { waiting, over } = settlementsOfRefused(parts, receipt.reason, random, clock.now());
         due.refused(waiting.map(({ delivery }) => delivery.id));
         settlements.settle(waiting);
+        due.hasten(incidents, options.othersOf?.(address) ?? []);
         return giveUp(over, receipt.reason);
       }
       case 'retry': {
@@ -94,10 +99,17 @@ export function createSender(options: SenderOptions): Sender {
         if (signal.aborted) return;
         refusals.refused(address.channel, incidents, receipt.reason, isTold);
         // That a repeat did not arrive says nothing about the first.
-        const chosen = isRepeat || receipt.isUncertain === true ? id : null;
-        return tryLater(parts, { reason: receipt.reason, askedMs: receipt.afterMs, message: chosen });
+        const { reason, afterMs: askedMs, isUncertain = false, atLeastMs: leastMs = null } = receipt;
+        return tryLater(parts, { reason, askedMs, leastMs, message: isRepeat || isUncertain ? id : null });
       }
     }
+  }
+
+  // An address that was rejected while this message was on its way: the message does not say so.
+  function wasRejectedSince({ kind, incident, unreached }: MessageParts[number], address: Address): boolean {
+    if (kind !== 'opened') return false;
+    const said = new Set([address, ...unreached].map(keyOf));
+    return [...refusals.rejectedFor(incident.id)].some((one) => !said.has(one));
   }
 
   function tryLater(parts: MessageParts, failure: Failure): void {
@@ -122,7 +134,7 @@ export function createSender(options: SenderOptions): Sender {
     const message = compose(parts, policy, chosenId);
     if (message === null) return;
     if (chosenId === null) settlements.claim(message.id, deliveries);
-    const attempt = { clock, log, attemptMs: options.attemptMs, signal };
+    const attempt = { clock, log, signal };
     const receipt = await attemptToSend(channel, message, address.recipient, attempt);
     conclude({ address, policy, parts, message, isRepeat: chosenId !== null }, receipt);
   }
@@ -130,7 +142,7 @@ export function createSender(options: SenderOptions): Sender {
   return async (dispatch) => {
     const { next } = dispatch;
     try {
-      const deliveries = next.kind === 'drop' ? next.rows.map(({ delivery }) => delivery) : next.parts.flatMap(allOf);
+      const deliveries = deliveriesOf(next);
       due.begun(deliveries.map(({ id }) => id));
       if (next.kind === 'drop') settlements.settle(settlementsOfMerged(deliveries, null, clock.now()));
       else await send(next.parts, dispatch);

@@ -1,21 +1,28 @@
 import type { Random } from '#kernel/random.ts';
 import type { Delivery } from '../judge/delivery.ts';
-import { backoffMs, isHopeless, refusedMs } from './backoff.ts';
+import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from './backoff.ts';
 import { type DeliveryPolicy, remindAfter } from './delivery-policy.ts';
 import type { MessageParts } from './next-message.ts';
 import type { SettledDelivery } from './settlements.ts';
+
+export interface Sent {
+  readonly policy: DeliveryPolicy;
+  /** Whether there is something to remind of at once. */
+  readonly isNews: (part: MessageParts[number]) => boolean;
+  readonly at: number;
+}
 
 /** The settlements of a message that was accepted. What is open is to be reminded of. */
 export function settlementsOfSent(
   parts: MessageParts,
   { message, reference }: { readonly message: string; readonly reference: string | undefined },
-  policy: DeliveryPolicy,
-  at: number,
+  { policy, isNews, at }: Sent,
 ): readonly SettledDelivery[] {
-  return parts.flatMap(({ sent, merged, incident }) => {
+  return parts.flatMap((part) => {
+    const { sent, merged, incident } = part;
     const reminders = sent.kind === 'reminder' ? sent.number : 0;
     const isReminded = incident.endedAt === null && sent.kind !== 'update';
-    const afterMs = isReminded ? remindAfter(policy, reminders) : null;
+    const afterMs = isReminded ? (isNews(part) ? 0 : remindAfter(policy, reminders)) : null;
     const remindAt = afterMs === null ? null : at + afterMs;
     const settled: SettledDelivery = {
       delivery: sent,
@@ -50,6 +57,8 @@ export interface Failure {
   readonly askedMs: number | undefined;
   /** The message that may have arrived nevertheless, or null. */
   readonly message: string | null;
+  /** The least to wait, because this very attempt may have succeeded; null if nobody would get it twice. */
+  readonly leastMs: number | null;
 }
 
 export interface Failed {
@@ -61,13 +70,17 @@ export interface Failed {
 /** The settlements of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
 export function settlementsOfFailed(
   parts: MessageParts,
-  { reason: error, askedMs, message }: Failure,
+  { reason: error, askedMs, message, leastMs }: Failure,
   random: Random,
   now: number,
 ): Failed {
   const deliveries = parts.flatMap(({ sent, merged }) => [sent, ...merged]);
   const isUrgent = parts.some(({ kind, incident }) => kind === 'opened' && incident.severity === 'critical');
-  const waitMs = backoffMs(Math.max(...deliveries.map(({ attempts }) => attempts)), random, askedMs, isUrgent);
+  const attempts = Math.max(...deliveries.map((one) => one.attempts));
+  const waitMs = Math.max(
+    backoffMs(attempts, random, askedMs, isUrgent),
+    leastMs === null ? 0 : uncertainWaitMs(leastMs, attempts, random),
+  );
   const left = deliveries.filter((delivery) => !isHopeless(delivery, now));
   const retried = left.map((delivery): SettledDelivery => ({
     delivery,

@@ -26,7 +26,6 @@ export interface SummaryOptions {
 }
 
 const name = 'summary';
-const attemptMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
@@ -92,6 +91,7 @@ export function summaryMessage(
     id,
     references: [],
     beginnings: new Map(),
+    links: new Map(),
     content: tellSummary(facts, zone),
     at: facts.to,
   };
@@ -106,7 +106,7 @@ async function deliver(
   const about = { channel: channelName, recipient, message: message.id };
   if (channel === undefined) return;
   for (let attempts = 0; ; attempts += 1) {
-    const attempt = { clock, log, attemptMs, signal };
+    const attempt = { clock, log, signal };
     const receipt = await rooms.inside(async () =>
       signal.aborted ? null : attemptToSend(channel, message, recipient, attempt),
     );

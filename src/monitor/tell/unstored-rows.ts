@@ -26,6 +26,8 @@ export interface UnstoredRows {
   /** The incident as the newest of what could not be stored says, where that says anything. */
   incident(id: string): Incident | undefined;
   pending(): readonly UnstoredRow[];
+  /** All about an incident. */
+  of(incident: string): readonly UnstoredRow[];
   /** What is known of the others who hear of the incident of a delivery. */
   othersOf(delivery: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
   toldAndOpen(channel: string): readonly ToldIncident[];
@@ -93,6 +95,7 @@ export function createUnstoredRows(): UnstoredRows {
       if (settlement.state === 'sent' && settlement.remindAt !== null && isOpen) remind(delivery, settlement.remindAt);
     },
     incident: (id) => incidents.get(id),
+    of: (incident) => [...rows.values()].filter(({ delivery }) => delivery.incidentId === incident),
     pending: () => [...rows.values()].filter(isPending),
     othersOf(delivery) {
       const others = [...rows.values()].filter(

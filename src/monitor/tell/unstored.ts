@@ -1,9 +1,9 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Delivery, PendingDelivery } from '../judge/delivery.ts';
+import type { Delivery, ListedDelivery, PendingDelivery } from '../judge/delivery.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { createUnstoredRows, isPending, laneOf } from './unstored-rows.ts';
+import { createUnstoredRows, isPending, laneOf, type UnstoredRow } from './unstored-rows.ts';
 
 type Told = Pick<
   DeliveryStore,
@@ -19,6 +19,8 @@ export interface UnstoredDeliveries extends Told {
    * its deliveries are settled as they ended here.
    */
   tell(record: Pick<RoundRecord, 'incidents' | 'deliveries'>): void;
+  /** What became of the deliveries of an incident, stored or not. */
+  deliveriesOf(incident: string): readonly ListedDelivery[];
 }
 
 export interface UnstoredOptions {
@@ -87,6 +89,12 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
   }
 
   return {
+    deliveriesOf(incident) {
+      const unstored = rows.of(incident).map((row) => listedOf(row, rows.incident(incident)?.target ?? ''));
+      const names = new Set(unstored.map(nameOf));
+      const stored = readStored(() => store.listDeliveries({ incident, limit: mostOfIncident }), []);
+      return [...stored.filter((one) => !names.has(nameOf(one))), ...unstored];
+    },
     tell: (record) => rows.add(record),
     beginningsOf(incident) {
       if (rows.incident(incident) !== undefined) return 1;
@@ -129,6 +137,15 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       return [...stored, ...rows.toldAndOpen(channel)];
     },
   };
+}
+
+const nameOf = ({ kind, number, channel, recipient }: Delivery) => JSON.stringify([kind, number, channel, recipient]);
+
+function listedOf({ delivery, message, last }: UnstoredRow, target: string): ListedDelivery {
+  const state = last?.state ?? 'pending';
+  const settledAt = last === null || last.state === 'pending' ? null : last.at;
+  const reference = last?.state === 'sent' ? (last.reference ?? null) : null;
+  return { ...delivery, target, state, settledAt, message, reference };
 }
 
 // What is stored came before what is not.

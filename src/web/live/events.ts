@@ -1,3 +1,4 @@
+import { shownNode } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import { hasBudgets, incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
@@ -38,7 +39,7 @@ export function stateEvents(board: Board) {
           status,
           since: timeOf(since),
           due_at: timeOf(dueAt),
-          votes: Object.fromEntries(votes.map(({ node, outcome }) => [node.name, outcome.status])),
+          votes: Object.fromEntries(votes.map(({ node, outcome }) => [shownNode(node.name), outcome.status])),
         },
       })),
       ...incidents.map((incident) => ({ event: 'incident', data: shownIncident(incident) })),

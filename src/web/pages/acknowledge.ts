@@ -1,21 +1,28 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { WatchpostError } from '#kernel/errors.ts';
-import { type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { acceptsPages } from '#kernel/headers.ts';
+import { type Addressee, type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { errorBody } from '#protocol/errors.ts';
 import { foreign, html, nothing } from './markup.ts';
 import type { Site } from './site.ts';
+
+/** What a link is about, and whose it is. */
+export type AcknowledgeLink = Addressee & ({ readonly incident: string } | { readonly message: string });
 
 /** What the page behind the links in messages needs. */
 export interface AcknowledgeRoutes {
   readonly site: Site;
   /** What a link says; null where it is none of ours. */
-  read(token: string): { readonly incident: string; readonly recipient: string } | null;
+  read(token: string): AcknowledgeLink | null;
   openIncidents(): readonly Incident[];
+  /** The ids of the open incidents that a message told somebody of. */
+  incidentsOf(message: string, to: Addressee): readonly string[];
   /** Throws `usage` where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident>;
 }
 
 interface Shown {
-  readonly status: number;
+  readonly status: 200 | 404 | 410;
   readonly title: string;
   readonly text: string;
   /** The words on the button, where there is something to do. */
@@ -38,7 +45,7 @@ const over: Shown = {
 
 /**
  * `GET` shows what a link is about, and a button; only `POST`, the button, acknowledges: programs that look into mails follow
- * links, but press no buttons. A link works once.
+ * links, but press no buttons. A link works once. A browser gets a page, a program JSON.
  */
 export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync {
   const show = shower(routes.site);
@@ -48,46 +55,80 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
     app.addContentTypeParser(form, { parseAs: 'string' }, (_request, _body, done) => done(null, null));
     app.get<{ Params: { token: string } }>(`${acknowledgePath}:token`, (request, reply) => {
       const found = find(routes, request.params.token);
-      if ('status' in found) return show(reply, found);
-      const { target, wording } = found.incident;
-      const text = `${target} ${wording.is}: ${latestCause(found.incident)}. Nothing more is told of it until it is over, to anybody.`;
-      return show(reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
+      if ('status' in found) return show(request, reply, found);
+      const text = `${inWords(found.incidents)} Nothing more is told of it until it is over, to anybody.`;
+      return show(request, reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
     });
     app.post<{ Params: { token: string } }>(`${acknowledgePath}:token`, async (request, reply) => {
       const found = find(routes, request.params.token);
-      if ('status' in found) return show(reply, found);
-      try {
-        await routes.acknowledge(found.incident.id, `by ${found.recipient}, through the link in a message`);
-      } catch (error) {
-        if (error instanceof WatchpostError && error.code === 'usage') return show(reply, over);
-        throw error;
+      if ('status' in found) return show(request, reply, found);
+      let done = 0;
+      for (const { id } of found.incidents) {
+        try {
+          await routes.acknowledge(id, `by ${found.recipient}, through the link in a message`);
+          done += 1;
+        } catch (error) {
+          // It is over by now.
+          if (!(error instanceof WatchpostError && error.code === 'usage')) throw error;
+        }
       }
-      const text = `Thank you. Nothing more is told of ${found.incident.target} until it is over.`;
-      return show(reply, { status: 200, title: 'Acknowledged', text });
+      if (done === 0) return show(request, reply, over);
+      const targets = [...new Set(found.incidents.map(({ target }) => target))];
+      const text = `Thank you. Nothing more is told of ${named(targets)} until it is over.`;
+      return show(request, reply, { status: 200, title: 'Acknowledged', text });
     });
   };
 }
 
-function find(
-  routes: AcknowledgeRoutes,
-  token: string,
-): Shown | { readonly incident: Incident; readonly recipient: string } {
-  const said = routes.read(token);
-  if (said === null) return unknown;
-  const incident = routes.openIncidents().find(({ id }) => id === said.incident);
-  if (incident === undefined) return over;
-  if (incident.acknowledged === null) return { incident, recipient: said.recipient };
-  return { status: 410, title: 'Acknowledged', text: `Somebody knows of it already: ${incident.acknowledged.why}.` };
+const mostNamed = 10;
+
+function named(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return [...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+function inWords(incidents: readonly Incident[]): string {
+  const [first] = incidents;
+  if (first !== undefined && incidents.length === 1) {
+    return `${first.target} ${first.wording.is}: ${latestCause(first)}.`;
+  }
+  return `${incidents.length} incidents: ${named(incidents.map(({ target, wording }) => `${target} ${wording.is}`))}.`;
+}
+
+interface Found {
+  /** Open and not acknowledged; at least one. */
+  readonly incidents: readonly Incident[];
+  readonly recipient: string;
+}
+
+function find(routes: AcknowledgeRoutes, token: string): Shown | Found {
+  const link = routes.read(token);
+  if (link === null) return unknown;
+  const ids = new Set('incident' in link ? [link.incident] : routes.incidentsOf(link.message, link));
+  const open = routes.openIncidents().filter(({ id }) => ids.has(id));
+  const [first] = open;
+  if (first === undefined) return over;
+  const incidents = open.filter(({ acknowledged }) => acknowledged === null);
+  if (incidents.length > 0) return { incidents, recipient: link.recipient };
+  return {
+    status: 410,
+    title: 'Acknowledged',
+    text: `Somebody knows of it already: ${first.acknowledged?.why ?? ''}.`,
+  };
 }
 
 // The address is as good as a password: it is not found, and like that of any page of ours not handed on.
 const headers = { 'x-robots-tag': 'noindex' };
 
 function shower(site: Site) {
-  return (reply: FastifyReply, { status, title, text, button }: Shown): FastifyReply => {
+  return (request: FastifyRequest, reply: FastifyReply, { status, title, text, button }: Shown): FastifyReply => {
+    reply.code(status).header('vary', 'accept');
+    if (!acceptsPages(request.headers)) {
+      return reply.headers(headers).send(status === 200 ? { ok: 1, message: text } : errorBody('not_found', text));
+    }
     const form = button === undefined ? nothing : html`<form method="post"><button>${button}</button></form>`;
     const content = html`<h1>${title}</h1><p class="lead">${foreign(text)}</p>${form}`;
     const page = site.page({ title, place: null, content }, headers);
-    return reply.code(status).headers(page.headers).send(page.body);
+    return reply.headers(page.headers).send(page.body);
   };
 }

@@ -1,3 +1,4 @@
+import { shownNode } from '#checks/index.ts';
 import type { Change } from '#history/changes.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import type { Figures, HistoryReader, PastRound, Series } from '#history/reader.ts';
@@ -41,7 +42,7 @@ export async function chartOf(
   const nodes = await reader.byNode({ of, from, to });
   const lines = await Promise.all(
     nodes.map(async ({ node }) => ({
-      name: node,
+      name: shownNode(node),
       points: pointsOf(await reader.series({ of, node, from, to, points, stepMs: all.stepMs })),
     })),
   );
@@ -119,7 +120,7 @@ const changeMark = ({ kind, at, node }: Change): ChartEvent => ({
   from: at,
   to: at,
   kind,
-  words: `${texts.target.changed[kind]}${node === null ? '' : ` (${node})`}`,
+  words: `${texts.target.changed[kind]}${node === null ? '' : ` (${shownNode(node)})`}`,
 });
 
 function lateMarks({ parts }: Series): readonly ChartEvent[] {

@@ -1,3 +1,4 @@
+import { shownNode } from '#checks/index.ts';
 import type { IncidentDetail, PastDelivery, PastVote } from '#history/incidents.ts';
 import type { PastRound } from '#history/reader.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
@@ -72,7 +73,7 @@ function voteTable(votes: readonly PastVote[]): Markup {
   const { report } = texts;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${texts.incident.votes}"><table><thead><tr><th scope="col">${report.node}</th><th scope="col">${report.result}</th><th scope="col" class="num">${report.time}</th><th scope="col">${texts.incident.what}</th></tr></thead><tbody>${votes.map(
     ({ node, place, status, seconds, message, address }) =>
-      html`<tr><th scope="row">${node}<div class="small soft">${place}</div></th><td>${state(status, texts.states[status])}</td><td class="num">${seconds === null ? '' : formatSeconds(seconds)}</td><td class="wrap">${message === null ? nothing : foreign(message)} <span class="mono soft">${address ?? ''}</span></td></tr>`,
+      html`<tr><th scope="row">${shownNode(node)}<div class="small soft">${place}</div></th><td>${state(status, texts.states[status])}</td><td class="num">${seconds === null ? '' : formatSeconds(seconds)}</td><td class="wrap">${message === null ? nothing : foreign(message)} <span class="mono soft">${address ?? ''}</span></td></tr>`,
   )}</tbody></table></div>`;
 }
 

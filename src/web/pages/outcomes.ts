@@ -1,4 +1,4 @@
-import { checkOf, type CheckTypeName, type NodeInfo, type Outcome } from '#checks/index.ts';
+import { checkOf, type CheckTypeName, type NodeInfo, type Outcome, shownNode } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { foreign, html, type Markup, nothing, state } from './markup.ts';
 import { texts } from './texts.ts';
@@ -28,7 +28,7 @@ export function outcomes({ check, results, label, byRow }: OutcomesValue): Marku
   );
   const rows = results.map(
     ({ node, outcome }, row) =>
-      html`<tbody${part(`node-${node.name}`)}><tr><th scope="row">${node.name}</th>${columns.map(({ kind, cells }) => html`<td class="${kind}">${cells[row] ?? nothing}</td>`)}</tr>${outcome === null ? nothing : below(check, outcome, columns.length + 1)}</tbody>`,
+      html`<tbody${part(`node-${node.name}`)}><tr><th scope="row">${shownNode(node.name)}</th>${columns.map(({ kind, cells }) => html`<td class="${kind}">${cells[row] ?? nothing}</td>`)}</tr>${outcome === null ? nothing : below(check, outcome, columns.length + 1)}</tbody>`,
   );
   return html`<div${part('legend')}>${waterfallLegend(results.map(({ outcome }) => outcome?.phases ?? {}))}</div>
 <div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead${part('heads')}><tr><th scope="col">${texts.report.node}</th>${heads}</tr></thead>${rows}</table></div>`;

@@ -1,4 +1,4 @@
-import type { NodeInfo } from '#checks/index.ts';
+import { type NodeInfo, shownNode } from '#checks/index.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -190,7 +190,7 @@ export function targetRow(target: LiveTarget, past: Past | null, withBudgets: bo
 function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
   const { name, host, status, votes, recent } = target;
   const seen = votesBar(
-    votes.map(({ node, outcome }) => ({ node: node.name, state: outcome.status })),
+    votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),
     texts.states,
   );
   const last = recent.findLast((one) => one !== null) ?? null;

@@ -1,3 +1,4 @@
+import { shownNode } from '#checks/index.ts';
 import type { PastRound } from '#history/reader.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { html, type Markup, moment, nothing } from './markup.ts';
@@ -24,7 +25,7 @@ export function roundsGrid(rounds: readonly PastRound[]): Markup {
       const title = `${new Date(ordered[index]?.dueAt ?? 0).toISOString()} ${texts.states[vote.status]}${vote.seconds === null ? '' : ` ${formatSeconds(vote.seconds)}`}${vote.failure === null ? '' : `: ${vote.failure.message}`}${vote.lateAt === null ? '' : `, ${words.late}`}`;
       return html`<rect class="f-${vote.status}" x="${x}" y="${y}" width="8" height="${h}"><title>${title}</title></rect>${vote.lateAt === null ? nothing : html`<rect class="f-maintenance" x="${x}" y="12" width="8" height="2"/>`}`;
     });
-    return html`<tr><th scope="row">${node}</th><td class="grow"><svg class="rounds" viewBox="0 0 ${columns * 10} 14" preserveAspectRatio="none" role="img" aria-label="${node}: ${label}">${cells}</svg></td><td class="num small soft">${label}</td></tr>`;
+    return html`<tr><th scope="row">${shownNode(node)}</th><td class="grow"><svg class="rounds" viewBox="0 0 ${columns * 10} 14" preserveAspectRatio="none" role="img" aria-label="${shownNode(node)}: ${label}">${cells}</svg></td><td class="num small soft">${label}</td></tr>`;
   });
   const [first] = ordered;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.rounds}"><table><caption>${words.roundsCaption(ordered.length)} ${first === undefined ? '' : moment(first.dueAt)}</caption><tbody>${rows}</tbody></table></div>`;

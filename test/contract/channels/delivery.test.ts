@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '#kernel/clock.ts';
 import { createSmtpChannel } from '#channels/smtp.ts';
 import { createOutbox } from '#monitor/tell/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -19,7 +20,7 @@ async function setUp() {
   const clock = new FakeClock('2026-01-01T12:01:30Z');
   const store = new MemoryDeliveries();
   const server = smtpServer({ url: `smtp://127.0.0.1:${sink.port}` });
-  const channel = createSmtpChannel({ server, template, hostname: 'monitor.example.com' });
+  const channel = createSmtpChannel({ server, template, hostname: 'monitor.example.com', clock: systemClock });
   const options = { store, channels: [channel], clock, random: seededRandom(), log: memoryLog().log };
   const outbox = createOutbox({ ...options, policyOf: () => ({ ...alone, remindMs: [hour] }), linkTo: () => null });
   outbox.start();

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { channelTypes } from '#channels/index.ts';
+import { systemClock } from '#kernel/clock.ts';
 import { createSmtpChannel } from '#channels/smtp.ts';
 import { Secret } from '#kernel/secret.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import { type Channel, renewalTimes } from '#monitor/tell/channel.ts';
 import { createOutbox } from '#monitor/tell/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { startSink } from '../../support/http-sink.ts';
@@ -80,7 +81,13 @@ test('ten HTTP servers that hang hold up the eleventh recipient for seconds at f
   }));
   const type = channelTypes.find(({ name }) => name === 'webhook')!;
   const clock = new FakeClock();
-  const environment = { clock, log: memoryLog().log, folder: folder.path, hostname: 'localhost' };
+  const environment = {
+    clock,
+    log: memoryLog().log,
+    folder: folder.path,
+    hostname: 'localhost',
+    renewal: renewalTimes,
+  };
   await using place = outboxOver(
     type.open(environment, () => contacts, {}),
     [...names, 'well'],
@@ -125,7 +132,7 @@ test('a mail server that hangs for some recipients holds up the others for secon
   await once(hangs, 'listening');
   const { port } = hangs.address() as AddressInfo;
   const server = smtpServer({ url: `smtp://127.0.0.1:${port}` });
-  const channel = createSmtpChannel({ server, template, hostname: 'localhost' });
+  const channel = createSmtpChannel({ server, template, hostname: 'localhost', clock: systemClock });
   const names = Array.from({ length: 6 }, (_, index) => `hangs${index}@example.com`);
   {
     await using place = outboxOver(channel, [...names, 'well@example.com']);

@@ -379,7 +379,8 @@ describe('alertmanager', () => {
     const channel = open(sink.origin);
     const signal = AbortSignal.timeout(20_000);
     let isOpen = true;
-    const renew = async () => channel.renew?.(() => (isOpen ? [shopDown] : []), 'ops', signal);
+    const renew = async () =>
+      channel.renew?.(() => (isOpen ? [{ incident: shopDown, link: null }] : []), 'ops', signal);
     const later: Promise<unknown>[] = [];
     // It is over while the renewal is on its way.
     sink.answer = () => {

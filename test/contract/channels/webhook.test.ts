@@ -9,7 +9,7 @@ import { WebhookBody } from '#channels/webhook-body.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
-import type { Message } from '#monitor/tell/channel.ts';
+import { type Message, renewalTimes } from '#monitor/tell/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
 import { memoryLog } from '../../support/memory-log.ts';
@@ -47,7 +47,7 @@ async function startHook(answer: (response: ServerResponse) => void) {
 
 function open(url: string) {
   const log = memoryLog().log;
-  const shared = { folder: '/nowhere', hostname: 'localhost' };
+  const shared = { folder: '/nowhere', hostname: 'localhost', renewal: renewalTimes };
   const files = { secret_file: new Secret(secret) };
   const entry = webhook.Entry.parse({ url, secret_file: 'x' });
   const clock = new FakeClock('2026-01-01T12:01:30Z');

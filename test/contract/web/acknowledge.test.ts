@@ -5,7 +5,7 @@ import { loadAssets } from '#web/assets/assets.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
 import { createSite } from '#web/pages/site.ts';
 import { serveWeb } from '../../support/web.ts';
-import { startScenario, target } from '../../support/scenario.ts';
+import { type Scenario, startScenario, target } from '../../support/scenario.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const to = { channel: 'email', recipient: '<ops@example.com>' };
@@ -32,17 +32,27 @@ test('a token says what it was made for, and nothing else is one', () => {
   expect(createAcknowledgements('another key').read(token)).toBeNull();
 });
 
+/** A message tells of all that is open. */
+const toldBy = (scenario: Scenario) => (message: string) =>
+  message === 'a message' ? scenario.monitor.openIncidents().map(({ id }) => id) : [];
+
 async function serve() {
-  const scenario = await startScenario({ targets: [target('shop')] });
+  const scenario = await startScenario({ targets: [target('shop'), target('blog'), target('well')] });
   const controls = createControls({ monitor: () => scenario.monitor, clock: scenario.clock, random: seededRandom(1) });
   const site = createSite({ assets: await loadAssets(), places: [] });
   const server = await serveWeb({
-    plugins: [acknowledgeRoutes({ ...controls, site, read: (token) => links.read(token) })],
+    plugins: [
+      acknowledgeRoutes({ ...controls, site, read: (token) => links.read(token), incidentsOf: toldBy(scenario) }),
+    ],
   });
   const ask = async (method: string, token: string) => {
     const url = `http://127.0.0.1:${server.addr().port}${acknowledgePath}${token}`;
-    const form = { 'content-type': 'application/x-www-form-urlencoded' };
-    const response = await fetch(url, { method, ...(method === 'POST' ? { headers: form, body: '' } : {}) });
+    const accept = { accept: 'text/html' };
+    const form = { 'content-type': 'application/x-www-form-urlencoded', ...accept };
+    const response = await fetch(url, {
+      method,
+      ...(method === 'POST' ? { headers: form, body: '' } : { headers: accept }),
+    });
     return { status: response.status, page: await response.text(), headers: response.headers };
   };
   return {
@@ -92,4 +102,22 @@ test('a link to what is over, and one that is none of ours, acknowledge nothing'
   expect(await ask('GET', token)).toMatchObject({ status: 410, page: expect.stringContaining('is over') });
   expect(await ask('POST', token)).toMatchObject({ status: 410 });
   expect(await ask('POST', `${token}x`)).toMatchObject({ status: 404 });
+});
+
+test('a link of a message about several incidents acknowledges all of them', async () => {
+  await using served = await serve();
+  const { scenario, ask } = served;
+  scenario.see('shop', 'd');
+  scenario.see('blog', 'd');
+  await scenario.clock.advance(180_000);
+  const token = links.tokenForAll('a message', to);
+  expect(links.read(token)).toEqual({ message: 'a message', ...to });
+  const shown = await ask('GET', token);
+  expect(shown).toMatchObject({ status: 200, page: expect.stringMatching(/2 incidents: (?:shop|blog) is down/) });
+  expect(await ask('POST', token)).toMatchObject({ status: 200, page: expect.stringContaining('Thank you') });
+  expect(scenario.monitor.openIncidents().map(({ acknowledged }) => acknowledged?.why)).toEqual(
+    Array(2).fill('by <ops@example.com>, through the link in a message'),
+  );
+  expect((await ask('POST', token)).status).toBe(410);
+  expect((await ask('GET', links.tokenForAll('another message', to))).status).toBe(410);
 });

@@ -99,9 +99,11 @@ const links: readonly FastifyPluginAsync[] = [
   }),
   acknowledgeRoutes({
     site: createSite({ assets: await loadAssets(), places: [] }),
-    read: (token) => (token === 'nobody' ? null : { incident: open.id, recipient: 'ops@example.com' }),
+    read: (token) =>
+      token === 'nobody' ? null : { incident: open.id, channel: 'email', recipient: 'ops@example.com' },
     openIncidents: () => (isWell ? [open] : []),
     acknowledge: async () => open,
+    incidentsOf: () => [open.id],
   }),
 ];
 

@@ -6,7 +6,7 @@ import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
-import { createUnstored } from '#monitor/tell/unstored.ts';
+import { createUnstored, type UnstoredDeliveries } from '#monitor/tell/unstored.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -33,6 +33,7 @@ let store: Store;
 let email: RecordingChannel;
 let monitor: Monitor;
 let outbox: Outbox;
+let unstored: UnstoredDeliveries;
 let logged: ReturnType<typeof memoryLog>;
 let ourselves: Disposable;
 let isUp = true;
@@ -51,7 +52,7 @@ function unlock(): void {
 }
 
 function launch(): void {
-  const unstored = createUnstored({ store, log: logged.log });
+  unstored = createUnstored({ store, log: logged.log });
   outbox = createOutbox({
     store: unstored,
     channels: [email],
@@ -122,6 +123,8 @@ test('an outage and its end are told in time while nothing can be stored, and no
   isUp = false;
   await clock.advance(minute + 5 * second);
   expect(told()).toEqual([words[0]]);
+  const id = monitor.openIncidents().find(({ target: of }) => of === 'shop')?.id ?? '';
+  expect(unstored.deliveriesOf(id)).toMatchObject([{ kind: 'opened', state: 'sent', target: 'shop' }]);
   isUp = true;
   await clock.advance(minute + 5 * second);
   expect(told()).toEqual(words);
@@ -133,6 +136,7 @@ test('an outage and its end are told in time while nothing can be stored, and no
   unlock();
   await clock.advance(5 * minute);
   expect(told()).toEqual(words);
+  expect(unstored.deliveriesOf(id).map(({ state }) => state)).toEqual(['sent', 'sent']);
   expect(rows()).toMatchObject([
     { kind: 'opened', state: 'sent', attempts: 1, message: shopMails[0]?.message.id },
     { kind: 'resolved', state: 'sent', attempts: 1, message: shopMails[1]?.message.id },

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { email } from '#channels/email.ts';
 import { channelTypes } from '#channels/index.ts';
 import { MailAddress, Smtp } from '#channels/smtp-server.ts';
+import { renewalTimes } from '#monitor/tell/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
@@ -36,7 +37,7 @@ describe('THE list of channels', () => {
 });
 
 function environment(log = memoryLog().log) {
-  return { clock: new FakeClock(), log, folder: '/data', hostname: 'localhost' };
+  return { clock: new FakeClock(), log, folder: '/data', hostname: 'localhost', renewal: renewalTimes };
 }
 
 test('says where mails go while there is no mail server', () => {

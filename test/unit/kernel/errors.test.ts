@@ -40,3 +40,9 @@ test.each([
 ])('$name', ({ thrown, code }) => {
   expect(systemCode(thrown)).toBe(code);
 });
+
+test('what Node advises those who start it is left out', () => {
+  const said =
+    'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca';
+  expect(messageOf(new Error(said))).toBe('unable to verify the first certificate');
+});

@@ -205,7 +205,7 @@ test('an open incident that no state knows of is adopted by its rule at the star
   expect([...adopted.memory.openIncidents.keys()]).toEqual([id]);
   expect(adopted.record).toMatchObject({ states: [{ incidentId: id }], incidents: [] });
   const slow = target('shop', { rules: [rule('slow', { latency: { above: '1s' } })] });
-  expect(carryOver('shop', lost, null, slow, 9).record?.incidents).toMatchObject([{ id, closing: 'unwatched' }]);
+  expect(carryOver('shop', lost, null, slow, 9).record?.incidents).toMatchObject([{ id, closing: 'rule_removed' }]);
 });
 
 test('of two open incidents of one rule the one that the state knows stays, and whoever was told of the other hears its end', () => {

@@ -42,7 +42,7 @@ test('a job that is late, then failing and then well again is told three times',
   const rounds = scenario.store.records.filter(({ votes }) => votes.length > 0);
   expect(rounds.map(({ votes }) => votes[0]?.outcome)).toMatchObject([
     { status: 'up', seconds: null },
-    { status: 'down', failure: { code: 'late' } },
+    { status: 'down', failure: { code: 'late', message: 'late: no ping since 2026-01-01 00:00:00 UTC (every 1h)' } },
     { status: 'down', seconds: 300, failure: { code: 'exit', message: 'ended with exit code 137: Killed' } },
     { status: 'down', failure: { code: 'exit', message: 'ended with exit code 1' } },
     { status: 'up' },
@@ -129,4 +129,18 @@ test('a job that is taken out and put back is waited for anew', async () => {
   expect(await scenario.monitor.hear('nobody', { at: 0, kind: 'success', run: null, exitCode: null, log: [] })).toBe(
     false,
   );
+});
+
+test('a job that is late is so no longer once it may call less often', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  const daily = job('backup', { schedule: { kind: 'every', everyMs: 86_400_000 } });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(69, ['DOWN backup']),
+    one(80, ['RESOLVED backup'], async (running) => running.apply({ targets: [daily] })),
+    one(90),
+    one(1_449, ['DOWN backup']),
+    one(1_451, [], async (running) => running.apply({ targets: [daily] })),
+    one(1_460),
+  ]);
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { commonestCause, voteTable } from '#monitor/judge/incident.ts';
+import { resolve } from '#monitor/judge/incident-life.ts';
+import { shopDown } from '../../../support/incidents.ts';
 import { nodeInfo, notUp, unknown, up, votes } from '../../../support/votes.ts';
 
 test('the vote table has a line for each vote, with the reason where it is not up', () => {
@@ -38,4 +40,10 @@ test.each([
 
 test('without a failing node there is no cause', () => {
   expect(commonestCause(voteTable(votes(up(), unknown())))).toBe('no node could say why');
+});
+
+test('an incident that was never told keeps why when it is over', () => {
+  const held = { by: 'maintenance', why: 'maintenance until 04:00' } as const;
+  const { incident, deliveries } = resolve({ ...shopDown, held }, { endedAt: 9, closingVotes: [] }, [], 10);
+  expect({ held: incident.held, deliveries }).toEqual({ held, deliveries: [] });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Random } from '#kernel/random.ts';
-import { backoffMs, isHopeless } from '#monitor/tell/backoff.ts';
+import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from '#monitor/tell/backoff.ts';
 import { delivery } from '../../../support/incidents.ts';
 
 const chance = (next: number): Random => ({ next: () => next, id: () => '', bytes: () => new Uint8Array() });
@@ -22,6 +22,18 @@ describe('the wait after a failed attempt', () => {
     expect(backoffMs(0, middle, 300_000)).toBe(300_000);
     expect(backoffMs(0, middle, 1e12)).toBe(86_400_000);
   });
+});
+
+test('after a refusal for good, the wait is 1, 2 and 5 minutes, then 15 minutes, doubled up to 6 hours', () => {
+  const waits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 60].map((attempts) => refusedMs(attempts, middle) / 60_000);
+  expect(waits).toEqual([1, 2, 5, 15, 30, 60, 120, 240, 360, 360]);
+});
+
+test('what may have been accepted waits for the least time at least, doubled up to an hour', () => {
+  const waits = [0, 1, 2, 3, 60].map((attempts) => uncertainWaitMs(900_000, attempts, chance(0)) / 60_000);
+  expect(waits).toEqual([15, 30, 60, 60, 60]);
+  expect(uncertainWaitMs(900_000, 0, chance(0.999_999_9))).toBe(1_080_000);
+  expect(uncertainWaitMs(7_200_000, 3, chance(0))).toBe(7_200_000);
 });
 
 describe('a delivery', () => {

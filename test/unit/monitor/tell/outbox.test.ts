@@ -222,8 +222,8 @@ describe('the outbox', () => {
     outbox.start();
     await clock.advance(day);
     const refused = email.attempts.filter(({ recipient }) => recipient === 'full@example.com');
-    expect(refused.length).toBeGreaterThanOrEqual(6);
-    expect(refused.length).toBeLessThanOrEqual(10);
+    expect(refused.length).toBeGreaterThanOrEqual(9);
+    expect(refused.length).toBeLessThanOrEqual(13);
     const others = store.settlements.flatMap((one) => (one.state === 'pending' ? [one.tellOthersAt ?? null] : []));
     expect(others).toEqual([now, ...Array<null>(refused.length - 1).fill(null)]);
     email.answer = () => accepted;

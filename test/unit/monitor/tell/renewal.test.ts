@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Incident } from '#monitor/judge/incident.ts';
-import type { Receipt } from '#monitor/tell/channel.ts';
+import type { OpenIncident, Receipt, Renew } from '#monitor/tell/channel.ts';
 import { startRenewal } from '#monitor/tell/renewal.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
@@ -9,13 +8,13 @@ import { memoryLog } from '../../../support/memory-log.ts';
 import { RecordingChannel } from '../../../support/recording-channel.ts';
 
 class ForgetfulChannel extends RecordingChannel {
-  readonly renewed: (readonly Incident[])[] = [];
+  readonly renewed: (readonly OpenIncident[])[] = [];
   result: Receipt = { kind: 'delivered', response: 'ok' };
 
-  async renew(open: () => readonly Incident[]): Promise<Receipt> {
+  override readonly renew: Renew = async (open) => {
     this.renewed.push(open());
     return this.result;
-  }
+  };
 }
 
 function setUp() {
@@ -24,7 +23,14 @@ function setUp() {
   store.add(shopDown, delivery());
   const channel = new ForgetfulChannel('email');
   const { log, lines } = memoryLog();
-  const start = () => startRenewal({ store, channels: [new RecordingChannel('other'), channel], clock, log });
+  const start = () =>
+    startRenewal({
+      store,
+      channels: [new RecordingChannel('other'), channel],
+      linkTo: ({ id }) => `https://watch.example.com/${id}`,
+      clock,
+      log,
+    });
   const tell = () => store.settle([{ id: 1, state: 'sent', at: clock.now(), message: 'm', remindAt: null }]);
   return { clock, store, channel, lines, start, tell };
 }
@@ -34,7 +40,7 @@ test('what was told and is open is renewed at once and each minute, until it is 
   tell();
   const renewal = start();
   await expect.poll(() => channel.renewed.length).toBe(1);
-  expect(channel.renewed[0]).toEqual([shopDown]);
+  expect(channel.renewed[0]).toEqual([{ incident: shopDown, link: `https://watch.example.com/${shopDown.id}` }]);
   await clock.advance(60_000);
   expect(channel.renewed).toHaveLength(2);
   store.add(shopBack);

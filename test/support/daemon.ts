@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Daemon, startDaemon } from '#compose.ts';
+import { loadConfig } from '#config/load.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { systemRandom } from '#kernel/random.ts';
+import type { RenewalTimes } from '#monitor/tell/channel.ts';
+import { memoryLog } from './memory-log.ts';
+
+/** The whole daemon in this process, with its parts put together as in the program. Its folder outlives it. */
+export async function startDaemonIn(
+  folder: string,
+  yaml: string,
+  { renewal }: { readonly renewal: RenewalTimes },
+): Promise<Daemon & AsyncDisposable> {
+  const path = join(folder, 'watchpost.yaml');
+  await writeFile(path, yaml);
+  const config = await loadConfig({ path, env: {} });
+  const { log } = memoryLog();
+  const surroundings = { clock: systemClock, random: systemRandom, log, version: '0.0.0', pid: process.pid, renewal };
+  const daemon = await startDaemon(config, surroundings);
+  let isStopped = false;
+  const stop = async () => {
+    if (isStopped) return;
+    isStopped = true;
+    await daemon.stop();
+  };
+  return { ...daemon, stop, [Symbol.asyncDispose]: stop };
+}
