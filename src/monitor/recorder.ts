@@ -31,11 +31,13 @@ export interface Recorder {
   giveUp(): void;
 }
 
-interface Kept {
+interface Kept extends Disposable {
   /** Resolves when it is committed or refused, to whether it is. */
   readonly writing: Promise<boolean>;
   /** Has people told without the store. */
   readonly tell: () => void;
+  /** Does so after this time, unless it is disposed of before. */
+  await(ms: number): void;
 }
 
 // Somebody may look into the database and lock it for a moment.
@@ -47,6 +49,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
   let noted = 0;
   const waiting: (() => void)[] = [];
   let refusal = '';
+  let isGivenUp = false;
 
   async function write(record: RoundRecord, tell: () => void): Promise<boolean> {
     try {
@@ -99,7 +102,16 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       onUnstored(record);
       wakeOutbox();
     };
-    return { writing: write(record, tell), tell };
+    let timer: Disposable | null = null;
+    return {
+      writing: write(record, tell),
+      tell,
+      await(ms) {
+        if (ms === 0) tell();
+        else timer = clock.after(ms, tell);
+      },
+      [Symbol.dispose]: () => timer?.[Symbol.dispose](),
+    };
   }
 
   async function keep(record: RoundRecord): Promise<boolean> {
@@ -108,9 +120,9 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     const kept = start(record, resolve);
     onTheWay.add(kept);
     const isAwaited = record.incidents.length > 0 || record.heard !== undefined;
-    const timer = isAwaited ? clock.after(patienceMs, kept.tell) : null;
+    if (isAwaited) kept.await(isGivenUp ? 0 : patienceMs);
     void kept.writing.then((isStored) => {
-      timer?.[Symbol.dispose]();
+      kept[Symbol.dispose]();
       onTheWay.delete(kept);
       resolve(isStored);
     });
@@ -128,7 +140,11 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       if (noted > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },
     giveUp() {
-      for (const { tell } of onTheWay) tell();
+      isGivenUp = true;
+      for (const kept of onTheWay) {
+        kept[Symbol.dispose]();
+        kept.tell();
+      }
     },
   };
 }

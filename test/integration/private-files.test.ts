@@ -64,7 +64,8 @@ test('a secret that everybody may read is warned about, with what to do', async 
   writeFileSync(secret, 'pa55word\n');
   const smtp =
     'smtp: { url: "smtp://mail.example.com", username: a, password_file: secrets/smtp, from: a@example.com }';
-  writeFileSync(config, `${smtp}\ntargets: { shop: { check: tcp, host: "127.0.0.1:1" } }\n`);
+  const notify = 'notify: { ops: { email: { to: [ops@example.com] } } }';
+  writeFileSync(config, `${smtp}\n${notify}\ntargets: { shop: { check: tcp, host: "127.0.0.1:1" } }\n`);
   const check = async (mode: number) => {
     chmodSync(secret, mode);
     return commandHere(['config', 'check', '--config', config]);
