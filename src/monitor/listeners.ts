@@ -38,7 +38,6 @@ export function createListeners(options: ListenersOptions): Listeners {
   const heard = new Map<string, Heard>();
   for (const one of stored) if (one.heard !== null) heard.set(one.target, one.heard);
   const listeners = new Map<string, Listener>();
-  const startedBefore = new Set<string>();
   const hearing = createHearing({ clock, connectedSince: () => assessor.connectedSince() });
 
   return {
@@ -48,7 +47,6 @@ export function createListeners(options: ListenersOptions): Listeners {
       const listener = startListening(target, {
         clock,
         heard: heard.get(name) ?? null,
-        isReloaded: startedBefore.has(name),
         hearsSince: () => hearing.since(),
         awaited: (dueAt) => awaited(target, dueAt),
         keep: async (known, round) => {
@@ -57,13 +55,11 @@ export function createListeners(options: ListenersOptions): Listeners {
         },
       });
       if (listener !== null) listeners.set(name, listener);
-      if (listener !== null) startedBefore.add(name);
       return listener;
     },
     handOver(target, next) {
       listeners.delete(target);
       const isHeard = next !== null && checkOf(next.spec.type).heard !== null;
-      if (!isHeard) startedBefore.delete(target);
       if (isHeard || !heard.delete(target)) return;
       const nothing = { votes: [], states: [], incidents: [], deliveries: [] };
       void recorder.keep({ target, dueAt: clock.now(), ...nothing, heard: null });

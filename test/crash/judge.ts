@@ -69,7 +69,9 @@ export function judge({ query, received, isHistoryJudged, isRefused }: Evidence)
           continue;
         }
         must(state === 'sent' || state === 'merged', `${id}: ${kind} is ${state}`);
-        const isTold = message !== null && firstAt.has(message);
+        // What an earlier mail may have told keeps its name, and the mail about the end tells of the beginning too.
+        const ends = state === 'merged' ? of('resolved').filter((one) => one.state === 'sent') : [];
+        const isTold = [message, ...ends.map((one) => one.message)].some((name) => name !== null && firstAt.has(name));
         if (!isTold) lost += 1;
         must(isTold, `${id}: no mail says that it was ${kind} (${message})`);
       }

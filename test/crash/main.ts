@@ -6,7 +6,7 @@ import { type Day, days, play } from './play.ts';
 import { playUplink, uplinkObstacle } from './uplink.ts';
 
 // Kills the real program at random moments while incidents open and close and the mail server comes and goes, sets its clock back over
-// restarts, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps, kills hub, nats-server and nodes
+// restarts or ahead for a while, refuses its mails for good, fills its disk, takes its uplink away and gives it back in steps, kills hub, nats-server and nodes
 // in turn, stops the hub as a paused machine does, takes NATS away; and then counts what became of every transition: `npm run test:crash`, or `npm run test:crash -- --kills 100 --day clock`.
 
 const { values } = parseArgs({
@@ -30,10 +30,12 @@ let faultCount = 0;
 
 async function live(day: Day): Promise<void> {
   await using played = await play({ kills, seed, day, report: (line) => console.log(line) });
-  const evidence = { ...played, isHistoryJudged: day !== 'clock', isRefused: day === 'refusals' };
-  const { counts, lateMs, faults } = judge(evidence);
+  const isClockRight = day !== 'clock' && day !== 'ahead';
+  const evidence = { ...played, isHistoryJudged: isClockRight, isRefused: day === 'refusals' };
+  const { counts, lateMs, faults: judged } = judge(evidence);
+  const faults = [...judged, ...played.faults];
   const at = (share: number) => lateMs[Math.min(lateMs.length - 1, Math.floor(lateMs.length * share))] ?? 0;
-  const late = day === 'clock' ? {} : { 'late p50 ms': at(0.5), 'late p99 ms': at(0.99), 'late max ms': at(1) };
+  const late = !isClockRight ? {} : { 'late p50 ms': at(0.5), 'late p99 ms': at(0.99), 'late max ms': at(1) };
   print(day, { ...played.counts, ...counts, ...late });
   for (const fault of faults) console.error(`FAULT ${day}: ${fault}`);
   faultCount += faults.length;

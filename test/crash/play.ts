@@ -8,7 +8,9 @@ import { eventually, query } from '../support/program.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type ReceivedMail, type SmtpSink, startSmtp } from '../support/smtp.ts';
 import { createSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { createMachineClock, findStandstill, type MachineClock, setAhead } from './machine-clock.ts';
 import { startSwitched, type Switched } from './switched.ts';
+import { changeWeather } from './weather.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const targetCount = 4;
@@ -25,15 +27,20 @@ export interface PlayOptions {
 
 /**
  * What happens besides kills and a mail server that comes and goes: the clock is set back over restarts, mails are refused for good,
- * or the disk is full now and then (and then nobody is killed: on a full disk the program does not start).
+ * the disk is full now and then (and then nobody is killed: on a full disk the program does not start), or the clock is hours or
+ * months ahead, from a start on or while the program runs, and then right again.
  */
-export const days = ['plain', 'clock', 'refusals', 'disk'] as const;
+export const days = ['plain', 'clock', 'refusals', 'disk', 'ahead'] as const;
 export type Day = (typeof days)[number];
 
 export interface Played extends AsyncDisposable {
   readonly query: (sql: string) => readonly Record<string, unknown>[];
   readonly received: readonly ReceivedMail[];
-  readonly counts: Readonly<Record<'killed' | 'switches' | 'mail server outages' | 'full disks', number>>;
+  readonly counts: Readonly<
+    Record<'killed' | 'switches' | 'mail server outages' | 'full disks' | 'clock jumps', number>
+  >;
+  /** What did not go on once the clock was right again, in words. */
+  readonly faults: readonly string[];
 }
 
 /** Lives through the kills, then lets the program come to rest, and gives what is left. */
@@ -43,7 +50,7 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
   const random = seededRandom(seed);
   const weather = new AbortController();
-  const counts = { killed: 0, switches: 0, 'mail server outages': 0, 'full disks': 0 };
+  const counts = { killed: 0, switches: 0, 'mail server outages': 0, 'full disks': 0, 'clock jumps': 0 };
   const targets = await Promise.all(
     Array.from({ length: targetCount }, async () => started.use(await startSwitched())),
   );
@@ -70,9 +77,9 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
   const disk = day === 'disk' ? started.use(await createSmallDisk('4m')) : null;
   const database = join(disk?.folder ?? folder, 'watchpost.db');
   const ask = (sql: string) => disk?.query('watchpost.db', sql) ?? query(database, sql);
-  let clockBackMs = 0;
+  const clock = day === 'clock' || day === 'ahead' ? createMachineClock(folder) : null;
   const launch = () => {
-    const child = launchOn(config, clockBackMs, disk);
+    const child = launchOn(config, clock, disk);
     children.push(child);
     return child;
   };
@@ -83,15 +90,17 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
 
   const toKill = disk === null ? kills : 0;
   while (counts.killed < toKill) {
+    if (day === 'ahead' && clock !== null) counts['clock jumps'] += setAhead(clock, random, 'start');
     const child = launch();
     running = child;
     // Now and then it dies while it starts; mostly once it has seen something, which takes long on a busy machine.
     if (random.next() > 0.2) await seen(ask, child);
+    if (day === 'ahead' && clock !== null) counts['clock jumps'] += setAhead(clock, random, 'run');
     await Promise.race([sleep(random.next() * longestLifeMs), once(child, 'exit')]);
     if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
     await kill(child, 'SIGKILL');
     counts.killed += 1;
-    if (day === 'clock' && random.next() < 0.5) clockBackMs += Math.floor(random.next() * 600_000);
+    if (day === 'clock' && random.next() < 0.5) clock?.set(clock.aheadMs - Math.floor(random.next() * 600_000));
     if (counts.killed % 10 === 0) report(`${counts.killed} kills, ${sink.received.length} mails`);
   }
   running = null;
@@ -100,10 +109,17 @@ export async function play({ kills, seed, report, day }: PlayOptions): Promise<P
   for (const target of targets) await target.turn(true);
   await sink.stop();
   await sink.start();
-  await comeToRest(launch, ask, sink);
+  let faults: readonly string[] = [];
+  if (day === 'ahead') clock?.set(0);
+  const child = launch();
+  if (day === 'ahead' && clock !== null) {
+    await seen(ask, child);
+    faults = await findStandstill({ clock, targets, query: ask });
+  }
+  await comeToRest(child, ask, sink);
   const { received } = sink;
   const rest = started.move();
-  return { query: ask, received, counts, [Symbol.asyncDispose]: async () => rest.disposeAsync() };
+  return { query: ask, received, counts, faults, [Symbol.asyncDispose]: async () => rest.disposeAsync() };
 }
 
 /** Resolves once the program has stored what it saw, or is dead. */
@@ -154,11 +170,10 @@ async function liveOn(disk: SmallDisk, { launch, ask, kills, random, counts }: L
 }
 
 async function comeToRest(
-  launch: () => ChildProcess,
+  child: ChildProcess,
   ask: (sql: string) => readonly Record<string, unknown>[],
   sink: SmtpSink,
 ): Promise<void> {
-  const child = launch();
   await eventually(settleMs, async () => {
     if (child.exitCode !== null) throw new Error(`the program ended by itself with ${child.exitCode}`);
     // It may have gone away once more with its last mail.
@@ -175,37 +190,12 @@ async function comeToRest(
   await kill(child, 'SIGTERM');
 }
 
-/** Targets go down and come back, and so does the mail server. */
-async function changeWeather(
-  targets: readonly Switched[],
-  sink: SmtpSink,
-  random: ReturnType<typeof seededRandom>,
-  counts: { switches: number; 'mail server outages': number },
-  signal: AbortSignal,
-): Promise<void> {
-  let isMailUp = true;
-  while (!signal.aborted) {
-    await sleep(150 + random.next() * 500);
-    const target = targets[Math.floor(random.next() * targets.length)];
-    if (target !== undefined) {
-      await target.turn(!target.isOn);
-      counts.switches += 1;
-    }
-    if (random.next() < 0.3) {
-      isMailUp = !isMailUp;
-      await (isMailUp ? sink.start() : sink.stop());
-      if (!isMailUp) counts['mail server outages'] += 1;
-    }
-  }
-}
-
-function launchOn(config: string, clockBackMs: number, disk: SmallDisk | null): ChildProcess {
-  const clock = clockBackMs === 0 ? [] : ['--import', join(root, 'test/crash/clock-back.js')];
-  const words = [process.execPath, ...clock, join(root, 'src/watchpost.js'), 'run', '--config', config];
+function launchOn(config: string, clock: MachineClock | null, disk: SmallDisk | null): ChildProcess {
+  const words = [process.execPath, ...(clock?.words ?? []), join(root, 'src/watchpost.js'), 'run', '--config', config];
   const [command = '', ...args] = disk?.on(words) ?? words;
   return spawn(command, [...args, '--log-level', 'fatal'], {
     cwd: root,
-    env: { ...process.env, CLOCK_BACK_MS: String(clockBackMs) },
+    env: { ...process.env, ...clock?.environment },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
 }

@@ -37,7 +37,7 @@ interface Paged {
   readonly alerts: readonly { readonly labels: Readonly<Record<string, string>> }[];
 }
 
-test('a job that is late, killed and well again: three messages in Slack and in Alertmanager, over a restart', async (context) => {
+test('a job that is late, killed and well again: each told in Slack and in Alertmanager, over a restart', async (context) => {
   needsProgram(context, 'prometheus-alertmanager', 'prometheus-alertmanager');
   await using slack = await startSlack();
   await using pager = await startSink();
@@ -46,12 +46,12 @@ test('a job that is late, killed and well again: three messages in Slack and in 
   await writeFile(join(program.folder, 'slack-token'), 'xoxb-1-abc\n');
   const beats = join(program.folder, 'beats');
   await mkdir(beats);
-  const config = (every: string) => `
+  const config = (every: string, more = '') => `
 data: watchpost.db
 http: { listen: 127.0.0.1:0 }
-targets: { backup: { check: heartbeat, host: db1, every: ${every}, grace: 1s, secret_hash: ${sha256(secret)} } }
+targets: { backup: { check: heartbeat, host: db1, every: ${every}, grace: 1s${more}, secret_hash: ${sha256(secret)} } }
 notify:
-  chat: { slack: { token_file: slack-token, channel: C1, api_url: "${slack.api}" }, group_wait: 0s }
+  chat: { slack: { token_file: slack-token, channel: C1, api_url: "${slack.api}" }, group_wait: 0s, group_interval: 0s }
   routes: { alertmanager: { urls: ["${real.url}"] } }
 `;
   const titles = () => slack.posted().map((one) => one.text);
@@ -67,8 +67,13 @@ notify:
   });
   expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
-  // From here on the next run is an hour off, so what follows is told of the job alone.
-  const { url, end } = await program.start(config('1h'));
+  // From here on the next run is an hour off: it is not late any more, and what follows is told of the job alone.
+  const { url, end } = await program.start(config('1h', ', max_runtime: 5s'));
+  await eventually(60_000, async () => {
+    expect(titles().slice(1)).toEqual([expect.stringMatching(/^\[RESOLVED\] backup: up again after /)]);
+    expect(await held()).toEqual([]);
+    expect(paged()).toEqual(['firing', 'resolved']);
+  });
   await writeFile(join(beats, 'backup'), `${url}/beat/${secret}\n`);
   const beat = (script: string) => {
     const args = ['src/watchpost.js', 'beat', '--beats', beats, 'backup', '--', 'sh', '-c', script];
@@ -77,13 +82,17 @@ notify:
   };
   const killed = beat('echo $$; exec sleep 600');
   const [pid] = (await once(killed.child.stdout, 'data')) as [Buffer];
+  await eventually(60_000, () =>
+    expect(titles().slice(2)).toEqual([expect.stringMatching(/^\[DOWN\] backup: has been running for more than 5s/)]),
+  );
+  await eventually(60_000, () => expect(paged()).toEqual(['firing', 'resolved', 'firing']));
   process.kill(Number(String(pid)), 'SIGKILL');
   expect(await killed.ended).toEqual([137, null]);
   await eventually(60_000, async () => {
-    expect(titles().slice(1)).toEqual(['[DOWN] backup: now ended with exit code 137: ended by SIGKILL']);
+    expect(titles().slice(3)).toEqual(['[DOWN] backup: now ended with exit code 137: ended by SIGKILL']);
     const killedSummary = 'backup is down: ended with exit code 137: ended by SIGKILL';
     expect(await held()).toEqual([killedSummary, killedSummary]);
-    expect(paged()).toEqual(['firing', 'firing']);
+    expect(paged()).toEqual(['firing', 'resolved', 'firing', 'firing']);
   });
   const told = (JSON.parse(pager.received.at(-1)?.body ?? '{}') as Paged).alerts;
   expect(told.map(({ labels }) => `${labels['target']} ${labels['update'] ?? 'first'}`).toSorted()).toEqual([
@@ -99,10 +108,16 @@ notify:
   expect(await text(well.child.stdout)).toBe('copied\n');
   expect(await well.ended).toEqual([0, null]);
   await eventually(60_000, async () => {
-    expect(titles().slice(2)).toEqual([expect.stringMatching(/^\[RESOLVED\] backup: up again after /)]);
+    expect(titles().slice(4)).toEqual([expect.stringMatching(/^\[RESOLVED\] backup: up again after /)]);
     expect(await held()).toEqual([]);
-    expect(paged()).toEqual(['firing', 'firing', 'resolved']);
+    expect(paged()).toEqual(['firing', 'resolved', 'firing', 'firing', 'resolved']);
   });
-  expect(slack.posted().map(({ thread_ts: thread }) => thread)).toEqual([undefined, '1.0001', '1.0001']);
+  expect(slack.posted().map(({ thread_ts: thread }) => thread)).toEqual([
+    undefined,
+    '1.0001',
+    undefined,
+    '3.0001',
+    '3.0001',
+  ]);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });

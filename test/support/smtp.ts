@@ -41,8 +41,9 @@ export async function startSmtp({ judge, listen, ...options }: SmtpSinkOptions =
   const waiting = new Set<() => void>();
   let port = listen?.port ?? 0;
   let server: SMTPServer | null = null;
+  const ended = new WeakSet<SMTPServer>();
 
-  async function take(stream: Readable, session: SMTPServerSession): Promise<Error | null> {
+  async function take(stream: Readable, session: SMTPServerSession, by: SMTPServer): Promise<Error | null> {
     const raw = await buffer(stream);
     const { mailFrom, rcptTo } = session.envelope;
     const mail = {
@@ -53,6 +54,8 @@ export async function startSmtp({ judge, listen, ...options }: SmtpSinkOptions =
       raw: raw.toString('utf8'),
       mail: await PostalMime.parse(raw),
     };
+    // It has said 421 to whoever was still connected.
+    if (ended.has(by)) return new Error('the server is gone');
     const refusal = judge?.(mail) ?? null;
     if (refusal !== null) return refusal;
     received.push(mail);
@@ -70,7 +73,7 @@ export async function startSmtp({ judge, listen, ...options }: SmtpSinkOptions =
       ...options,
       onData(stream, session, callback) {
         // oxlint-disable-next-line promise/no-callback-in-promise -- the server takes its answer by a callback
-        take(stream, session).then(callback, callback);
+        take(stream, session, next).then(callback, callback);
       },
     });
     next.on('error', () => {});
@@ -84,7 +87,13 @@ export async function startSmtp({ judge, listen, ...options }: SmtpSinkOptions =
   async function stop(): Promise<void> {
     const stopped = server;
     server = null;
-    if (stopped !== null) await new Promise<void>((resolve) => stopped.close(() => resolve()));
+    if (stopped === null) return;
+    await new Promise<void>((resolve) => {
+      stopped.close(() => {
+        ended.add(stopped);
+        resolve();
+      });
+    });
   }
 
   await start();

@@ -25,8 +25,6 @@ export interface ListenPorts {
   readonly clock: Clock;
   /** What was heard before, or null where it is new. */
   readonly heard: Heard | null;
-  /** Whether the job was waited for before in this process, by another configuration. */
-  readonly isReloaded: boolean;
   /** Since when calls can be heard without a break; null while they cannot. */
   readonly hearsSince: () => number | null;
   /** The job is overdue at this moment. */
@@ -99,7 +97,7 @@ export function startListening(target: Target, ports: ListenPorts): Listener | n
   }
 
   if (ports.heard === null) void keep(heard, null);
-  else if (ports.isReloaded) forgiveLateness();
+  else forgiveLateness();
   wait();
   return {
     ended,

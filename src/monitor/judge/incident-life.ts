@@ -11,7 +11,8 @@ export function unwatch(
   closing: Closed = 'unwatched',
 ): Consequence {
   const ended: Incident = { ...incident, endedAt: now, closing };
-  return { incident: ended, deliveries: ending(ended, 'closed', recipients, now) };
+  const neverTold = incident.held !== null;
+  return { incident: ended, deliveries: neverTold ? [] : ending(ended, 'closed', recipients, now) };
 }
 
 /** Tells everybody who is to hear of an incident that it began; `late` says why they hear of it late, where nothing held it back. */

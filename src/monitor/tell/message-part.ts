@@ -56,6 +56,24 @@ export function messagePartOf(rows: Rows): MessagePart | null {
   };
 }
 
+/**
+ * The deliveries of a part that a message is to be noted and settled for: all of them, but for those that an earlier message may have
+ * told, where the end of an incident does not wait until that one is repeated.
+ */
+export function ownDeliveriesOf({ sent, merged, rows }: MessagePart): readonly Delivery[] {
+  const all = [sent, ...merged];
+  const earlier = new Set(rows.flatMap(({ delivery, message }) => (message === null ? [] : [delivery.id])));
+  return earlier.size === rows.length ? all : all.filter(({ id }) => !earlier.has(id));
+}
+
+/** The other deliveries of a part, and the earlier messages that may have told them. */
+export function toldBefore(part: MessagePart): readonly { readonly delivery: Delivery; readonly message: string }[] {
+  const own = new Set(ownDeliveriesOf(part).map(({ id }) => id));
+  return part.rows.flatMap(({ delivery, message }) =>
+    message === null || own.has(delivery.id) ? [] : [{ delivery, message }],
+  );
+}
+
 /** What parts have to have in common to share a message. */
 export function phaseOf(kind: MessagePart['kind']): 'opened' | 'update' | 'reminder' | 'over' {
   return kind === 'opened' || kind === 'update' || kind === 'reminder' ? kind : 'over';

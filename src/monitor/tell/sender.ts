@@ -9,6 +9,7 @@ import { composeMessage } from './compose-message.ts';
 import type { ContentOptions } from './content.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
+import { ownDeliveriesOf } from './message-part.ts';
 import { gravest, type MessageParts, sortOf } from './next-message.ts';
 import { type Address, deliveriesOf, type Dispatch, keyOf, type RecipientQueues } from './recipient-queues.ts';
 import type { Refusals } from './refusals.ts';
@@ -133,7 +134,7 @@ export function createSender(options: SenderOptions): Sender {
     const chosenId = next.kind === 'send' ? next.message : null;
     const message = compose(parts, policy, chosenId);
     if (message === null) return;
-    if (chosenId === null) settlements.claim(message.id, deliveries);
+    if (chosenId === null) settlements.claim(message.id, parts.flatMap(ownDeliveriesOf));
     const attempt = { clock, log, signal };
     const receipt = await attemptToSend(channel, message, address.recipient, attempt);
     conclude({ address, policy, parts, message, isRepeat: chosenId !== null }, receipt);

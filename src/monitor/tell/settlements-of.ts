@@ -2,6 +2,7 @@ import type { Random } from '#kernel/random.ts';
 import type { Delivery } from '../judge/delivery.ts';
 import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from './backoff.ts';
 import { type DeliveryPolicy, remindAfter } from './delivery-policy.ts';
+import { ownDeliveriesOf, toldBefore } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
 import type { SettledDelivery } from './settlements.ts';
 
@@ -12,14 +13,18 @@ export interface Sent {
   readonly at: number;
 }
 
-/** The settlements of a message that was accepted. What is open is to be reminded of. */
+/**
+ * The settlements of a message that was accepted. What is open is to be reminded of. What an earlier message may have told keeps its
+ * name: that one may be in a mailbox.
+ */
 export function settlementsOfSent(
   parts: MessageParts,
   { message, reference }: { readonly message: string; readonly reference: string | undefined },
   { policy, isNews, at }: Sent,
 ): readonly SettledDelivery[] {
   return parts.flatMap((part) => {
-    const { sent, merged, incident } = part;
+    const { incident } = part;
+    const [sent = part.sent, ...merged] = ownDeliveriesOf(part);
     const reminders = sent.kind === 'reminder' ? sent.number : 0;
     const isReminded = incident.endedAt === null && sent.kind !== 'update';
     const afterMs = isReminded ? (isNews(part) ? 0 : remindAfter(policy, reminders)) : null;
@@ -35,7 +40,8 @@ export function settlementsOfSent(
         ...(reference === undefined ? {} : { reference }),
       },
     };
-    return [settled, ...settlementsOfMerged(merged, message, at)];
+    const before = toldBefore(part).flatMap((one) => settlementsOfMerged([one.delivery], one.message, at));
+    return [settled, ...settlementsOfMerged(merged, message, at), ...before];
   });
 }
 
@@ -74,7 +80,7 @@ export function settlementsOfFailed(
   random: Random,
   now: number,
 ): Failed {
-  const deliveries = parts.flatMap(({ sent, merged }) => [sent, ...merged]);
+  const deliveries = parts.flatMap(ownDeliveriesOf);
   const isUrgent = parts.some(({ kind, incident }) => kind === 'opened' && incident.severity === 'critical');
   const attempts = Math.max(...deliveries.map((one) => one.attempts));
   const waitMs = Math.max(
@@ -86,7 +92,10 @@ export function settlementsOfFailed(
     delivery,
     settlement: { id: delivery.id, state: 'pending', nextAttemptAt: now + waitMs, error, message },
   }));
-  return { retried, hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
+  // One that may be in a mailbox tells of the beginning too: the earlier one need not be repeated any more.
+  const before = message === null ? [] : parts.flatMap(toldBefore);
+  const merged = before.flatMap((one) => settlementsOfMerged([one.delivery], one.message, now));
+  return { retried: [...retried, ...merged], hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
 }
 
 /**

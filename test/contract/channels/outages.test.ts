@@ -78,9 +78,10 @@ describe.concurrent.each([
       await deliver();
       clock.step(hour);
       await deliver();
-      // One mail tells it all. Where the first was handed over whole it may have arrived, so this is another one.
-      expect([...store.states.values()]).toEqual(['sent', 'merged']);
-      expect(store.messages.get(1)).toBe(store.messages.get(2));
+      // One mail tells it all. If the first was handed over whole it may have arrived: this is another one, and both are known.
+      const mayHaveArrived = phase === 'dot' && !Array.isArray(step);
+      expect([...store.states.values()]).toEqual(mayHaveArrived ? ['merged', 'sent'] : ['sent', 'merged']);
+      expect(store.messages.get(1) === store.messages.get(2)).toBe(!mayHaveArrived);
     },
   );
 });

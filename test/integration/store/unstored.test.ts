@@ -107,6 +107,8 @@ afterEach(async () => {
   await end();
   await store.close();
   folder[Symbol.dispose]();
+  // What waited for the store hears that it is closed.
+  await clock.advance(0);
   expect(clock.pending).toBe(0);
 });
 

@@ -131,6 +131,20 @@ test('a job that is taken out and put back is waited for anew', async () => {
   );
 });
 
+test('a restart by which a late job may call less often ends its lateness', async () => {
+  await using scenario = await startScenario({ targets: [job('backup')] });
+  const daily = job('backup', { schedule: { kind: 'every', everyMs: 86_400_000 } });
+  await scenario.play([
+    one(0, [], call('backup', 'ok')),
+    one(69, ['DOWN backup']),
+    one(75, [], async (running) => running.restart()),
+    one(80, ['RESOLVED backup'], async (running) => running.restart({ targets: [daily] })),
+    one(90),
+    one(1_449, ['DOWN backup']),
+    one(1_451),
+  ]);
+});
+
 test('a job that is late is so no longer once it may call less often', async () => {
   await using scenario = await startScenario({ targets: [job('backup')] });
   const daily = job('backup', { schedule: { kind: 'every', everyMs: 86_400_000 } });

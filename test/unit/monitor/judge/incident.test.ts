@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commonestCause, voteTable } from '#monitor/judge/incident.ts';
-import { resolve } from '#monitor/judge/incident-life.ts';
+import { resolve, unwatch } from '#monitor/judge/incident-life.ts';
 import { shopDown } from '../../../support/incidents.ts';
 import { nodeInfo, notUp, unknown, up, votes } from '../../../support/votes.ts';
 
@@ -46,4 +46,13 @@ test('an incident that was never told keeps why when it is over', () => {
   const held = { by: 'maintenance', why: 'maintenance until 04:00' } as const;
   const { incident, deliveries } = resolve({ ...shopDown, held }, { endedAt: 9, closingVotes: [] }, [], 10);
   expect({ held: incident.held, deliveries }).toEqual({ held, deliveries: [] });
+});
+
+test('an incident that was never announced ends without a word when it is no longer monitored', () => {
+  const to = [{ notify: 'ops', channel: 'email', recipient: 'ops@example.com', severities: ['critical'] }] as const;
+  const held = { by: 'maintenance', why: 'maintenance until 04:00' } as const;
+  const { incident, deliveries } = unwatch({ ...shopDown, told: null, held }, to, 10);
+  expect(incident).toMatchObject({ held, endedAt: 10, closing: 'unwatched' });
+  expect(deliveries).toEqual([]);
+  expect(unwatch({ ...shopDown, told: null }, to, 10).deliveries).toMatchObject([{ kind: 'closed' }]);
 });
