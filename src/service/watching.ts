@@ -94,6 +94,7 @@ export class Watching implements Disposable {
       absence: null,
       onUnjudged: () => {},
       ...options,
+      droppedSince: (moment) => this.#nodes.droppedSince(moment),
       onOver: () => this.#judgeAll(),
     });
     this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };

@@ -157,6 +157,10 @@ function statusOf(info: NodeInfo, reason: string | null, reports: readonly Repor
     version: reports.at(-1)?.version ?? null,
     spooled: sum(reports, ({ spooled }) => spooled),
     losses: lossesOf(reports),
+    newestDroppedAt: reports.reduce<number | null>(
+      (newest, { newestDroppedAt: at = null }) => (at === null ? newest : Math.max(at, newest ?? at)),
+      null,
+    ),
   };
 }
 
