@@ -157,6 +157,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     listen: (listener) => watching.listen(listener),
     stored: (run) => openRuns.stored(run),
     async close() {
+      watching[Symbol.dispose]();
       await roster.close();
       openRuns.close();
       dispatch.close();
