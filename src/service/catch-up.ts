@@ -35,7 +35,7 @@ export interface CatchUp {
   late(round: RoundKey): void;
 }
 
-export interface CatchUpOptions extends Pick<UnjudgedReportOptions, 'droppedSince'> {
+export interface CatchUpOptions extends Pick<UnjudgedReportOptions, 'transport'> {
   readonly absence: Absence | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,10 +74,10 @@ const reasons: Readonly<Record<AbsenceCause, string>> = {
   unreachable: 'the monitor could not hear its nodes when it happened',
 };
 
-export function createCatchUp({ absence, clock, log, onOver, droppedSince, onUnjudged }: CatchUpOptions): CatchUp {
+export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
   const isComplete = () => absence?.isOver() !== false;
-  const unjudged = createUnjudgedReport({ clock, log, isComplete, droppedSince, onUnjudged });
+  const unjudged = createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged });
   let current = absence === null ? null : newGathering('stopped', null);
   // What came back while the one before was being judged.
   let next: Gathering | null = null;

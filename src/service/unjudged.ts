@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
+import type { Transport } from './ports.ts';
 
 /** What was observed during an absence and is stored as history, but was not judged. Times are due times of the first and the last round. */
 export interface Unjudged {
@@ -22,8 +23,8 @@ export interface UnjudgedReportOptions {
   readonly log: Log;
   /** Whether everything is here. */
   readonly isComplete: () => boolean;
-  /** What nodes dropped that they had observed after a moment, as they reported. */
-  readonly droppedSince: (moment: number) => readonly DroppedResults[];
+  /** What nodes report of themselves. */
+  readonly transport: Pick<Transport, 'nodes'>;
   /** Called once for what came too late, when all of it is here or after some minutes. */
   readonly onUnjudged: (unjudged: Unjudged) => void;
 }
@@ -39,7 +40,7 @@ const tellUnjudgedAfterMs = 600_000;
 const worthTellingMs = 60_000;
 
 /** Counts what comes too late to be judged, and reports it once. */
-export function createUnjudgedReport({ clock, log, isComplete, droppedSince, onUnjudged }: UnjudgedReportOptions) {
+export function createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged }: UnjudgedReportOptions) {
   // Of days without a hub millions of votes may come: none is remembered by itself.
   const spans = new Map<string, { readonly after: number; readonly until: number }>();
   const judgedRounds = new Set<string>();
@@ -76,7 +77,9 @@ export function createUnjudgedReport({ clock, log, isComplete, droppedSince, onU
   }
 
   function lostSince(moment: number): readonly DroppedResults[] {
-    return droppedSince(moment).flatMap(({ node, count }) => {
+    return transport.nodes().flatMap(({ info: { name: node }, losses, newestDroppedAt }) => {
+      if ((newestDroppedAt ?? Number.NEGATIVE_INFINITY) <= moment) return [];
+      const count = losses?.dropped ?? 0;
       // A node that was started again counts from nothing.
       const known = reported.get(node) ?? 0;
       const lost = count < known ? count : count - known;

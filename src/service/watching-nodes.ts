@@ -1,5 +1,4 @@
 import type { NodeStatus, Transport } from './ports.ts';
-import type { DroppedResults } from './unjudged.ts';
 
 /** The nodes of a transport as they were at the last look. */
 export class WatchingNodes {
@@ -19,14 +18,6 @@ export class WatchingNodes {
 
   find(node: string): NodeStatus | null {
     return this.#statuses.get(node) ?? null;
-  }
-
-  /** How much each node dropped since its start, of those that dropped anything that they observed after a moment. */
-  droppedSince(moment: number): readonly DroppedResults[] {
-    return this.#transport
-      .nodes()
-      .filter(({ newestDroppedAt }) => (newestDroppedAt ?? Number.NEGATIVE_INFINITY) > moment)
-      .map(({ info, losses }) => ({ node: info.name, count: losses?.dropped ?? 0 }));
   }
 
   /** Looks again: whether they are others than before or can do other things, and which of them are online again. */

@@ -94,7 +94,6 @@ export class Watching implements Disposable {
       absence: null,
       onUnjudged: () => {},
       ...options,
-      droppedSince: (moment) => this.#nodes.droppedSince(moment),
       onOver: () => this.#judgeAll(),
     });
     this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
