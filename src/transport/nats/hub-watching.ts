@@ -16,6 +16,7 @@ export interface HubWatchingOptions {
   readonly times: Pick<ConnectionTimes, 'answerMs'>;
   readonly isEnrolled: (node: string) => boolean;
   readonly heard: (node: string, process: string) => void;
+  readonly refused: (node: string, results: number) => void;
   readonly lose: (node: string, process: string, reason: string) => void;
   readonly clock: Clock;
   readonly random: Random;
