@@ -5,6 +5,7 @@ import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import { unlessMissing } from '#kernel/files.ts';
 import type { Family } from './address.ts';
 import { candidates, type HostsFile, parseHosts, parseSearchRules, type SearchRules } from './hosts-file.ts';
+import { nameFaultOf } from './name-fault.ts';
 import { type Failure, failure } from './outcome.ts';
 
 export type Resolved =
@@ -208,10 +209,8 @@ function found(name: string, addresses: readonly string[], families: readonly Fa
 function unanswered({ controlled }: Session, name: string, silent: boolean): Resolved {
   const code = silent ? 'name_timeout' : 'name_server';
   const what = silent ? 'do not answer' : 'answer with an error';
-  return {
-    ok: false,
-    failure: controlled
-      ? failure('target', code, `the name servers of ${name} ${what}`)
-      : failure('resolver', code, `the resolver of this node does not work: its name servers ${what}`),
-  };
+  const message = controlled
+    ? `the name servers of ${name} ${what}`
+    : `the resolver of this node does not work: its name servers ${what}`;
+  return { ok: false, failure: failure(nameFaultOf(controlled), code, message) };
 }

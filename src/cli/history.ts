@@ -87,9 +87,9 @@ function tableOf(
   spark: string,
   paint: Paint,
 ): string {
-  const { uptime, time, latency } = whole;
+  const { uptime, time, latency, verdictsFrom } = whole;
   const out = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
-  const head = `${target}, ${formatSpan(whole.from, whole.to, 'UTC')}: ${percent(uptime)} up${out}; p95 ${seconds(latency?.p95)}`;
+  const head = `${target}, ${formatSpan(whole.from, whole.to, 'UTC')}: ${percent(uptime)} up${out}; p95 ${seconds(latency?.p95)}${verdictsFrom === null ? '' : '; after an update, older rounds still wait for verdicts'}`;
   const columns = ['', 'up', 'down', 'answers', 'failed', 'unknown', 'p50', 'p95', 'p99', 'longest'];
   const lines = alignRows([columns, ...parts.map(([name, one]) => cellsOf(name, one, paint))]);
   const promised = budget === null ? '' : `\nerror budget: ${describeBudget(budget)}`;

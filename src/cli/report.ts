@@ -54,8 +54,11 @@ const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 
 function headOf(month: string, rows: readonly Row[], incidents: string): string {
   if (isEmpty(rows)) return `${month}: ${rows.length} targets, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
-  const down = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
-  return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}`;
+  const waiting = rows.filter(({ verdictsFrom }) => verdictsFrom !== null).length;
+  const known = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
+  const down = waiting > 0 && time === 0 ? 'downtime not known yet' : known;
+  const note = waiting === 0 ? '' : `; after an update, older rounds of ${waiting} of them still wait for verdicts`;
+  return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}${note}`;
 }
 
 function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: Row): readonly string[] {

@@ -33,7 +33,9 @@ export function summariesOf(history: HistoryReader, store: Pick<Store, 'incident
         from,
         to,
         knownFrom: Math.min(kept.daysFrom, kept.hoursFrom, kept.resultsFrom),
-        uptime: uptimeOf(targets.reduce((sum, { time }) => (time === null ? sum : addTime(sum, time)), noTime)),
+        uptime: targets.some(({ verdictsFrom }) => verdictsFrom !== null)
+          ? null
+          : uptimeOf(targets.reduce((sum, { time }) => (time === null ? sum : addTime(sum, time)), noTime)),
         targets: targets.map(({ target, answers: { up, down, unknown }, uptime, latency, budget }) => ({
           target,
           up,

@@ -1,6 +1,6 @@
 import type { Figures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
-import { cover, type Piece, type Span } from './span.ts';
+import { cover, dayMs, hourMs, type Piece, type Span } from './span.ts';
 import { addTime, noTime, type Spell, type TimeByStatus, timeIn, uptimeOf } from './spells.ts';
 import { Tally } from './tally.ts';
 
@@ -10,6 +10,8 @@ type Row = SealedSums | PastResult;
 export interface Read extends Span {
   readonly time: TimeByStatus | null;
   readonly rows: readonly Row[];
+  /** As in `Figures`. */
+  readonly verdictsFrom: number | null;
 }
 
 /** Reads a span of one target: its time, unless a node is named, and its results, unless only the time is wanted. */
@@ -24,7 +26,22 @@ export function readSpan(
   const pieces = what === 'time' ? [] : cover(span, source.kept());
   const wide = { from: pieces[0]?.from ?? span.from, to: pieces.at(-1)?.to ?? span.to };
   const time = node === null ? timeIn(wide, source.spells(target, wide), now) : null;
-  return { ...wide, time, rows: pieces.flatMap((piece) => rowsOf(source, target, node, piece)) };
+  const read = pieces.map((piece) => ({ piece, rows: rowsOf(source, target, node, piece) }));
+  const since = node === null ? source.verdictsFrom(target) : null;
+  return { ...wide, time, rows: read.flatMap(({ rows }) => rows), verdictsFrom: waitingFor(since, read) };
+}
+
+const unitMs = { results: 1, hours: hourMs, days: dayMs };
+
+// Sums count as older only as a whole: verdicts may begin within them.
+function waitingFor(
+  since: number | null,
+  read: readonly { readonly piece: Piece; readonly rows: readonly Row[] }[],
+): number | null {
+  if (since === null) return null;
+  const isOlder = ({ piece, rows }: (typeof read)[number]) =>
+    rows.some((row) => timeOf(row) + unitMs[piece.of] <= since);
+  return read.some(isOlder) ? since : null;
 }
 
 /** The same for parts of a span that follow each other, each source looked into once. */
@@ -47,12 +64,14 @@ export function partsRead(
     hours: rowsWithin(source, target, node, pieces.flat(), 'hours'),
     results: rowsWithin(source, target, node, pieces.flat(), 'results'),
   };
+  const since = node === null ? source.verdictsFrom(target) : null;
   return parts.map((part, index) => {
-    const own = pieces[index] ?? [];
+    const own = (pieces[index] ?? []).map((piece) => ({ piece, rows: takeWithin(rows[piece.of], piece) }));
     return {
       ...part,
       time: node === null ? timeIn(part, spellsIn(spells, starts, part), now) : null,
-      rows: own.flatMap((piece) => takeWithin(rows[piece.of], piece)),
+      rows: own.flatMap((one) => one.rows),
+      verdictsFrom: waitingFor(since, own),
     };
   });
 }
@@ -68,13 +87,16 @@ export function figuresOf(reads: readonly Read[], span: Span, node: string | nul
       else tally.addResult(row);
     }
   }
+  const waiting = reads.flatMap(({ verdictsFrom }) => verdictsFrom ?? []);
+  const verdictsFrom = waiting.length === 0 ? null : Math.max(...waiting);
   const { answers, latency } = tally;
   const answered = answers.up + answers.down;
   const share = answered === 0 ? null : answers.up / answered;
   return {
     from: Math.min(span.from, ...reads.map(({ from }) => from)),
     to: Math.max(span.to, ...reads.map(({ to }) => to)),
-    uptime: time === null ? share : uptimeOf(time),
+    uptime: time === null ? share : verdictsFrom === null ? uptimeOf(time) : null,
+    verdictsFrom,
     time,
     answers,
     latency,

@@ -74,9 +74,11 @@ export interface IncidentPage {
 export interface Figures extends Span {
   /**
    * The share of the time with a verdict in which the targets were not down; of one node, the share of its answers that were up.
-   * Unknown and maintenance count for neither side. Null where there is nothing to go by.
+   * Unknown and maintenance count for neither side. Null where there is nothing to go by, and while answers of the span wait for verdicts.
    */
   readonly uptime: number | null;
+  /** From when on there are verdicts, if older answers of the span still wait for theirs after an update (Infinity: there are none yet). */
+  readonly verdictsFrom: number | null;
   /** How the time was spent, by verdicts, of several targets added up; null where a node is named, which gives no verdict. */
   readonly time: TimeByStatus | null;
   readonly answers: OutcomeCounts;

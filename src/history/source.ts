@@ -37,6 +37,11 @@ export interface HistorySource {
   spells(target: string, span: Span): readonly Spell[];
   /** The newest spell of each target that has one. */
   newestSpells(): ReadonlyMap<string, Spell>;
+  /**
+   * From when on the rounds of a target have verdicts, while those of before an update of the file still get theirs; Infinity if none
+   * has one yet, null if all that is kept has.
+   */
+  verdictsFrom(target: string): number | null;
   /** When the last round of a target was due that had a verdict; null if none had. */
   lastVerdict(target: string): number | null;
   incidents(query: IncidentQuery): readonly PastIncident[];

@@ -18,6 +18,8 @@ export interface NodeState {
   readonly roundTripSeconds?: number | null | undefined;
   /** How many results wait there to be handed in. */
   readonly spooled?: number | null | undefined;
+  /** How many of its results this hub refused since it began. */
+  readonly refusedResults?: number | undefined;
   /** Results that it dropped or that were refused, and rounds that it did not begin, since it started. */
   readonly losses?: { readonly dropped: number; readonly refused: number; readonly skipped: number } | undefined;
 }
@@ -26,11 +28,12 @@ export interface NodeState {
 export type ShowNodes = (nodes: readonly NodeState[]) => void;
 
 export function createNodeMetrics(register: OwnRegister, disagreement: Disagreement): ShowNodes {
-  const { up, about, lag, offset, roundTrip, spooled, contradicting, lost } = createGauges(register);
+  const { up, about, lag, offset, roundTrip, spooled, contradicting, lost, refused } = createGauges(register);
   return (nodes) => {
     for (const gauge of [up, lag, offset, roundTrip, spooled, contradicting]) gauge.reset();
     about.reset();
     lost.reset();
+    refused.reset();
     for (const { info, version, ...of } of nodes) {
       const { name: node, country, city, asn } = info;
       about.set({ node, country: singleLine(country), city: singleLine(city), asn, version: version ?? '' }, 1);
@@ -43,6 +46,7 @@ export function createNodeMetrics(register: OwnRegister, disagreement: Disagreem
         [contradicting, disagreement.ratioOf(node)],
       ] as const;
       for (const [reason, count] of Object.entries(of.losses ?? {})) lost.inc({ node, reason }, count);
+      if (of.refusedResults !== undefined) refused.inc({ node }, of.refusedResults);
       for (const [gauge, value] of figures) if (typeof value === 'number') gauge.set({ node }, value);
     }
   };
@@ -67,6 +71,11 @@ function createGauges(register: OwnRegister) {
       'watchpost_node_lost_results_total',
       'Results that a node dropped, that the hub refused, or that a held-up node never had, since its start.',
       ['node', 'reason'],
+    ),
+    refused: register.counter(
+      'watchpost_node_refused_results_total',
+      'Results that this hub refused: of rounds that are not due, or that are no outcomes. A node whose count grows may be misused.',
+      ['node'],
     ),
     contradicting: gauge(
       'watchpost_node_disagreement_ratio',

@@ -89,6 +89,8 @@ export interface Spool {
   readonly size: number;
   /** Results given up since the start, for their age or number. */
   readonly dropped: number;
+  /** When the newest of them was put here, in milliseconds since the epoch; null if none was given up. */
+  readonly newestDroppedAt: number | null;
   /** Keeps a result before it is sent. The oldest one goes where there is no room. */
   put(id: string, payload: string): void;
   payload(id: string): string | null;

@@ -31,9 +31,12 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
   const statements = prepare(database);
   let size = statements.count.get()?.count ?? 0;
   let dropped = 0;
+  let newestDroppedAt: number | null = null;
 
-  const drop = (count: number, reason: string): void => {
+  const drop = (rows: readonly { readonly at: number }[], reason: string): void => {
+    const count = rows.length;
     if (count === 0) return;
+    newestDroppedAt = rows.reduce((newest, { at }) => Math.max(newest, at), newestDroppedAt ?? 0);
     if (dropped === 0) log.error({ count, reason }, 'results that the hub never confirmed are being given up');
     dropped += count;
     size -= count;
@@ -52,7 +55,7 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
     if (isLooked && passed < expireEveryMs) return;
     isLooked = true;
     age = { at: size === 0 ? now : Math.min(now, age.at + timeSpeed * passed), elapsed };
-    drop(statements.expire.run(age.at - longestMs).changes, 'too old');
+    drop(statements.expire.all(age.at - longestMs), 'too old');
   };
 
   return {
@@ -62,9 +65,12 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
     get dropped() {
       return dropped;
     },
+    get newestDroppedAt() {
+      return newestDroppedAt;
+    },
     put(id, payload) {
       expire();
-      if (size >= most) drop(statements.dropOldest.run(size - most + 1).changes, 'too many');
+      if (size >= most) drop(statements.dropOldest.all(size - most + 1), 'too many');
       size += statements.insert.run(id, clock.now(), payload).changes;
     },
     payload: (id) => statements.select.get(id)?.payload ?? null,
@@ -118,11 +124,11 @@ function prepare(database: Database.Database) {
     select: database.prepare<[string], { payload: string }>('SELECT payload FROM spool WHERE ticket = ?'),
     remove: database.prepare<[string]>('DELETE FROM spool WHERE ticket = ?'),
     newest: database.prepare<[number], Row>('SELECT ticket AS id FROM spool ORDER BY number DESC LIMIT ?'),
-    expire: database.prepare<[number]>(
-      'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT 1000) AND at < ?',
+    expire: database.prepare<[number], { at: number }>(
+      'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT 1000) AND at < ? RETURNING at',
     ),
-    dropOldest: database.prepare<[number]>(
-      'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT ?)',
+    dropOldest: database.prepare<[number], { at: number }>(
+      'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT ?) RETURNING at',
     ),
   };
 }

@@ -115,6 +115,8 @@ export const Report = z.object({
   unsent: Count.optional(),
   /** Absent from a process of an earlier version. */
   losses: Losses.optional(),
+  /** When the newest of the results that its spool dropped was observed; null or absent if it dropped none. */
+  newestDroppedAt: z.number().nullable().optional(),
   /** `joining` before it takes commands, `leaving` for the last report of a process that ends. */
   phase: z.enum(['joining', 'serving', 'leaving']),
 });

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { RoundKey } from '#protocol/run-name.ts';
 import type { Lateness, RoundMarks, TargetRounds } from './target-rounds.ts';
-import { createUnjudgedReport, type Unjudged } from './unjudged.ts';
+import { createUnjudgedReport, type UnjudgedReportOptions, type Unjudged } from './unjudged.ts';
 
 /** What nodes may have observed while nothing was judged here. */
 export interface Absence {
@@ -35,7 +35,7 @@ export interface CatchUp {
   late(round: RoundKey): void;
 }
 
-export interface CatchUpOptions {
+export interface CatchUpOptions extends Pick<UnjudgedReportOptions, 'transport'> {
   readonly absence: Absence | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,9 +74,10 @@ const reasons: Readonly<Record<AbsenceCause, string>> = {
   unreachable: 'the monitor could not hear its nodes when it happened',
 };
 
-export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: CatchUpOptions): CatchUp {
+export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudged }: CatchUpOptions): CatchUp {
   const beganAt = clock.now();
-  const unjudged = createUnjudgedReport({ clock, log, isComplete: () => absence?.isOver() !== false, onUnjudged });
+  const isComplete = () => absence?.isOver() !== false;
+  const unjudged = createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged });
   let current = absence === null ? null : newGathering('stopped', null);
   // What came back while the one before was being judged.
   let next: Gathering | null = null;
@@ -113,7 +114,8 @@ export function createCatchUp({ absence, clock, log, onOver, onUnjudged }: Catch
       await own.endLate(round.dueAt, late);
       left -= 1;
     }
-    if (isCutOff || left > 0) unjudged.open(before, gathering.until);
+    const hasLost = unjudged.hasLost(Math.min(...before.map(({ decided }) => decided)));
+    if (isCutOff || left > 0 || hasLost) unjudged.open(before, gathering.until);
     for (const round of rounds.slice(rounds.length - left)) unjudged.note(round);
     for (const target of targets) {
       if (gathering.cause === 'stopped') target.letGo(gathering.until);

@@ -59,6 +59,10 @@ export interface NodeStatus {
   readonly spooled?: number | null;
   /** What it did not see, or saw in vain, since it started; absent if not known. */
   readonly losses?: Losses | undefined;
+  /** How many of its results were refused here since this process began; absent for a node of this process. */
+  readonly refusedResults?: number;
+  /** When the newest of the results that it dropped was observed, in milliseconds since the epoch; null or absent for none. */
+  readonly newestDroppedAt?: number | null;
 }
 
 export type OnStarted = (at: number) => void;

@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
+import type { Transport } from './ports.ts';
 
 /** What was observed during an absence and is stored as history, but was not judged. Times are due times of the first and the last round. */
 export interface Unjudged {
@@ -8,6 +9,13 @@ export interface Unjudged {
   readonly until: number;
   /** How many targets are concerned. */
   readonly targets: number;
+  /** Results of that time that nodes dropped: they are nowhere. */
+  readonly dropped: readonly DroppedResults[];
+}
+
+export interface DroppedResults {
+  readonly node: string;
+  readonly count: number;
 }
 
 export interface UnjudgedReportOptions {
@@ -15,6 +23,8 @@ export interface UnjudgedReportOptions {
   readonly log: Log;
   /** Whether everything is here. */
   readonly isComplete: () => boolean;
+  /** What nodes report of themselves. */
+  readonly transport: Pick<Transport, 'nodes'>;
   /** Called once for what came too late, when all of it is here or after some minutes. */
   readonly onUnjudged: (unjudged: Unjudged) => void;
 }
@@ -30,11 +40,13 @@ const tellUnjudgedAfterMs = 600_000;
 const worthTellingMs = 60_000;
 
 /** Counts what comes too late to be judged, and reports it once. */
-export function createUnjudgedReport({ clock, log, isComplete, onUnjudged }: UnjudgedReportOptions) {
+export function createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged }: UnjudgedReportOptions) {
   // Of days without a hub millions of votes may come: none is remembered by itself.
   const spans = new Map<string, { readonly after: number; readonly until: number }>();
   const judgedRounds = new Set<string>();
   const targets = new Set<string>();
+  /** How much of what each node dropped was reported. */
+  const reported = new Map<string, number>();
   let from = Number.POSITIVE_INFINITY;
   let until = Number.NEGATIVE_INFINITY;
   let openedAt: number | null = null;
@@ -47,18 +59,38 @@ export function createUnjudgedReport({ clock, log, isComplete, onUnjudged }: Unj
 
   function report(): void {
     const count = targets.size;
-    const [first, last] = [from, until];
+    const absent = [...spans.values()];
+    const dropped = lostSince(Math.min(...absent.map(({ after }) => after)));
+    const [first, last] =
+      count > 0
+        ? [from, until]
+        : [Math.min(...absent.map(({ after }) => after)), Math.max(...absent.map((span) => span.until))];
     openedAt = null;
     for (const known of [spans, judgedRounds, targets]) known.clear();
     [from, until] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    if (count === 0) return;
+    if (count === 0 && dropped.length === 0) return;
+    for (const { node, count: lost } of dropped) reported.set(node, (reported.get(node) ?? 0) + lost);
     const [at, to] = [first, last].map((moment) => new Date(moment).toISOString());
-    log.warn({ targets: count, from: at, until: to }, 'what nodes saw is stored unjudged');
-    if (last - first >= worthTellingMs) onUnjudged({ from: first, until: last, targets: count });
+    if (count > 0) log.warn({ targets: count, from: at, until: to }, 'what nodes saw is stored unjudged');
+    for (const one of dropped) log.warn({ ...one, from: at, until: to }, 'a node dropped results of an absence');
+    if (last - first >= worthTellingMs) onUnjudged({ from: first, until: last, targets: count, dropped });
+  }
+
+  function lostSince(moment: number): readonly DroppedResults[] {
+    return transport.nodes().flatMap(({ info: { name: node }, losses, newestDroppedAt }) => {
+      if ((newestDroppedAt ?? Number.NEGATIVE_INFINITY) <= moment) return [];
+      const count = losses?.dropped ?? 0;
+      // A node that was started again counts from nothing.
+      const known = reported.get(node) ?? 0;
+      const lost = count < known ? count : count - known;
+      return lost === 0 ? [] : [{ node, count: lost }];
+    });
   }
 
   return {
     note,
+    /** Whether nodes dropped anything that they had observed since then, and that was not reported yet. */
+    hasLost: (moment: number) => lostSince(moment).length > 0,
     judged: (round: RoundKey) => void judgedRounds.add(formatRunName(round)),
     /** What comes for these targets from now on is too late if it was due by `moment` and they had no verdict then. */
     open(rounds: readonly DecidedTarget[], moment: number): void {

@@ -104,6 +104,11 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
         }),
       );
     },
+    verdictsFrom(target) {
+      const targetId = idOf(target);
+      if (targetId === undefined || targetId <= marks.get('spells_done')) return null;
+      return statements.firstSpell.get(targetId)?.at ?? Infinity;
+    },
     lastVerdict(target) {
       const targetId = idOf(target);
       if (targetId === undefined) return null;
@@ -155,6 +160,9 @@ function prepare(database: Database.Database) {
     rounds: database.prepare<[number, number, number, number], { dueAt: number }>(
       `SELECT DISTINCT due_at AS dueAt FROM results
        WHERE target_id = ? AND due_at >= ? AND due_at < ? ORDER BY due_at DESC LIMIT ?`,
+    ),
+    firstSpell: database.prepare<[number], { at: number | null }>(
+      'SELECT min(from_at) AS at FROM spells WHERE target_id = ?',
     ),
     lastVerdict: database.prepare<[number], { at: number }>(
       `SELECT last_at AS at FROM spells WHERE target_id = ? AND status != ${unknownStatus} ORDER BY from_at DESC LIMIT 1`,

@@ -15,6 +15,9 @@ function restore(path: string, schema: number): Database.Database {
   return database;
 }
 
+// From this schema on a round is stored with its verdict.
+const firstWithVerdicts = 8;
+
 test('there is a database of every schema that was, from the first on', () => {
   expect(schemas.toSorted((one, other) => one - other)).toEqual(schemas.map((_, index) => index + 1));
 });
@@ -46,7 +49,10 @@ describe.each(schemas)('a database of schema %i', (schema) => {
     now.close();
   });
 
-  test('has its uptime by time for all that it holds', async () => {
+  test.each([
+    ['three hours later', 3 * 3_600_000],
+    ['within the hour of its last results', 1_000],
+  ])('has its uptime by time for all that it holds, if it is opened %s', async (_, laterMs) => {
     using folder = tempFolder();
     const path = join(folder.path, 'watchpost.db');
     const old = restore(path, schema);
@@ -55,12 +61,16 @@ describe.each(schemas)('a database of schema %i', (schema) => {
       .get() ?? { from: 0, to: 0 };
     old.close();
 
-    const clock = new FakeClock(new Date(span.to + 3 * 3_600_000).toISOString());
+    const clock = new FakeClock(new Date(span.to + laterMs).toISOString());
     await using store = openAt(path, clock);
-    while (store.upkeep());
     const reader = createReader({ source: store.history, targets: () => [], clock });
-    const timeOf = async (target: string) => (await reader.figures({ ...span, of: { target } })).time;
-    const [shop, web] = [await timeOf('shop'), await timeOf('web')];
+    const figuresOf = (target: string) => reader.figures({ ...span, of: { target } });
+    if (schema < firstWithVerdicts) {
+      expect(await figuresOf('shop')).toMatchObject({ uptime: null, verdictsFrom: Infinity });
+    }
+    while (store.upkeep());
+    expect(await figuresOf('shop')).toMatchObject({ uptime: 0, verdictsFrom: null });
+    const [shop, web] = [(await figuresOf('shop')).time, (await figuresOf('web')).time];
     expect(shop).toMatchObject({ up: 0, partial: 0 });
     expect(shop?.down).toBeGreaterThan(0.5 * (span.to - span.from));
     expect((web?.up ?? 0) + (web?.down ?? 0)).toBeGreaterThan(0.5 * (span.to - span.from));

@@ -67,6 +67,7 @@ function createNodes(
         isLinked: true,
         /** Until when a node that cannot be heard is taken to be there. */
         silentAt: Number.NEGATIVE_INFINITY,
+        dropped: { count: 0, at: Number.NEGATIVE_INFINITY },
         watching: launch(),
         assign(next: Assignment) {
           assignment = next;
@@ -103,6 +104,8 @@ function createNodes(
       running: 0,
       queued: 0,
       lagSeconds: 0,
+      losses: { dropped: nodes.get(name)?.dropped.count ?? 0, refused: 0, skipped: 0 },
+      newestDroppedAt: nodes.get(name)?.dropped.at ?? null,
     };
   };
   const transport: Transport = {

@@ -4,6 +4,7 @@ import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach, within } from '../reach.ts';
+import { nameFaultOf } from '../name-fault.ts';
 import { ask, type Asked, type AskOptions, nameOf, type NameServer } from './ask.ts';
 import type { Detail } from './detail.ts';
 import { conclude } from './conclusion.ts';
@@ -126,15 +127,15 @@ async function askInTurn(question: Question, servers: readonly NameServer[], opt
 
 const helpless: ReadonlySet<string> = new Set(['SERVFAIL', 'REFUSED', 'NOTIMP', 'FORMERR']);
 
-// Silence and SERVFAIL may be the fault of the node's resolver or of the servers it asked for the zone.
+// What is no answer may be the fault of the node's resolver or of the servers it asked for the zone: as for names in `resolver.ts`.
 function isUnclear(asked: Asked): boolean {
-  return asked.ok ? asked.message.rcode === 'SERVFAIL' : asked.failure.code === 'timeout';
+  return asked.ok ? helpless.has(asked.message.rcode) : asked.failure.source === 'target';
 }
 
-/** The control question: a resolver that can tell the servers of the root works. */
+/** The control question: a resolver that can tell the servers of the root works. As in `resolver.ts`, an empty answer is one. */
 async function isAlive(servers: readonly NameServer[], options: AskOptions): Promise<boolean> {
   const asked = await Promise.all(servers.map((server) => ask({ name: '.', type: 'NS' }, server, options)));
-  return asked.some((one) => one.ok && one.message.rcode === 'NOERROR' && one.message.records.length > 0);
+  return asked.some((one) => one.ok && one.message.rcode === 'NOERROR');
 }
 
 function blame(asked: Asked, answersControl: boolean): Asked {
@@ -142,7 +143,7 @@ function blame(asked: Asked, answersControl: boolean): Asked {
   const unclear = isUnclear(asked);
   const fault =
     unclear && answersControl ? 'the zone is at fault: other names resolve' : "this node's resolver is at fault";
-  const source = unclear && answersControl ? 'target' : 'resolver';
+  const source = nameFaultOf(unclear && answersControl);
   if (!asked.ok) {
     if (asked.failure.source !== 'target') return asked;
     const code = asked.failure.code === 'timeout' ? 'name_timeout' : 'name_server';

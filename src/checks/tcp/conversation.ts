@@ -5,7 +5,7 @@ import { formatDuration } from '#kernel/units.ts';
 import { closeSocket } from '../connection.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
-import { bytesOf, describeExpectation, endOfMatch, type Expectation, matcherOf, type Payload } from '../payload.ts';
+import { bytesOf, describeExpectation, endOfMatch, matcherOf, type Payload } from '../payload.ts';
 import { receiveLimit } from './receive-buffer.ts';
 import type { Detail } from './detail.ts';
 import { createReader, type Reader, type Reading } from './reader.ts';
@@ -98,7 +98,7 @@ async function say(payload: Payload, socket: Socket, { signal }: Conversation): 
 
 async function hear(step: Step, reader: Reader, conversation: Conversation): Promise<Failure | null> {
   if (step.do !== 'expect') return null;
-  const { expectation, refusal } = step;
+  const { expectation, refusal, words: wanted = describeExpectation(expectation) } = step;
   const { findings, from, signal } = conversation;
   const matches = matcherOf(expectation);
   const refuses = refusal === undefined ? () => false : matcherOf(refusal);
@@ -110,31 +110,31 @@ async function hear(step: Step, reader: Reader, conversation: Conversation): Pro
   if (reading.bytes.length > 0) {
     findings.detail.answer ??= singleLine(reading.bytes.subarray(0, 1_000).toString('utf8'));
   }
-  if (reading.end === 'matched') return matches(reading.bytes) ? null : wrongAnswer(reading, expectation);
-  return verdictOn(reading, expectation, signal);
+  if (reading.end === 'matched') return matches(reading.bytes) ? null : wrongAnswer(reading, wanted);
+  return verdictOn(reading, wanted, signal);
 }
 
-function verdictOn(reading: Reading, expectation: Expectation, signal: AbortSignal): Failure | null {
+function verdictOn(reading: Reading, wanted: string, signal: AbortSignal): Failure | null {
   const { end, bytes } = reading;
   if (end === 'full') {
-    const message = `the first ${receiveLimit} bytes do not contain ${describeExpectation(expectation)}`;
+    const message = `the first ${receiveLimit} bytes do not contain ${wanted}`;
     return failure('target', 'answer', message);
   }
   if (end === 'ended') {
-    if (bytes.length > 0) return wrongAnswer(reading, expectation);
+    if (bytes.length > 0) return wrongAnswer(reading, wanted);
     return failure('target', 'closed', 'connection closed by the target without an answer');
   }
   if (end instanceof DeadlineError) {
-    if (bytes.length > 0) return wrongAnswer(reading, expectation);
+    if (bytes.length > 0) return wrongAnswer(reading, wanted);
     return failure('target', 'timeout', `no answer within ${formatDuration(end.ms)}`);
   }
   signal.throwIfAborted();
   return streamFailure(end);
 }
 
-function wrongAnswer({ bytes }: Reading, expectation: Expectation): Failure {
+function wrongAnswer({ bytes }: Reading, wanted: string): Failure {
   const told = JSON.stringify(bytes.subarray(0, 60).toString('utf8'));
-  return failure('target', 'answer', `the answer ${told} does not contain ${describeExpectation(expectation)}`);
+  return failure('target', 'answer', `the answer ${told} does not contain ${wanted}`);
 }
 
 async function written(socket: Socket, bytes: Buffer): Promise<void> {

@@ -27,6 +27,15 @@ const no = String.raw`^[45]\d\d `;
 const imapNo = String.raw`^(?:a\d (?:NO|BAD)|\* BYE)\b`;
 const pop3No = '^-ERR';
 
+// The ExtendedResponse to message 1 with the result code success (RFC 4511, sections 4.1.9 and 4.12), lengths in either form (X.690,
+// section 8.1.3); any other code, and a notice of disconnection (section 4.4.1), is a refusal.
+const ldapStarted: Step = {
+  do: 'expect',
+  expectation: { regex: String.raw`(?s)\x02\x01\x01\x78.{1,5}?\x0a\x01\x00` },
+  refusal: { regex: String.raw`(?s)\x02\x01(?:\x01\x78.{1,5}?\x0a\x01[^\x00]|\x00\x78)` },
+  words: 'a success result of StartTLS',
+};
+
 const hello = [send('EHLO watchpost.invalid\\r\\n'), hear('^250 ', no)];
 
 const dialogues: Readonly<Record<PresetName, Dialogue>> = {
@@ -57,7 +66,7 @@ const dialogues: Readonly<Record<PresetName, Dialogue>> = {
   // RFC 4511: an anonymous bind (4.2), StartTLS (4.14), an unbind (4.3), with message ids 1 to 3.
   ldap: {
     greeting: [],
-    secure: [sendBytes('301d 020101 7718 8016 312e332e362e312e342e312e313436362e3230303337'), hearBytes('020101 78')],
+    secure: [sendBytes('301d 020101 7718 8016 312e332e362e312e342e312e313436362e3230303337'), ldapStarted],
     rest: [sendBytes('300c 020102 6007 020103 0400 8000'), hearBytes('020102 61'), sendBytes('3005 020103 4200')],
   },
   // PostgreSQL's protocol 3.0: SSLRequest, which is answered by one byte, and a message of startup for no user there is.

@@ -7,6 +7,8 @@ export type Step =
       readonly expectation: Expectation;
       /** What ends the conversation at once: a refusal, where the protocol has words for it. */
       readonly refusal?: Expectation;
+      /** What is expected, in words, if the bytes say nothing to people. */
+      readonly words?: string;
     }
   | { readonly do: 'send'; readonly payload: Payload }
   | { readonly do: 'starttls' };

@@ -37,11 +37,12 @@ export interface Trouble {
   readonly isGone?: boolean;
 }
 
-/** Rounds of a time in which this program was away, which were due from then until then and are stored without being judged. */
+/** Rounds of a time in which this program was away, which are stored without being judged, by the due times of the first and the last. */
 export interface Unjudged {
   readonly from: number;
   readonly until: number;
   readonly targets: number;
+  readonly dropped?: readonly { readonly node: string; readonly count: number }[];
 }
 
 const suspicion: Wording = {
@@ -150,17 +151,18 @@ export function connectivityIncident(
   });
 }
 
-export function backlogIncident({ from, targets }: Unjudged, now: number): Incident {
+export function backlogIncident({ from, targets, dropped = [] }: Unjudged, now: number): Incident {
+  const lost = dropped.map(({ node, count }) => `${singleLine(node)} dropped ${countOf(count, 'result')}`).join(', ');
+  const late = targets === 0 ? '' : `what was seen of ${countOf(targets, 'target')} came too late to be judged`;
   return opened(now, {
     target: ownBacklog,
     rule: 'unjudged',
     severity: 'warning',
     wording: unjudged,
     subject: 'what nodes saw while the monitor was away',
-    condition:
-      'it could not be judged within a minute of the start; it is in the history, and what began and ended then is not told',
+    condition: `${late === '' ? 'what a node could not keep is not in the history' : 'it could not be judged within a minute of the start; it is in the history'}, and what began and ended then is not told`,
     startedAt: from,
-    cause: `what was seen of ${countOf(targets, 'target')} came too late to be judged`,
+    cause: [late, lost].filter(Boolean).join('; '),
   });
 }
 

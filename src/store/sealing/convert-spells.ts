@@ -5,6 +5,7 @@ import { follow, type RoundVerdict, type Spell } from '#history/spells.ts';
 import { tallyStatuses } from '#monitor/judge/verdict.ts';
 import { putSpell } from '../spells.ts';
 import type { Marks } from './marks.ts';
+import type { RecentRounds } from './recent-rounds.ts';
 
 /**
  * Gives the rounds of before the first spell of their target, which a file of an earlier version has, a verdict each, and these their
@@ -32,6 +33,7 @@ export function createSpellConversion(
   database: Database.Database,
   marks: Marks,
   source: Pick<HistorySource, 'results'>,
+  recent: Pick<RecentRounds, 'of'>,
 ): SpellConversion {
   const statements = prepare(database);
   let work: Work | null = null;
@@ -45,9 +47,11 @@ export function createSpellConversion(
       .flatMap(
         ({ nodeId }) => statements.firstHour.get(next.id, nodeId, marks.get('results_from') / hourMs)?.hour ?? [],
       );
-    const sealedFrom = Math.min(...hours) * hourMs;
-    const to = Math.min(statements.firstSpell.get(next.id)?.at ?? Infinity, marks.get('hours_until') + 3 * hourMs);
-    return { ...next, from: sealedFrom, to };
+    const sealedUntil = marks.get('hours_until');
+    const to = Math.min(statements.firstSpell.get(next.id)?.at ?? Infinity, sealedUntil + 3 * hourMs);
+    // A target that was added in the last hour before the update has no sealed hour.
+    const [unsealedFrom = Infinity] = recent.of(next.id, sealedUntil, to);
+    return { ...next, from: Math.min(Math.min(...hours) * hourMs, unsealedFrom), to };
   }
 
   const put = database.transaction((id: number, spells: readonly Spell[], isDone: boolean) => {

@@ -55,7 +55,7 @@ export function openHistoryParts(
     recent.dropBefore(until);
   };
   const source = createHistorySource({ database, rows, late, marks, recent, newest: () => spells.newest() });
-  const conversion = createSpellConversion(database, marks, source);
+  const conversion = createSpellConversion(database, marks, source, recent);
   const upkeep = createUpkeep({ database, rows, late, marks, retention, prepareSealed, onSealed, conversion, clock });
   const clipFuture = () => {
     spells.flush();

@@ -24,6 +24,8 @@ export interface Assigning {
   heard(node: string, report: Report): void;
   /** A process is gone, or (null) all of the node. */
   lost(node: string, process: string | null): void;
+  /** Asks, for each node of several processes, whether the one that watches is still connected. To be called every second. */
+  lookAfter(): void;
 }
 
 interface Node {
@@ -107,6 +109,12 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
   }
 
   return {
+    lookAfter() {
+      for (const [name, node] of nodes) {
+        const [holder] = node.processes.keys();
+        if (holder !== undefined && node.processes.size > 1 && !node.isAsking) void askFor(name, node, [holder]);
+      }
+    },
     assign(name, assignment) {
       const node = nodeOf(name);
       node.bases = [...node.bases, node.wanted].slice(-keptBases);

@@ -10,6 +10,8 @@ export interface BatchesOptions {
   readonly isEnrolled: (node: string) => boolean;
   /** Called with each process that hands something in. */
   readonly heard: (node: string, process: string) => void;
+  /** Called with how many results of a node were refused. */
+  readonly refused: (node: string, results: number) => void;
   readonly listener: () => NodeListener;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,7 +33,7 @@ interface Sorted {
  * Takes in what nodes saw of what they watch. A batch has its receipt once all of it is stored or not wanted. What is no outcome, of
  * a round that is not due yet, or of a moment that is no due time of its target is discarded: the receipt says how much, and why.
  */
-export function createBatches({ isEnrolled, heard, listener, clock, log }: BatchesOptions) {
+export function createBatches({ isEnrolled, heard, refused, listener, clock, log }: BatchesOptions) {
   const logged = createRareLog(clock, log);
 
   function sort(node: string, batch: Batch): Sorted {
@@ -44,6 +46,7 @@ export function createBatches({ isEnrolled, heard, listener, clock, log }: Batch
       if (outcome !== null && why === null) usable.push({ ...sighting, outcome });
     }
     const discarded = batch.sightings.length - usable.length;
+    if (discarded > 0) refused(node, discarded);
     if (reason !== null) logged(node, discarded, reason);
     return { usable, discarded, reason };
   }

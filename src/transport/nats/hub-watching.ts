@@ -16,6 +16,7 @@ export interface HubWatchingOptions {
   readonly times: Pick<ConnectionTimes, 'answerMs'>;
   readonly isEnrolled: (node: string) => boolean;
   readonly heard: (node: string, process: string) => void;
+  readonly refused: (node: string, results: number) => void;
   readonly lose: (node: string, process: string, reason: string) => void;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,7 +24,7 @@ export interface HubWatchingOptions {
 }
 
 /** The hub's side of what nodes watch by themselves. */
-export interface HubWatching {
+export interface HubWatching extends Disposable {
   assign(node: string, assignment: Assignment): void;
   listen(listener: NodeListener): void;
   heardReport(node: string, report: Report): void;
@@ -34,9 +35,10 @@ export interface HubWatching {
 
 // Every version answers it, and nothing comes of it.
 const emptyQuestion = '{}';
+const lookEveryMs = 1_000;
 
 export function createHubWatching(options: HubWatchingOptions): HubWatching {
-  const { connection, times, random } = options;
+  const { connection, times, random, clock } = options;
   let current: NodeListener = { watching: () => {}, seen: () => {} };
   const listener = () => current;
   const assigning = createAssigning({
@@ -59,6 +61,12 @@ export function createHubWatching(options: HubWatchingOptions): HubWatching {
     listener,
   });
   const batches = createBatches({ ...options, listener });
+  // A process that was killed says nothing: another one of its node must not wait until its reports are missed.
+  let looking = clock.after(lookEveryMs, look);
+  function look(): void {
+    assigning.lookAfter();
+    looking = clock.after(lookEveryMs, look);
+  }
 
   return {
     assign: (node, assignment) => assigning.assign(node, assignment),
@@ -68,5 +76,6 @@ export function createHubWatching(options: HubWatchingOptions): HubWatching {
     listen(next) {
       current = next;
     },
+    [Symbol.dispose]: () => looking[Symbol.dispose](),
   };
 }

@@ -68,6 +68,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
   const members = {
     isEnrolled: (name: string) => roster.has(name),
     heard: (name: string, process: string) => roster.find(name)?.heard(process),
+    refused: (name: string, count: number) => roster.find(name)?.refuse(count),
     lose: (name: string, process: string, reason: string) => roster.lose(name, process, reason),
   };
   const dispatch = createDispatch({
@@ -157,6 +158,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     listen: (listener) => watching.listen(listener),
     stored: (run) => openRuns.stored(run),
     async close() {
+      watching[Symbol.dispose]();
       await roster.close();
       openRuns.close();
       dispatch.close();

@@ -97,6 +97,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
         version: options.version,
         ...healthOf(local),
         ...waiting,
+        newestDroppedAt: spool.newestDroppedAt,
         losses: { dropped: spool.dropped, refused: delivery.refused, skipped },
         capacity: limit,
         watching: watching.state,

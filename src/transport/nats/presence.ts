@@ -25,6 +25,8 @@ export interface Presence {
   readonly recipients: readonly Recipient[];
   /** Anything at all came from a process. */
   heard(process: string): void;
+  /** So many of its results were refused. */
+  refuse(results: number): void;
   /** A process is gone, until it reports again. */
   lose(process: string, reason: string): void;
   /**
@@ -56,6 +58,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
   let keepsTime = false;
+  let refusedResults = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
 
   const reports = () => [...processes.values()].map(({ report }) => report);
@@ -63,7 +66,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
 
   return {
     get status() {
-      return { ...statusOf(info, reason, reports()), keepsTime };
+      return { ...statusOf(info, reason, reports()), keepsTime, refusedResults };
     },
     get summary() {
       return summaryOf(info, reason, reports());
@@ -124,6 +127,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
       if (!speaking()) reason = why;
       return true;
     },
+    refuse: (results) => void (refusedResults += results),
     lose(process, why) {
       processes.delete(process);
       if (processes.size === 0) reason = why;
@@ -157,6 +161,10 @@ function statusOf(info: NodeInfo, reason: string | null, reports: readonly Repor
     version: reports.at(-1)?.version ?? null,
     spooled: sum(reports, ({ spooled }) => spooled),
     losses: lossesOf(reports),
+    newestDroppedAt: reports.reduce<number | null>(
+      (newest, { newestDroppedAt: at = null }) => (at === null ? newest : Math.max(at, newest ?? at)),
+      null,
+    ),
   };
 }
 

@@ -137,6 +137,30 @@ test('a server of postgres without TLS says so at once', async () => {
   expect(outcome).toMatchObject({ status: 'down', failure: { code: 'answer' } });
 });
 
+test.each([
+  ['protocolError', '300c 020101 7807 0a0102 0400 0400'],
+  ['unavailable, with long lengths', '308400000010 020101 788400000007 0a0134 0400 0400'],
+  ['a notice of disconnection', '300c 020100 7807 0a0102 0400 0400'],
+])('an LDAP server that does not offer TLS (%s) is down at once, and the failure says so', async (_, says) => {
+  const script: readonly Turn[] = [{ hear: '1.3.6.1.4.1.1466.20037' }, { say: hex(says) }];
+  for (const type of ['tcp', 'tls'] as const) {
+    await using server = await talkingServer(script);
+    const how = type === 'tcp' ? { preset: 'ldap', starttls: true } : { starttls: 'ldap' };
+    const outcome = await probeOnce(type, { host: server.host, ...how, timeout: '60s' });
+    expect(outcome).toMatchObject({
+      status: 'down',
+      failure: { source: 'target', code: 'answer', message: expect.stringContaining('a success result of StartTLS') },
+    });
+  }
+});
+
+test('an LDAP server that writes lengths in the long form starts TLS', async () => {
+  const says = { say: hex('308400000010 020101 788400000007 0a0100 0400 0400') };
+  const script: readonly Turn[] = [{ hear: '1.3.6.1.4.1.1466.20037' }, says, 'starttls'];
+  await using server = await talkingServer(script, certificate);
+  expect(await probeOnce('tls', { host: server.host, starttls: 'ldap', ...trusted })).toMatchObject({ status: 'up' });
+});
+
 test('steps are taken in turn, and what comes behind a match belongs to the next one', async () => {
   await using server = await talkingServer([{ say: 'one two\nthree\n' }, { hear: 'four' }, { say: 'five\n' }]);
   const steps = [

@@ -251,6 +251,22 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     expect(since).toContain(Number.POSITIVE_INFINITY);
   });
 
+  test('of two processes of a node the other takes over when the one that watches is killed, before reports are missed', async () => {
+    await using listening = await startListening(server);
+    const { hub } = listening;
+    const killed = await signIn('us1');
+    killed.subscribe(subjectsOf('us1').command('rogue'), {
+      callback: (_, message) =>
+        void message.respond(JSON.stringify({ protocol: [1, 3], process: 'rogue', state: 'accepted', reason: null })),
+    });
+    hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
+    await reportIn(killed, 'us1', { watching: null });
+    await using second = startNode(server, 'us1');
+    await eventually(30_000, () => expect(second.local.assignments.at(-1)).toEqual({ number: 1, targets: [] }));
+    await killed.close();
+    await eventually(10_000, () => expect(namesOf(second)).toEqual(['shop']));
+  });
+
   test('a node that was killed and started again watches on, before its former self is given up', async () => {
     await using listening = await startListening(server);
     const { hub, since } = listening;

@@ -19,6 +19,7 @@ test('what is too old goes, and is looked for once a second only', async () => {
   await clock.advance(499);
   expect(spool.newest(10)).toEqual(['c', 'b']);
   expect([spool.size, spool.dropped]).toEqual([2, 1]);
+  expect(spool.newestDroppedAt).toBe(clock.now() - 60_500);
   spool.close();
 });
 

@@ -25,6 +25,7 @@ function play(refuses: (node: string, sighting: Sighting) => string | null) {
   const batches = createBatches({
     isEnrolled: () => true,
     heard: () => {},
+    refused: () => {},
     listener: () => listener,
     clock,
     log: log.log,

@@ -26,6 +26,7 @@ const part = (from: number, down: number, late: number): Figures => ({
   from,
   to: from + minute,
   uptime: null,
+  verdictsFrom: null,
   time: { ...noTime, down, up: minute - down },
   answers: { up: 1, down: 0, unknown: 0, late },
   latency: null,

@@ -286,3 +286,22 @@ test('live news waits for what is over by no more than a minute', async () => {
   // Others are looked at besides, to tell an outage from a lost uplink.
   expect(Math.max(...roundsOf(scene.store, 'shop').gaps)).toBe(minute);
 });
+
+test('what a node dropped because its spool was full while the hub was away is in the late mail, once', async () => {
+  const { whole, channel } = await awayForTenMinutes(async ({ clock, nodes }) => {
+    await clock.advance(5 * minute);
+    const us1 = nodes.get('us1');
+    if (us1 === undefined) throw new Error('no node');
+    us1.kept.clear();
+    us1.dropped = { count: 1_200, at: clock.now() };
+  });
+  await whole.back();
+  await whole.clock.advance(2 * minute);
+  const causes = channel.attempts.map(({ message }) => message.content.facts.find(([name]) => name === 'Cause')?.[1]);
+  expect(causes).toEqual(['us1 dropped 1200 results']);
+  await whole.kill();
+  await whole.clock.advance(5 * minute);
+  await whole.back();
+  await whole.clock.advance(20 * minute);
+  expect(channel.subjects).toHaveLength(1);
+});
