@@ -17,10 +17,12 @@ const notHere: Readonly<Record<string, string>> = {
   'docker build -t watchpost .': 'needs an engine; .ci/image builds the same',
   'docker run --read-only --cap-drop ALL -v ./config:/config:ro -v watchpost-data:/data -p 8080:8080 watchpost':
     'needs an engine; .ci/try-image runs it with the same limits',
-  'npm install --global watchpost': 'changes the machine; test/e2e/package.test.ts installs the package',
+  'npm ci': 'installs this very checkout; .ci/run does',
+  'npm pack': 'writes into this very checkout; test/e2e/package.test.ts packs',
+  'npm install --global ./watchpost-0.1.0.tgz': 'changes the machine; test/e2e/package.test.ts installs the package',
   'mkdir /etc/watchpost': 'changes the machine',
   'watchpost init /etc/watchpost/watchpost.yaml': 'changes the machine',
-  'cp config/watchpost.service /etc/systemd/system/':
+  'cp "$(npm root --global)/watchpost/config/watchpost.service" /etc/systemd/system/':
     'changes the machine; test/integration/units.test.ts has the units',
   'systemctl enable --now watchpost': 'changes the machine; test/integration/units.test.ts has the units',
 };
