@@ -10,6 +10,30 @@ test('the tables of options are those of the program: npm run docs writes them',
   expect(page).toBe(withOptionTables(page));
 });
 
+const marks = '<!-- options of ping -->\n\n';
+
+test.each([
+  { name: 'with one empty line', between: '\n' },
+  { name: 'with no empty line', between: '' },
+  { name: 'with several', between: '\n\n\n' },
+])('a section that has no table yet gets one, $name between its marks', ({ between }) => {
+  const begin = page.indexOf(marks) + marks.trimEnd().length;
+  const end = page.indexOf('<!-- end of options -->', begin);
+  expect(withOptionTables(`${page.slice(0, begin)}\n${between}${page.slice(end)}`)).toBe(page);
+});
+
+test.each([
+  { name: 'its end is gone', of: (text: string) => text.replace('<!-- end of options -->\n', '') },
+  {
+    name: 'its end is misspelt',
+    of: (text: string) => text.replace('<!-- end of options -->', '<!-- end options -->'),
+  },
+  { name: 'it has no marks', of: (text: string) => text.replace(marks, '') },
+  { name: 'it has two', of: (text: string) => marks + text },
+])('a section is refused, rather than deleted, if $name', ({ of }) => {
+  expect(() => withOptionTables(of(page))).toThrow(/^docs\/checks\.md: .*ping/);
+});
+
 test('every option has a meaning', () => {
   expect(page.match(/^\| `.*\|\s*\|$/gm) ?? []).toEqual([]);
 });
