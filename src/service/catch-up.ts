@@ -48,7 +48,7 @@ export interface CatchUpOptions extends Pick<UnjudgedReportOptions, 'transport'>
 interface Gathering {
   cause: AbsenceCause;
   /** When it began, by the monotonic clock. */
-  readonly began: number;
+  began: number;
   /** Rounds that were due by then belong to the absence. */
   until: number;
   /** Null for all targets. */
@@ -154,11 +154,13 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
       const gathering = (isBusy ? next : current) ?? newGathering(cause, new Set());
       if (isBusy) next = gathering;
       else current = gathering;
-      if (gathering.cause === 'stopped') return;
       const before = gathering.members?.size;
       for (const target of targets) gathering.members?.add(target);
-      if (cause === 'frozen') gathering.cause = cause;
       if (cause === 'frozen' || gathering.members?.size !== before) gathering.until = clock.now();
+      if (cause !== 'frozen') return;
+      // Nothing could come meanwhile.
+      gathering.began = clock.elapsed();
+      if (gathering.cause !== 'stopped') gathering.cause = cause;
     },
     late: (round) => unjudged.late(round),
     look(targets) {

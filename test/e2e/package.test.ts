@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -49,6 +50,16 @@ test('the package is plain JavaScript that names none of the sources', () => {
     /(?:from|import\(?|new URL\()\s*'(?:#[^'\n]*|\.[^'\n]*\.ts)'/.test(readFileSync(join(installed, file), 'utf8')),
   );
   expect(naming).toEqual([]);
+});
+
+test('the package has every file under config that the documentation tells people to copy', () => {
+  const pages = [join(installed, 'README.md'), ...globSync(join(installed, 'docs/**/*.md'))];
+  const named = pages.flatMap(
+    (page) => readFileSync(page, 'utf8').match(/\bconfig\/[\w./-]+\.(?:yaml|service|conf|json)/g) ?? [],
+  );
+  expect(named).toContain('config/watchpost.service');
+  expect([...new Set(named)].filter((file) => !existsSync(join(installed, file)))).toEqual([]);
+  expect(readFileSync(join(installed, 'docs/install.md'), 'utf8')).toContain(`./watchpost-${version()}.tgz`);
 });
 
 test('the installed package gives the command: version, schema, a round by a node in its thread', async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
@@ -6,6 +6,7 @@ import { kumaTables } from '../support/kuma-rows.ts';
 import { makeKumaDatabase } from '../support/kuma-database.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { commandsOf, type Ended, openShell, runAll, type Shell } from '../support/pages.ts';
+import { startSink } from '../support/http-sink.ts';
 import { needsProgram } from '../support/programs.ts';
 import { createProgram, eventually, type Program } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
@@ -17,10 +18,15 @@ const notHere: Readonly<Record<string, string>> = {
   'docker build -t watchpost .': 'needs an engine; .ci/image builds the same',
   'docker run --read-only --cap-drop ALL -v ./config:/config:ro -v watchpost-data:/data -p 8080:8080 watchpost':
     'needs an engine; .ci/try-image runs it with the same limits',
-  'npm install --global watchpost': 'changes the machine; test/e2e/package.test.ts installs the package',
+  'docker run --detach --name watchpost --read-only --cap-drop ALL -v ./deploy/config:/config:ro -v watchpost-data:/data -p 127.0.0.1:8080:8080 watchpost':
+    'needs an engine; .ci/try-image runs it with the same limits',
+  'docker cp watchpost:/data/mail .': 'needs an engine; the test reads the folder',
+  'npm ci': 'installs this very checkout; .ci/run does',
+  'npm pack': 'writes into this very checkout; test/e2e/package.test.ts packs',
+  'npm install --global ./watchpost-0.1.0.tgz': 'changes the machine; test/e2e/package.test.ts installs the package',
   'mkdir /etc/watchpost': 'changes the machine',
   'watchpost init /etc/watchpost/watchpost.yaml': 'changes the machine',
-  'cp config/watchpost.service /etc/systemd/system/':
+  'cp "$(npm root --global)/watchpost/config/watchpost.service" /etc/systemd/system/':
     'changes the machine; test/integration/units.test.ts has the units',
   'systemctl enable --now watchpost': 'changes the machine; test/integration/units.test.ts has the units',
 };
@@ -54,7 +60,7 @@ async function openWorld(): Promise<Shell & { readonly program: Program; readonl
 }
 
 test('every command that is not run is shown somewhere', () => {
-  const pages = ['README.md', 'docs/install.md', 'docs/heartbeats.md', 'docs/nodes.md'];
+  const pages = ['README.md', 'docs/install.md', 'docs/first-mail.md', 'docs/heartbeats.md', 'docs/nodes.md'];
   const shown = pages.flatMap(commandsOf);
   expect(Object.keys(notHere).filter((line) => !shown.includes(line))).toEqual([]);
 });
@@ -64,6 +70,48 @@ test('docs/install.md', async () => {
   const commands = runnable('docs/install.md');
   expect(commands).toContain('npx watchpost run');
   expect(await runAll(commands, world.run, { 'npx watchpost run --once': 1 })).toEqual([]);
+});
+
+const yamlOf = (page: string) => /^```yaml\n([^]*?)^```$/m.exec(readFileSync(join(root, page), 'utf8'))?.[1] ?? '';
+
+test('docs/first-mail.md', async () => {
+  await using world = await openWorld();
+  const { folder } = world.program;
+  const config = yamlOf('docs/first-mail.md')
+    .replace('/data/watchpost.db', 'watchpost.db')
+    .replace('0.0.0.0:8080', `127.0.0.1:${world.port}`)
+    .replace('127.0.0.1:8080', `127.0.0.1:${world.port}`)
+    .replace('127.0.0.1:9', `127.0.0.1:${await closedPort()}`)
+    .replace('every: 10s', 'every: 1s');
+  const commands = runnable('docs/first-mail.md').map((line) =>
+    line.replace('docker exec watchpost node src/watchpost.js', 'watchpost'),
+  );
+  const [health = '', incidents = '', check = '', reload = '', again = '', sample = ''] = commands;
+  expect(commands).toHaveLength(6);
+  const mails = () => globSync('mail/*.eml', { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const mailed = async (subject: RegExp) =>
+    eventually(60_000, async () => expect(mails().filter((mail) => subject.test(mail))).toHaveLength(1));
+  await world.program.start(config);
+  await mailed(/^Subject: .*\[DOWN\] practice/m);
+  await eventually(60_000, async () => expect(await runAll([health], world.run)).toEqual([]));
+  expect((await world.run(incidents)).text).toContain('practice');
+  const mended = config.replace(/practice: .*/, `practice: { check: tcp, host: "127.0.0.1:${world.port}" }`);
+  writeFileSync(join(folder, 'watchpost.yaml'), mended);
+  expect(await runAll([check, reload], world.run)).toEqual([]);
+  await mailed(/^Subject: .*\[RESOLVED\] practice/m);
+  expect(await runAll([again, sample], world.run)).toEqual([]);
+});
+
+test('docs/slack.md', async () => {
+  await using world = await openWorld();
+  await using sink = await startSink(() => ({ status: 200, body: 'ok' }));
+  await runAll(['watchpost init', 'watchpost run'], world.run);
+  const path = join(world.program.folder, 'watchpost.yaml');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.slice(0, text.indexOf('notify:\n')) + yamlOf('docs/slack.md'));
+  writeFileSync(join(world.program.folder, 'slack-url'), `${sink.origin}/services/secret`, { mode: 0o600 });
+  expect(await runAll(runnable('docs/slack.md'), world.run)).toEqual([]);
+  expect(sink.received).toHaveLength(1);
 });
 
 test('docs/operating.md', async () => {

@@ -75,12 +75,29 @@ function valueOf(option: Json): string {
   return type === 'boolean' ? '`true`, `false`' : (type ?? 'anything');
 }
 
-const section = (type: string) => new RegExp(`(<!-- options of ${type} -->\n\n)[^]*?(\n\n<!-- end of options -->)`);
+const endMark = '<!-- end of options -->';
 
-/** The page with the tables of all types written anew between their marks. Throws where a type has none. */
+/**
+ * The page with the tables of all types written anew between their marks. Throws if a type has no marks, or if what stands between
+ * them is more than a table: a mark was deleted or misspelt, and the next one would end the section.
+ */
 export function withOptionTables(page: string): string {
   return checkTypeNames.reduce((text, type) => {
-    if (!section(type).test(text)) throw new Error(`docs/checks.md has no marks for the options of ${type}`);
-    return text.replace(section(type), (_, begin: string, end: string) => begin + optionTable(checkOf(type)) + end);
+    const beginMark = `<!-- options of ${type} -->`;
+    const refuse = (problem: string): never => {
+      throw new Error(
+        `docs/checks.md: ${problem}; write "${beginMark}" and "${endMark}" with an empty line after and before`,
+      );
+    };
+    const begin = text.indexOf(beginMark);
+    if (begin === -1) return refuse(`the options of ${type} have no marks`);
+    if (text.includes(beginMark, begin + 1)) return refuse(`the options of ${type} have two marks`);
+    const from = begin + beginMark.length;
+    const to = text.indexOf(endMark, from);
+    if (to === -1) return refuse(`the options of ${type} have no end`);
+    const between = text.slice(from, to).trim();
+    if (between.split('\n').some((line) => line !== '' && !line.startsWith('|')))
+      return refuse(`between the marks of ${type} stands more than a table`);
+    return `${text.slice(0, from)}\n\n${optionTable(checkOf(type))}\n\n${text.slice(to)}`;
   }, page);
 }

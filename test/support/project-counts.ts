@@ -6,8 +6,27 @@ interface Counts {
   skipped: number;
 }
 
-/** Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again. */
+/** More would hide that something is wrong: what fails now and then fails for a reason. */
+const mostRetried = 3;
+
+/**
+ * Prints, after everything else, what each project counted, why tests were skipped, and which passed only when they were tried again.
+ * More than three of the latter fail the run, by `fail`.
+ */
 export class ProjectCounts implements Reporter {
+  readonly #print: (text: string) => void;
+  readonly #fail: () => void;
+
+  constructor(
+    print = (text: string) => void process.stdout.write(text),
+    fail = () => {
+      process.exitCode = 1;
+    },
+  ) {
+    this.#print = print;
+    this.#fail = fail;
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const counts = new Map<string, Counts>();
     const reasons = new Map<string, number>();
@@ -32,7 +51,10 @@ export class ProjectCounts implements Reporter {
       ([name, { passed, failed, skipped }]) => `${name}: ${passed} passed, ${failed} failed, ${skipped} skipped`,
     );
     const skips = [...reasons].map(([reason, count]) => `${count} skipped in ${reason}`);
-    process.stdout.write(`${[...again, ...skips, '', ...lines].join('\n')}\n`);
+    const tooMany = again.length > mostRetried;
+    const complaint = `${again.length} tests passed only when they were tried again; at most ${mostRetried} may: find out why`;
+    this.#print(`${[...again, ...skips, '', ...lines, ...(tooMany ? [complaint] : [])].join('\n')}\n`);
+    if (tooMany) this.#fail();
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url).pathname;
-const pages = ['README.md', 'CHANGELOG.md', ...globSync('docs/*.md', { cwd: root })];
+const pages = ['README.md', 'CHANGELOG.md', ...globSync(['docs/**/*.md', '.github/**/*.md'], { cwd: root })];
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const packageJson = JSON.parse(read('package.json')) as Record<
   'dependencies' | 'devDependencies' | 'scripts',
@@ -30,6 +30,17 @@ test('every room and file that docs/development.md names within src is there', (
   const isThere = (path: string) =>
     ['src', 'src/monitor', '.'].some((base) => ['', '.ts'].some((end) => existsSync(join(root, base, path + end))));
   expect(named.filter((path) => !isThere(path))).toEqual([]);
+});
+
+test('docs/decisions/README.md lists every decision by its title, in order', () => {
+  const files = globSync('docs/decisions/[0-9]*.md', { cwd: root }).toSorted();
+  const titles = files.map((file, index) => {
+    const [heading = ''] = read(file).split('\n');
+    expect(heading).toMatch(new RegExp(`^# ${index + 1}\\. \\S`));
+    const name = file.replace('docs/decisions/', '');
+    return `| [${name.slice(0, 4)}](${name}) | ${heading.replace(/^# \d+\. /, '')} |`;
+  });
+  expect(read('docs/decisions/README.md').match(/^\| \[.*$/gm)).toEqual(titles);
 });
 
 test('every npm script that the documentation names is there', () => {

@@ -167,6 +167,14 @@ describe('telegram', () => {
     expect(receipts).toEqual([{ kind: 'delivered', response: '200 OK', reference: '@ops_alerts 42' }]);
   });
 
+  test('what a target says is text and no markup', async () => {
+    const hostile = { ...opened, content: { ...opened.content, subject: 'a <b>&', headline: 'c <i>&' } };
+    const { bodies } = await through(open, [hostile], () => says(200, { ok: true, result: { message_id: 1 } }));
+    const [{ text }] = bodies as [{ text: string }];
+    expect(text.replaceAll(/<\/?[bi]>/g, '')).not.toContain('<');
+    expect(text).toContain('c &lt;i&gt;&amp;');
+  });
+
   test('a group that became a supergroup is posted to under its new id', async () => {
     const { bodies, receipts } = await through(open, [opened], (call) =>
       call === 1

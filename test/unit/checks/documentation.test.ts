@@ -10,6 +10,31 @@ test('the tables of options are those of the program: npm run docs writes them',
   expect(page).toBe(withOptionTables(page));
 });
 
+const marks = '<!-- options of ping -->\n\n';
+
+test.each([
+  { name: 'with one empty line', between: '\n' },
+  { name: 'with no empty line', between: '' },
+  { name: 'with several', between: '\n\n\n' },
+])('a section that has no table yet gets one, $name between its marks', ({ between }) => {
+  const begin = page.indexOf(marks) + marks.trimEnd().length;
+  const end = page.indexOf('<!-- end of options -->', begin);
+  expect(withOptionTables(`${page.slice(0, begin)}\n${between}${page.slice(end)}`)).toBe(page);
+});
+
+const endMark = '<!-- end of options -->';
+const endOfPing = page.indexOf(endMark, page.indexOf(marks));
+const withEnd = (end: string) => page.slice(0, endOfPing) + end + page.slice(endOfPing + endMark.length);
+
+test.each([
+  { name: 'its end is gone', text: withEnd('') },
+  { name: 'its end is misspelt', text: withEnd('<!-- end options -->') },
+  { name: 'it has no marks', text: page.replace(marks, '') },
+  { name: 'it has two', text: marks + page },
+])('a section is refused, rather than deleted, if $name', ({ text }) => {
+  expect(() => withOptionTables(text)).toThrow(/^docs\/checks\.md: .*ping/);
+});
+
 test('every option has a meaning', () => {
   expect(page.match(/^\| `.*\|\s*\|$/gm) ?? []).toEqual([]);
 });

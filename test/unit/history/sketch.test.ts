@@ -75,3 +75,13 @@ test('a sketch of an hour of one check takes about a byte for a time at the most
   }
   expect(tally.sums.sketch.length).toBeLessThan(140);
 });
+
+test('a time that was rounded down to nothing is still counted after encoding', () => {
+  const sketch = createSketch();
+  sketch.add(0);
+  sketch.add(5_000);
+  expect(countOf(sketch.encode())).toBe(2);
+  const read = createSketch();
+  read.merge(sketch.encode());
+  expect([read.count, read.quantile(0)]).toEqual([2, expect.closeTo(1, 1)]);
+});

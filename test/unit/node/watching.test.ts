@@ -196,3 +196,49 @@ test('nobody waits for what is watched: its checks may be read together', async 
   const { spec, policy, deadlineMs } = assigned;
   expect(commands).toEqual([{ spec, policy, deadlineMs, isPatient: true }]);
 });
+
+test('slots that change hold for the next checks', async () => {
+  const clock = new FakeClock();
+  const { watched, sightings } = watch(clock);
+  const slotted = (ms: number) =>
+    ['a', 'b', 'c', 'd', 'e'].map((name) =>
+      target(name, { schedule: { kind: 'every', everyMs: minute, slots: { ms, since: 0, beforeMs: ms } } }),
+    );
+  watched.assign(slotted(100));
+  await clock.advance(minute);
+  expect(sightings().every(({ dueAt }) => dueAt % 1_000 === 0)).toBe(false);
+  const before = sightings().length;
+  watched.assign(slotted(1_000));
+  await clock.advance(2 * minute);
+  expect(sightings().length).toBeGreaterThan(before);
+  expect(
+    sightings()
+      .slice(before)
+      .every(({ dueAt }) => dueAt % 1_000 === 0),
+  ).toBe(true);
+});
+
+test('what the target said before it was changed is no measure for what is news of it', async () => {
+  const clock = new FakeClock();
+  let isUp = false;
+  const { watched, batches } = watch(clock, () => (isUp ? up() : down()));
+  watched.assign([target('a')]);
+  await clock.advance(minute);
+  isUp = true;
+  watched.assign([target('a', { revision: 'two' })]);
+  await clock.advance(minute + 1_000);
+  const [, second] = batches;
+  expect(second?.sightings).toMatchObject([{ revision: 'two', outcome: { status: 'up' } }]);
+  expect((second?.at ?? 0) - (second?.sightings[0]?.startedAt ?? 0)).toBe(1_000);
+});
+
+test('the last word of a target that was changed meanwhile goes at once', async () => {
+  const clock = new FakeClock();
+  const { watched, batches, sightings } = watch(clock, () => up(), 5_000);
+  watched.assign([target('a')]);
+  while (watched.skipped === 0 && sightings().length === 0 && clock.pending === 1) await clock.advance(100);
+  watched.assign([target('a', { revision: 'two' })]);
+  await clock.advance(5_000);
+  expect(batches[0]?.sightings).toMatchObject([{ revision: 'one' }]);
+  expect((batches[0]?.at ?? 0) - (batches[0]?.sightings[0]?.startedAt ?? 0)).toBe(5_000);
+});

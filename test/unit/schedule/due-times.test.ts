@@ -216,3 +216,20 @@ test('a small step back of the clock, as NTP makes them, repeats no round', asyn
   await clock.advance(0);
   await watch.ended;
 });
+
+test.each([
+  { everyMs: 10_000, width: 1_000 },
+  { everyMs: 9_999, width: 100 },
+  { everyMs: 1_000, width: 100 },
+  { everyMs: 999, width: 1 },
+])(
+  'an interval of $everyMs ms has ten slots at least, or those of the usual width: $width ms',
+  ({ everyMs, width }) => {
+    const slots = { ms: 1_000, since: 0, beforeMs: 1_000 };
+    const dues = Array.from({ length: 200 }, (_, index) =>
+      createNextDue({ kind: 'every', everyMs, slots }, `t${index}`)(at('2026-01-01T00:00:00Z')),
+    );
+    const divides = (ms: number) => dues.every((due) => (due ?? 0) % ms === 0);
+    expect([divides(width), divides(width * 10)]).toEqual([true, false]);
+  },
+);

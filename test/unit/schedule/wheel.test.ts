@@ -228,3 +228,14 @@ test('a pattern that never comes again is never due', async () => {
   expect(started).toEqual([]);
   expect(clock.pending).toBe(0);
 });
+
+test('what is due already stays due when it is added again with another schedule', async () => {
+  const clock = new FakeClock();
+  const { wheel, started } = turn(clock);
+  wheel.add({ name: 'shop', schedule: every(minute) });
+  clock.hold(minute);
+  wheel.add({ name: 'shop', schedule: every(hour) });
+  await clock.advance(0);
+  expect(started).toHaveLength(1);
+  expect(started[0]?.dueAt).toBeLessThanOrEqual(clock.now());
+});

@@ -3,7 +3,8 @@ import { CheckSpec } from '#checks/index.ts';
 import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, Transport } from '#service/ports.ts';
-import type { Watched } from '#service/place.ts';
+import { createOverload } from '#service/overload.ts';
+import type { Place, Watched } from '#service/place.ts';
 import { createRuns } from '#service/runs.ts';
 import { Watching } from '#service/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -159,4 +160,18 @@ test('what is down is judged in every round, and rounds are judged again once le
   expect(Math.min(...more)).toBeGreaterThanOrEqual(20);
   await clock.advance(60_000);
   expect(watching.overload()).toBeNull();
+});
+
+test('of one target nine rounds in a row are left out, and the tenth is judged', () => {
+  const overload = createOverload(new FakeClock(), memoryLog().log);
+  let asked = 0;
+  const rounds = { leaveOut: () => (asked += 1) > 0 };
+  const place = { badAt: Number.NEGATIVE_INFINITY, leftOut: 0, assigned: { revision: 'one' }, rounds };
+  const isLeftOut = Array.from({ length: 20 }, (_, dueAt) => {
+    const before = asked;
+    const sighting = { target: 'shop', revision: 'one', dueAt, outcome: up(), startedAt: dueAt };
+    overload.leaveOut(place as unknown as Place, sighting);
+    return asked > before;
+  });
+  expect(isLeftOut.flatMap((left, index) => (left ? [] : [index + 1]))).toEqual([10, 20]);
 });

@@ -239,3 +239,30 @@ test('whatever the order in which votes arrive, and however often, the rounds ar
     { numRuns: 100 },
   );
 });
+
+test('a node that passes over a round is not waited for, and is busy', () => {
+  const { collected, rounds, due, vote } = collect();
+  collected.passOver('jp1', due(0));
+  vote(0, 0);
+  vote(1, 0);
+  expect(rounds.map(said)).toEqual([['de1 up', 'us1 up', 'jp1 unknown busy']]);
+});
+
+test('a round that all nodes pass over is skipped', () => {
+  const { collected, rounds, due, judge, skipped } = collect();
+  for (const name of names) collected.passOver(name, due(0));
+  judge(due(0) + second);
+  expect([rounds, skipped()]).toEqual([[], 1]);
+});
+
+test('a round is left out only if it is the next one and has no vote', () => {
+  const { collected, due, vote, skipped } = collect();
+  vote(0, 0);
+  expect(collected.leaveOut(due(0))).toBe(false);
+  expect(skipped()).toBe(0);
+  vote(1, 0);
+  vote(2, 0);
+  expect(collected.leaveOut(due(2))).toBe(false);
+  expect(collected.leaveOut(due(1))).toBe(true);
+  expect([skipped(), collected.awaited]).toEqual([1, due(2)]);
+});

@@ -45,3 +45,22 @@ test('a session holds for as long as its user has the password that it began wit
   await clock.advance(8 * 86_400_000);
   expect(access(users, sessions, clock).userOf(caller(cookie))).toBe(null);
 });
+
+test.each([
+  { name: 'by the proxy', from: '192.0.2.1', headers: { 'x-user': 'ann' }, user: 'ann' },
+  { name: 'by anybody else', from: '192.0.2.9', headers: { 'x-user': 'ann' }, user: null },
+  { name: 'in another header', from: '192.0.2.1', headers: { 'x-name': 'ann' }, user: null },
+  { name: 'twice', from: '192.0.2.1', headers: { 'x-user': ['ann', 'bob'] }, user: null },
+  { name: 'by what is no name', from: '192.0.2.1', headers: { 'x-user': 'ann <b>' }, user: null },
+  { name: 'by nothing', from: '192.0.2.1', headers: { 'x-user': '' }, user: null },
+  { name: 'nowhere', from: '192.0.2.1', headers: {}, user: null },
+])('a user is believed who is named $name: $user', ({ from, headers, user }) => {
+  const options = { users: new Map(), strangers: true, clock: new FakeClock(), random: seededRandom() };
+  const isProxy = (address: string) => address === '192.0.2.1';
+  const request = { headers, socket: { remoteAddress: from } } as never;
+  const behindProxy = createAccess({ ...options, userHeader: 'x-user', isProxy });
+  expect(behindProxy.hasUsers).toBe(true);
+  expect(behindProxy.userOf(request)).toBe(user);
+  expect([behindProxy.mayRead(request), behindProxy.mayAct(request)]).toEqual([user !== null, user !== null]);
+  expect(createAccess({ ...options, userHeader: null, isProxy }).userOf(request)).toBe(null);
+});

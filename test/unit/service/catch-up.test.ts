@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { createCatchUp } from '#service/catch-up.ts';
+import type { TargetRounds } from '#service/target-rounds.ts';
+import { createUnjudgedReport, type Unjudged } from '#service/unjudged.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { memoryLog } from '../../support/memory-log.ts';
+
+const second = 1_000;
+const transport = { nodes: () => [] };
+
+/** A target with rounds that each take so long to judge. */
+function slow(clock: FakeClock, dues: readonly number[], takesMs: number) {
+  const judged: number[] = [];
+  const abandoned: number[] = [];
+  const rounds = {
+    name: 'shop',
+    decided: 0,
+    openUntil: () => dues,
+    endLate(dueAt: number) {
+      judged.push(dueAt);
+      clock.hold(takesMs);
+    },
+    letGo: () => {},
+    abandon: (until: number) => void abandoned.push(until),
+  };
+  return { rounds: rounds as unknown as TargetRounds, judged, abandoned };
+}
+
+test.each([
+  { takesMs: 25 * second, judged: [1, 2, 3], isCut: true },
+  { takesMs: 15 * second, judged: [1, 2, 3, 4], isCut: false },
+])('live rounds wait for a minute at most: $takesMs ms for each late one', async ({ takesMs, judged: all, isCut }) => {
+  const clock = new FakeClock();
+  const absence = { lastRound: () => null, isOver: () => true };
+  let isOver = false;
+  const onOver = () => (isOver = true);
+  const { log } = memoryLog();
+  const catchUp = createCatchUp({ absence, clock, log, onOver, transport, onUnjudged: () => {} });
+  const { rounds, judged, abandoned } = slow(clock, [1, 2, 3, 4], takesMs);
+  expect(catchUp.holds(rounds)).toBe(true);
+  catchUp.look(() => [rounds]);
+  await clock.advance(0);
+  expect(judged).toEqual(all);
+  expect(abandoned).toHaveLength(isCut ? 1 : 0);
+  expect([isOver, catchUp.holds(rounds)]).toEqual([true, false]);
+});
+
+test.each([
+  { spanMs: 60 * second - 1, isReported: false },
+  { spanMs: 60 * second, isReported: true },
+])('what cannot be judged is reported from a minute on: $spanMs ms', ({ spanMs, isReported }) => {
+  const { log, lines } = memoryLog();
+  const reports: Unjudged[] = [];
+  const onUnjudged = (unjudged: Unjudged) => void reports.push(unjudged);
+  const report = createUnjudgedReport({ clock: new FakeClock(), log, isComplete: () => true, transport, onUnjudged });
+  report.open([{ name: 'shop', decided: 0 }], 10 * 60 * second);
+  report.late({ target: 'shop', dueAt: second });
+  report.late({ target: 'shop', dueAt: second + spanMs });
+  report.look();
+  expect(lines).toHaveLength(1);
+  expect(reports).toEqual(isReported ? [{ from: second, until: second + spanMs, targets: 1, dropped: [] }] : []);
+});
