@@ -17,7 +17,7 @@ import type { HistoryReader } from '#history/reader.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { observeLateness } from '#kernel/lateness.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
-import type { Outbox } from '#monitor/tell/outbox.ts';
+import type { Outbox } from '#monitor/notify/outbox.ts';
 import type { Board } from '#web/live/board.ts';
 import { type States, statesSince } from '#web/live/states.ts';
 import type { WebServer } from '#web/server.ts';

@@ -3,8 +3,8 @@ import { createInTurn, type InTurn } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, type LaterCause, latestCause } from '#monitor/judge/incident.ts';
-import type { Channel, OpenIncident, Receipt } from '#monitor/tell/channel.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { Channel, OpenIncident, Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
 import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
 

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Files } from '#kernel/files.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Channel, RenewalTimes } from '#monitor/tell/channel.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { Channel, RenewalTimes } from '#monitor/notify/channel.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 
 /** What every channel type gets to open its channel with. */
 export interface ChannelEnvironment {

@@ -1,6 +1,6 @@
 import { singleLine } from '#kernel/text.ts';
-import type { Message } from '#monitor/tell/channel.ts';
-import type { ContentTable, MessageContent, Tone } from '#monitor/tell/content.ts';
+import type { Message } from '#monitor/notify/channel.ts';
+import type { ContentTable, MessageContent, Tone } from '#monitor/notify/content.ts';
 
 /** A message for a chat, as plain text that every chat marks up in its own way. */
 export interface ChatText {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, clipped, colourOf, replacesBeginning } from './chat-text.ts';

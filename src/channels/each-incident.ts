@@ -1,6 +1,6 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 
 /** For services that have an alert for each incident, and tell people together what belongs together themselves. */
 export function eachOnItsOwn(wished: DeliveryPolicy): DeliveryPolicy {

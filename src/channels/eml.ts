@@ -4,7 +4,7 @@ import { createTransport } from 'nodemailer';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { makePrivateFolder, privateMode } from '#kernel/private-files.ts';
-import { type Channel, type Message, usualAttemptMs } from '#monitor/tell/channel.ts';
+import { type Channel, type Message, usualAttemptMs } from '#monitor/notify/channel.ts';
 import { mailOf } from './mail.ts';
 import type { MailTemplate } from './template.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { Receipt } from '#monitor/tell/channel.ts';
+import type { Receipt } from '#monitor/notify/channel.ts';
 
 /** How far one of several attempts came with handing over a message. */
 export interface Handover {

@@ -3,7 +3,13 @@ import type { Clock } from '#kernel/clock.ts';
 import { readJson } from '#kernel/json.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
-import { type Channel, type Message, type OpenIncident, type Receipt, usualAttemptMs } from '#monitor/tell/channel.ts';
+import {
+  type Channel,
+  type Message,
+  type OpenIncident,
+  type Receipt,
+  usualAttemptMs,
+} from '#monitor/notify/channel.ts';
 import type { HttpResponse, Call } from './call.ts';
 import type { ChannelEnvironment, Contact } from './channel.ts';
 import { deliver, retry } from './http-receipt.ts';

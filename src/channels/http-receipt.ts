@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Receipt } from '#monitor/tell/channel.ts';
+import type { Receipt } from '#monitor/notify/channel.ts';
 import { type HttpResponse, type Call, call } from './call.ts';
 
 export interface CallOptions {

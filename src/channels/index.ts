@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Channel } from '#monitor/tell/channel.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { Channel } from '#monitor/notify/channel.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import { alertmanager } from './alertmanager.ts';
 import type { ChannelEnvironment, Contact, ContactProblem, Section } from './channel.ts';
 import { discord } from './discord.ts';

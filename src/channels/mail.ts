@@ -1,7 +1,7 @@
 import type { SendMailOptions } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import { singleLine } from '#kernel/text.ts';
-import type { Message } from '#monitor/tell/channel.ts';
+import type { Message } from '#monitor/notify/channel.ts';
 import type { MailTemplate } from './template.ts';
 
 /** A message as a mail: multipart of text and HTML, with the headers that thread it and keep auto-responders quiet. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, chatTextOf, clipped, replacesBeginning, plainTextOf } from './chat-text.ts';
 import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';

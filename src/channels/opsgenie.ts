@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { WebUrl } from '#kernel/url.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { beginningOf, type ChatText, chatTextOf, clipped, colourOf } from './chat-text.ts';

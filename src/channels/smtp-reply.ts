@@ -1,7 +1,7 @@
 import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Receipt } from '#monitor/tell/channel.ts';
+import type { Receipt } from '#monitor/notify/channel.ts';
 
 const messageCommands = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 

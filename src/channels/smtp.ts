@@ -4,7 +4,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import type SMTPTransport from 'nodemailer/lib/smtp-transport';
 import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import type { Channel } from '#monitor/notify/channel.ts';
 import { handOverOnce, type Handover } from './hand-over.ts';
 import { mailOf } from './mail.ts';
 import { receiptOf } from './smtp-reply.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
-import type { Tone } from '#monitor/tell/content.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
+import type { Tone } from '#monitor/notify/content.ts';
 import type { HttpResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped } from './chat-text.ts';

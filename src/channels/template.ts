@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Liquid, Template } from 'liquidjs';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Message } from '#monitor/tell/channel.ts';
-import type { ContentTable, MessageContent } from '#monitor/tell/content.ts';
+import type { Message } from '#monitor/notify/channel.ts';
+import type { ContentTable, MessageContent } from '#monitor/notify/content.ts';
 import { createEngine } from './liquid.ts';
 
 /** A message as it is written down in a mail: text lines end in LF. */

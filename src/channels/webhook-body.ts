@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Message } from '#monitor/tell/channel.ts';
+import type { Message } from '#monitor/notify/channel.ts';
 
 const Time = z.iso.datetime();
 

@@ -4,7 +4,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
 import { always } from '#kernel/refine.ts';
-import type { Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Message, Receipt } from '#monitor/notify/channel.ts';
 import type { ChannelType, Contact, ContactProblem } from './channel.ts';
 import { createHttpChannel, type Sending } from './http-channel.ts';
 import { retry } from './http-receipt.ts';

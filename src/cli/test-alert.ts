@@ -4,7 +4,7 @@ import { loadConfig } from '#config/load.ts';
 import { deadline, systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
-import { sampleMessages } from '#monitor/tell/sample-messages.ts';
+import { sampleMessages } from '#monitor/notify/sample-messages.ts';
 import { jsonText } from './json.ts';
 import type { CommandContext } from './command-context.ts';
 

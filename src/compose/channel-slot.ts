@@ -1,5 +1,5 @@
 import type { Log } from '#kernel/log.ts';
-import type { Channel } from '#monitor/tell/channel.ts';
+import type { Channel } from '#monitor/notify/channel.ts';
 
 /** A channel that can be exchanged for another of its type while it is used. */
 export interface ChannelSlot {

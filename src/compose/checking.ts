@@ -7,7 +7,7 @@ import type { Random } from '#kernel/random.ts';
 import type { MetricsSources } from '#metrics/metrics.ts';
 import type { LateVote } from '#monitor/judge/round-record.ts';
 import type { Monitor } from '#monitor/monitor.ts';
-import type { RenewalTimes } from '#monitor/tell/channel.ts';
+import type { RenewalTimes } from '#monitor/notify/channel.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';

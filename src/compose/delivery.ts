@@ -9,14 +9,14 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { MonitorStore } from '#monitor/store.ts';
-import { type Channel, type RenewalTimes, renewalTimes } from '#monitor/tell/channel.ts';
-import { type DeliveryPolicy, plainPolicy } from '#monitor/tell/delivery-policy.ts';
-import { startHeartbeat } from '#monitor/tell/heartbeat.ts';
-import type { Outbox } from '#monitor/tell/outbox.ts';
-import type { Address } from '#monitor/tell/recipient-queues.ts';
-import { startRenewal } from '#monitor/tell/renewal.ts';
-import type { SummaryStore } from '#monitor/tell/summary-facts.ts';
-import { startSummary } from '#monitor/tell/summary.ts';
+import { type Channel, type RenewalTimes, renewalTimes } from '#monitor/notify/channel.ts';
+import { type DeliveryPolicy, plainPolicy } from '#monitor/notify/delivery-policy.ts';
+import { startHeartbeat } from '#monitor/notify/heartbeat.ts';
+import type { Outbox } from '#monitor/notify/outbox.ts';
+import type { Address } from '#monitor/notify/recipient-queues.ts';
+import { startRenewal } from '#monitor/notify/renewal.ts';
+import type { SummaryStore } from '#monitor/notify/summary-facts.ts';
+import { startSummary } from '#monitor/notify/summary.ts';
 
 // The part of compose.ts that commands without a daemon need as well.
 

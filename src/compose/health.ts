@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { Outbox } from '#monitor/tell/outbox.ts';
+import type { Outbox } from '#monitor/notify/outbox.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { Health } from '#web/health.ts';

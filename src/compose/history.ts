@@ -6,7 +6,7 @@ import { addTime, noTime, uptimeOf } from '#history/spells.ts';
 import { startChore } from '#kernel/chore.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import type { SummaryStore } from '#monitor/tell/summary-facts.ts';
+import type { SummaryStore } from '#monitor/notify/summary-facts.ts';
 import { openForReading } from '#store/reading.ts';
 import type { Store } from '#store/sqlite.ts';
 

@@ -1,6 +1,6 @@
 import type { Checking } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { watchTroubles } from '#monitor/doubt/troubles.ts';
+import { watchTroubles } from '#monitor/suppress/troubles.ts';
 import { ownDatabase, ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { Store } from '#store/sqlite.ts';

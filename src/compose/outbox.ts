@@ -3,10 +3,10 @@ import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels }
 import type { Foundation } from '#compose/foundation.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
-import { silenceAt } from '#monitor/doubt/silence.ts';
+import { silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
-import { createUnstored, type UnstoredDeliveries } from '#monitor/tell/unstored.ts';
+import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
+import { createUnstored, type UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import { incidentHref } from '#web/pages/links.ts';
 
 export interface OutboxDependencies extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {

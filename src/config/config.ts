@@ -5,7 +5,7 @@ import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection } from '#che
 import { sha256 } from '#kernel/hash.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { Maintenance } from '#monitor/doubt/maintenance.ts';
+import type { Maintenance } from '#monitor/suppress/maintenance.ts';
 import { defaultRules, Rule, ruleFor } from '#monitor/judge/rule.ts';
 import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import {

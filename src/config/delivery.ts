@@ -3,7 +3,7 @@ import type { Files } from '#kernel/files.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { mergeRecipients, type Recipient } from '#monitor/judge/recipient.ts';
 import type { Severity } from '#monitor/judge/rule.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { ConfigFile } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HourRange } from '#monitor/tell/hours.ts';
+import type { HourRange } from '#monitor/notify/hours.ts';
 
 const hint = 'expected days and hours, such as "mon-fri 08:00-18:00", "sat,sun 10:00-14:00" or "daily 22:00-06:00"';
 const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { describeDuration } from '#kernel/units.ts';
-import { defaultDoubtLimitMs, limitOf } from './doubt/hold-limit.ts';
+import { defaultDoubtLimitMs, limitOf } from './suppress/hold-limit.ts';
 import type { Incident } from './judge/incident.ts';
 import type { Monitor } from './monitor.ts';
 

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Silence, SilenceRequest } from './doubt/silence.ts';
+import type { Silence, SilenceRequest } from './suppress/silence.ts';
 import type { Incident } from './judge/incident.ts';
 import type { Monitor } from './monitor.ts';
 

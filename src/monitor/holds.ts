@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Assessor } from './assessment.ts';
-import { isHeldTooLong, statedDoubt } from './doubt/hold-limit.ts';
+import { isHeldTooLong, statedDoubt } from './suppress/hold-limit.ts';
 import type { Memory } from './judge/decide.ts';
 import { announce } from './judge/incident-life.ts';
 import type { Held, Incident } from './judge/incident.ts';

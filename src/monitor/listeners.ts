@@ -1,9 +1,9 @@
 import { checkOf } from '#checks/index.ts';
 import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Assessor } from './assessment.ts';
-import type { Beat } from './hear/hear.ts';
-import { createHearing } from './hear/hearing.ts';
-import { type Listener, startListening } from './hear/listen.ts';
+import type { Beat } from './heartbeats/hear.ts';
+import { createHearing } from './heartbeats/hearing.ts';
+import { type Listener, startListening } from './heartbeats/listen.ts';
 import type { Heard } from './judge/heard.ts';
 import type { StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';

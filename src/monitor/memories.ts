@@ -1,4 +1,4 @@
-import type { OwnIncidents } from './doubt/own-incidents.ts';
+import type { OwnIncidents } from './suppress/own-incidents.ts';
 import type { Memory } from './judge/decide.ts';
 import { type Incident, isAboutUs } from './judge/incident.ts';
 import type { RoundRecord, StoredTarget } from './judge/round-record.ts';

@@ -4,7 +4,7 @@ import { longestInterval } from '#schedule/schedule.ts';
 import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
 import type { Heard } from './judge/heard.ts';
-import type { HeardRound } from './hear/listen.ts';
+import type { HeardRound } from './heartbeats/listen.ts';
 import { hasVerdict, statusByVotes } from './judge/round-verdict.ts';
 import type { ShownVerdict } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';

@@ -1,7 +1,7 @@
-import type { Silence } from './doubt/silence.ts';
+import type { Silence } from './suppress/silence.ts';
 import type { StoredSpells } from './judge/budgets.ts';
 import type { RoundRecord, StoredSuccess, StoredTarget } from './judge/round-record.ts';
-import type { DeliveryStore } from './tell/delivery-store.ts';
+import type { DeliveryStore } from './notify/delivery-store.ts';
 
 /** The monitor's memory. Every method that writes is one transaction. */
 export interface MonitorStore extends DeliveryStore, StoredSpells {

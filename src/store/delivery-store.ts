@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { DeliveryStore } from '#monitor/tell/delivery-store.ts';
+import type { DeliveryStore } from '#monitor/notify/delivery-store.ts';
 import {
   readChannels,
   readCounts,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
-import type { Silence, SilenceRequest } from '#monitor/doubt/silence.ts';
+import type { Silence, SilenceRequest } from '#monitor/suppress/silence.ts';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
 import { type Incident, isAboutUs, latestCause } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';

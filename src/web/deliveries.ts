@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import type { ListedDelivery } from '#monitor/judge/delivery.ts';
-import type { DeliveryStore } from '#monitor/tell/delivery-store.ts';
+import type { DeliveryStore } from '#monitor/notify/delivery-store.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { onlyLocal } from './local.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { mailOf } from '#channels/mail.ts';
-import { composeMessage } from '#monitor/tell/compose-message.ts';
+import { composeMessage } from '#monitor/notify/compose-message.ts';
 import { openBrowser } from '../support/browser.ts';
 import { delivery, shopDown } from '../support/incidents.ts';
 import { mailKinds } from '../support/mail-kinds.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { alertmanager } from '#channels/alertmanager.ts';
 import { systemClock } from '#kernel/clock.ts';
-import type { Message } from '#monitor/tell/channel.ts';
+import type { Message } from '#monitor/notify/channel.ts';
 import { startAlertmanager } from '../support/alertmanager.ts';
 import { openContact } from '../support/http-services.ts';
 import { startSink } from '../support/http-sink.ts';

@@ -4,7 +4,7 @@ import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startMonitor } from '#monitor/monitor.ts';
-import { createOutbox } from '#monitor/tell/outbox.ts';
+import { createOutbox } from '#monitor/notify/outbox.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { Asked } from '#monitor/watch/runner.ts';
 import { smtpServer, template } from '../support/mails.ts';

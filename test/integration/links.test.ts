@@ -7,7 +7,7 @@ import { startSink } from '../support/http-sink.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { tempFolder } from '../support/store.ts';
 import { closedPort } from '../support/tcp-servers.ts';
-import { renewalTimes } from '#monitor/tell/channel.ts';
+import { renewalTimes } from '#monitor/notify/channel.ts';
 
 const longest = (start: string) => start.padEnd(63, 'x');
 const [first, second, rule] = [longest('shop'), longest('blog'), longest('down')];

@@ -4,7 +4,7 @@ import { type Daemon, startDaemon } from '#compose.ts';
 import { loadConfig } from '#config/load.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
-import type { RenewalTimes } from '#monitor/tell/channel.ts';
+import type { RenewalTimes } from '#monitor/notify/channel.ts';
 import { memoryLog } from './memory-log.ts';
 
 /** The whole daemon in this process, with its parts put together as in the program. Its folder outlives it. */

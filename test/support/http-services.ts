@@ -12,7 +12,7 @@ import { telegram } from '#channels/telegram.ts';
 import { webhook } from '#channels/webhook.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
-import { type Channel, renewalTimes } from '#monitor/tell/channel.ts';
+import { type Channel, renewalTimes } from '#monitor/notify/channel.ts';
 import { FakeClock } from './fake-clock.ts';
 import type { Received, Step } from './http-sink.ts';
 import { memoryLog } from './memory-log.ts';

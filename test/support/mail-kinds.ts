@@ -1,8 +1,8 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Message } from '#monitor/tell/channel.ts';
-import { composeMessage } from '#monitor/tell/compose-message.ts';
-import type { MessagePart } from '#monitor/tell/message-part.ts';
-import { summaryMessage } from '#monitor/tell/summary.ts';
+import type { Message } from '#monitor/notify/channel.ts';
+import { composeMessage } from '#monitor/notify/compose-message.ts';
+import type { MessagePart } from '#monitor/notify/message-part.ts';
+import { summaryMessage } from '#monitor/notify/summary.ts';
 import { delivery, refused, shopBack, shopDown } from './incidents.ts';
 import { part, utc } from './mails.ts';
 

@@ -3,10 +3,10 @@ import { createMailTemplate } from '#channels/template.ts';
 import { Secret } from '#kernel/secret.ts';
 import type { Delivery, PendingDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Message } from '#monitor/tell/channel.ts';
-import { composeMessage } from '#monitor/tell/compose-message.ts';
-import type { ContentOptions } from '#monitor/tell/content.ts';
-import { type MessagePart, messagePartOf } from '#monitor/tell/message-part.ts';
+import type { Message } from '#monitor/notify/channel.ts';
+import { composeMessage } from '#monitor/notify/compose-message.ts';
+import type { ContentOptions } from '#monitor/notify/content.ts';
+import { type MessagePart, messagePartOf } from '#monitor/notify/message-part.ts';
 
 export const utc: ContentOptions = { zone: 'UTC', linkTo: () => null };
 

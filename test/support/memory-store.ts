@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { follow, type Spell } from '#history/spells.ts';
-import type { Silence } from '#monitor/doubt/silence.ts';
+import type { Silence } from '#monitor/suppress/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { Heard } from '#monitor/judge/heard.ts';
 import type { Incident } from '#monitor/judge/incident.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 
 /** Every incident has messages of its own, at once, and nobody is reminded. */
 export const alone: DeliveryPolicy = {

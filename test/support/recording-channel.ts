@@ -1,4 +1,4 @@
-import type { Channel, Message, Receipt, Renew } from '#monitor/tell/channel.ts';
+import type { Channel, Message, Receipt, Renew } from '#monitor/notify/channel.ts';
 
 export interface Attempt {
   readonly message: Message;

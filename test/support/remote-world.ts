@@ -4,7 +4,7 @@ import type { LateVote } from '#monitor/judge/round-record.ts';
 import { type Monitor, startMonitor } from '#monitor/monitor.ts';
 import { ownNats } from '#monitor/judge/incident.ts';
 import type { Target } from '#monitor/judge/target.ts';
-import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
+import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import type { LocalTarget } from '#node/ports.ts';
 import { type Watching as NodeWatching, watchTargets } from '#node/watching.ts';
 import type { Assignment, Sighting } from '#protocol/watching.ts';

@@ -3,13 +3,13 @@ import { CheckSpec, type NodeInfo, type NodeSelection, type Outcome } from '#che
 import { sleep } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { type Audit, startAudit } from '#monitor/audit.ts';
-import type { Maintenance } from '#monitor/doubt/maintenance.ts';
+import type { Maintenance } from '#monitor/suppress/maintenance.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import type { NamedRule, Target } from '#monitor/judge/target.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { type Monitor, type MonitorSettings, startMonitor } from '#monitor/monitor.ts';
-import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
-import { createUnstored } from '#monitor/tell/unstored.ts';
+import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
+import { createUnstored } from '#monitor/notify/unstored.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
 import type { RunRequest } from '#monitor/watch/runner.ts';
 import { FakeClock } from './fake-clock.ts';

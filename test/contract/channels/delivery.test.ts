@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import { createSmtpChannel } from '#channels/smtp.ts';
-import { createOutbox } from '#monitor/tell/outbox.ts';
+import { createOutbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { smtpServer, template } from '../../support/mails.ts';

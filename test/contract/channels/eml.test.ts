@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEmlChannel } from '#channels/eml.ts';
 import type { Delivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Message } from '#monitor/tell/channel.ts';
+import type { Message } from '#monitor/notify/channel.ts';
 import { expectFixture } from '../../support/fixture.ts';
 import { delivery, shopDown } from '../../support/incidents.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';

@@ -3,7 +3,7 @@ import type { Delivery } from '#monitor/judge/delivery.ts';
 import { announce, resolve } from '#monitor/judge/incident-life.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Recipient } from '#monitor/judge/recipient.ts';
-import { createOutbox } from '#monitor/tell/outbox.ts';
+import { createOutbox } from '#monitor/notify/outbox.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { shopDown } from '../../support/incidents.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DeadlineError } from '#kernel/clock.ts';
-import type { Message } from '#monitor/tell/channel.ts';
-import { createOutbox } from '#monitor/tell/outbox.ts';
+import type { Message } from '#monitor/notify/channel.ts';
+import { createOutbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { httpServices } from '../../support/http-services.ts';
 import { startSink, type Step } from '../../support/http-sink.ts';

@@ -10,7 +10,7 @@ import { slack } from '#channels/slack.ts';
 import { teams } from '#channels/teams.ts';
 import { telegram } from '#channels/telegram.ts';
 import { webhook } from '#channels/webhook.ts';
-import type { Channel, Message } from '#monitor/tell/channel.ts';
+import type { Channel, Message } from '#monitor/notify/channel.ts';
 import { jsonOf, openContact, says } from '../../support/http-services.ts';
 import { startSink, type Step } from '../../support/http-sink.ts';
 import { shopBack, shopDown } from '../../support/incidents.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createSmtpChannel, type SmtpTimeouts, smtpTimeouts } from '#channels/smtp.ts';
 import { sleep } from '#kernel/clock.ts';
-import { createOutbox } from '#monitor/tell/outbox.ts';
+import { createOutbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { smtpServer, template } from '../../support/mails.ts';

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSmtpChannel, type SmtpTimeouts } from '#channels/smtp.ts';
 import { DeadlineError, systemClock } from '#kernel/clock.ts';
-import type { Channel, Message, Receipt } from '#monitor/tell/channel.ts';
+import type { Channel, Message, Receipt } from '#monitor/notify/channel.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { type Certificate, certificate } from '../../support/mail-certificates.ts';
 import { compose, smtpServer, template } from '../../support/mails.ts';

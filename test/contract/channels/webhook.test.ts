@@ -9,7 +9,7 @@ import { WebhookBody } from '#channels/webhook-body.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { Secret } from '#kernel/secret.ts';
 import { userAgent } from '#kernel/version.ts';
-import { type Message, renewalTimes } from '#monitor/tell/channel.ts';
+import { type Message, renewalTimes } from '#monitor/notify/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';
 import { memoryLog } from '../../support/memory-log.ts';

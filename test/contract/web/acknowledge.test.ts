@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createControls } from '#monitor/controls.ts';
-import { createAcknowledgements } from '#monitor/tell/acknowledgement.ts';
+import { createAcknowledgements } from '#monitor/notify/acknowledgement.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
 import { createSite } from '#web/pages/site.ts';

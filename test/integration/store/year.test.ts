@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Clock } from '#kernel/clock.ts';
 import { openReader, startUpkeep, summariesOf } from '#compose/history.ts';
 import { startMonitor } from '#monitor/monitor.ts';
-import { createOutbox } from '#monitor/tell/outbox.ts';
+import { createOutbox } from '#monitor/notify/outbox.ts';
 import type { RoundListener, RunResult, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import { openStore } from '#store/sqlite.ts';

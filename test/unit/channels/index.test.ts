@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { email } from '#channels/email.ts';
 import { channelTypes } from '#channels/index.ts';
 import { MailAddress, Smtp } from '#channels/smtp-server.ts';
-import { renewalTimes } from '#monitor/tell/channel.ts';
+import { renewalTimes } from '#monitor/notify/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { channelTypes } from '#channels/index.ts';
 import { createSlot } from '#compose/channel-slot.ts';
-import { type Channel, type Renew, renewalTimes } from '#monitor/tell/channel.ts';
+import { type Channel, type Renew, renewalTimes } from '#monitor/notify/channel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { shopDown } from '../../support/incidents.ts';
 import { mailKinds } from '../../support/mail-kinds.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
 import { Rule } from '#monitor/judge/rule.ts';
-import { plainPolicy } from '#monitor/tell/delivery-policy.ts';
+import { plainPolicy } from '#monitor/notify/delivery-policy.ts';
 import { rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
 
 // A doubt about ourselves holds a notification back for minutes at most: then it goes out with the doubt in it.

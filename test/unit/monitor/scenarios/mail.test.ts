@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Receipt } from '#monitor/tell/channel.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
+import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import {
   accepted,
   type Attempt,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
-import type { Maintenance } from '#monitor/doubt/maintenance.ts';
+import type { Maintenance } from '#monitor/suppress/maintenance.ts';
 import {
   type Row,
   rule,

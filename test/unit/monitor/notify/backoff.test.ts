@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Random } from '#kernel/random.ts';
-import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from '#monitor/tell/backoff.ts';
+import { backoffMs, isHopeless, refusedMs, uncertainWaitMs } from '#monitor/notify/backoff.ts';
 import { delivery } from '../../../support/incidents.ts';
 
 const chance = (next: number): Random => ({ next: () => next, id: () => '', bytes: () => new Uint8Array() });

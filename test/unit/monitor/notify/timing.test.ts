@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Delivery, PendingDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
-import { nextMessage } from '#monitor/tell/next-message.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
+import { nextMessage } from '#monitor/notify/next-message.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { alone } from '../../../support/policies.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/tell/outbox.ts';
-import type { Settled } from '#monitor/tell/settlements.ts';
+import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
+import type { Settled } from '#monitor/notify/settlements.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';

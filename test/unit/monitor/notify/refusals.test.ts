@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { othersOf } from '#compose/delivery.ts';
-import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
-import type { Address } from '#monitor/tell/recipient-queues.ts';
+import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
+import type { Address } from '#monitor/notify/recipient-queues.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';

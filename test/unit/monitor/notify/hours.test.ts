@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Hours, isWithin, nextBeginning } from '#monitor/tell/hours.ts';
+import { type Hours, isWithin, nextBeginning } from '#monitor/notify/hours.ts';
 
 const weekdays = [1, 2, 3, 4, 5];
 const office: Hours = { zone: 'Europe/Berlin', ranges: [{ days: weekdays, from: 8 * 60, to: 18 * 60 }] };

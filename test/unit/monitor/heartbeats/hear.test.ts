@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDuration } from '#kernel/units.ts';
-import { createExpected } from '#monitor/hear/expected.ts';
-import { type Beat, newlyHeard, nextAlarm, takeBeat } from '#monitor/hear/hear.ts';
+import { createExpected } from '#monitor/heartbeats/expected.ts';
+import { type Beat, newlyHeard, nextAlarm, takeBeat } from '#monitor/heartbeats/hear.ts';
 import type { Heard } from '#monitor/judge/heard.ts';
 
 const day = Date.parse('2026-03-02T00:00:00Z');

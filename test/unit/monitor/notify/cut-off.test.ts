@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRefusals } from '#monitor/tell/refusals.ts';
+import { createRefusals } from '#monitor/notify/refusals.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLog } from '../../../support/memory-log.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createQuarantine, type TrustChange } from '#monitor/doubt/quarantine.ts';
+import { createQuarantine, type TrustChange } from '#monitor/suppress/quarantine.ts';
 import { down, nodeInfo, unknown, up } from '../../../support/votes.ts';
 
 const outcomes = { u: up, d: down, x: unknown };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SummaryFacts } from '#monitor/tell/summary-facts.ts';
-import { startSummary } from '#monitor/tell/summary.ts';
+import type { SummaryFacts } from '#monitor/notify/summary-facts.ts';
+import { startSummary } from '#monitor/notify/summary.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLog } from '../../../support/memory-log.ts';
 import { accepted, hang, RecordingChannel, refusedForGood, refusedForNow } from '../../../support/recording-channel.ts';

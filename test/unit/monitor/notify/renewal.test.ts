@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { OpenIncident, Receipt, Renew } from '#monitor/tell/channel.ts';
-import { startRenewal } from '#monitor/tell/renewal.ts';
+import type { OpenIncident, Receipt, Renew } from '#monitor/notify/channel.ts';
+import { startRenewal } from '#monitor/notify/renewal.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Receipt } from '#monitor/tell/channel.ts';
-import type { DeliveryPolicy } from '#monitor/tell/delivery-policy.ts';
-import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
+import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
+import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckSpec, checkOf } from '#checks/index.ts';
-import type { Beat } from '#monitor/hear/hear.ts';
+import type { Beat } from '#monitor/heartbeats/hear.ts';
 import { Rule, ruleFor } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { type Row, rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';

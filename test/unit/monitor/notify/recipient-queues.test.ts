@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRecipientQueues } from '#monitor/tell/recipient-queues.ts';
+import { createRecipientQueues } from '#monitor/notify/recipient-queues.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { alone } from '../../../support/policies.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Trouble } from '#monitor/doubt/own-incident-kinds.ts';
-import { watchTroubles } from '#monitor/doubt/troubles.ts';
+import type { Trouble } from '#monitor/suppress/own-incident-kinds.ts';
+import { watchTroubles } from '#monitor/suppress/troubles.ts';
 import { ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Receipt } from '#monitor/tell/channel.ts';
-import { createOutbox, type Outbox } from '#monitor/tell/outbox.ts';
+import type { Receipt } from '#monitor/notify/channel.ts';
+import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';

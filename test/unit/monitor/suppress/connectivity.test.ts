@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Connectivity, createConnectivity } from '#monitor/doubt/connectivity.ts';
+import { type Connectivity, createConnectivity } from '#monitor/suppress/connectivity.ts';
 import { down, nodeInfo, unknown, up } from '../../../support/votes.ts';
 
 const outcomes = { u: up, d: down, x: unknown };

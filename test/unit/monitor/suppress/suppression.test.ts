@@ -2,9 +2,14 @@ import { Cron } from 'croner';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
-import { closureOf, reversed } from '#monitor/doubt/dependencies.ts';
-import { createMaintenanceAt, createWindow, type MaintenanceTime, windowsAhead } from '#monitor/doubt/maintenance.ts';
-import { createSilences, silenceAt } from '#monitor/doubt/silence.ts';
+import { closureOf, reversed } from '#monitor/suppress/dependencies.ts';
+import {
+  createMaintenanceAt,
+  createWindow,
+  type MaintenanceTime,
+  windowsAhead,
+} from '#monitor/suppress/maintenance.ts';
+import { createSilences, silenceAt } from '#monitor/suppress/silence.ts';
 import { carryOver } from '#monitor/judge/carry-over.ts';
 import { decide, nothingRemembered } from '#monitor/judge/decide.ts';
 import type { Held } from '#monitor/judge/incident.ts';

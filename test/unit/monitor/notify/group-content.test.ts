@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { composeMessage } from '#monitor/tell/compose-message.ts';
-import type { MessagePart } from '#monitor/tell/message-part.ts';
+import { composeMessage } from '#monitor/notify/compose-message.ts';
+import type { MessagePart } from '#monitor/notify/message-part.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { part, template, utc } from '../../../support/mails.ts';
 

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Delivery, PendingDelivery } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { type DeliveryPolicy, nextSlot, remindAfter } from '#monitor/tell/delivery-policy.ts';
+import { type DeliveryPolicy, nextSlot, remindAfter } from '#monitor/notify/delivery-policy.ts';
 import { severities } from '#monitor/judge/rules/kind.ts';
-import { type NextMessage, nextMessage, type SentBefore, sortOf } from '#monitor/tell/next-message.ts';
+import { type NextMessage, nextMessage, type SentBefore, sortOf } from '#monitor/notify/next-message.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 
 const second = 1_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HeartbeatOptions, startHeartbeat } from '#monitor/tell/heartbeat.ts';
+import { type HeartbeatOptions, startHeartbeat } from '#monitor/notify/heartbeat.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLog } from '../../../support/memory-log.ts';
 
