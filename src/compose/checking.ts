@@ -114,10 +114,11 @@ async function checkHere(
     transport,
     runs,
     policy: 'private',
-    onLate: async ({ target, dueAt, node, outcome }) => {
+    onLate: async ({ target, dueAt, node, outcome, isOfEarlierCheck }) => {
       if (store === null) throw new Error('results are not stored here');
       const verdictOf: LateVote['verdictOf'] = (statuses) => told.verdictOf(target, dueAt, statuses);
-      const stored = await store.recordLate({ target, dueAt, vote: { node, outcome }, at: clock.now(), verdictOf });
+      const late = { target, dueAt, vote: { node, outcome }, at: clock.now() };
+      const stored = await store.recordLate(isOfEarlierCheck === true ? late : { ...late, verdictOf });
       if (stored === 'revised') told.pastChanged(target);
     },
     absence: remote === null || store === null ? null : absenceOf(remote, store),

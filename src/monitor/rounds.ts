@@ -25,8 +25,8 @@ export interface Rounds {
   hear(target: Target, heard: Heard, round: HeardRound | null): Promise<boolean>;
   /** Whether these votes are enough for a verdict. */
   hasVerdict(target: Target, votes: readonly Vote[]): boolean;
-  /** The verdict of a round of the past that is not judged any more, by the statuses of its votes. */
-  verdictOf(target: Target, dueAt: number, statuses: readonly Vote['outcome']['status'][]): ShownVerdict;
+  /** The verdict of a round of the past that is not judged any more, by the statuses of its votes; null while they are too few. */
+  verdictOf(target: Target, dueAt: number, statuses: readonly Vote['outcome']['status'][]): ShownVerdict | null;
   /** The votes of the last round of a target that has an open incident, or null. */
   lastVotes(target: string): readonly Vote[] | null;
   /** A target is watched no more, and its last round is over. */
@@ -93,8 +93,10 @@ export function createRounds(options: RoundsOptions): Rounds {
   return {
     hasVerdict: (target, votes) => hasVerdict(target, votes, assessor.suspectedIn(votes, clock.now())),
     verdictOf(target, dueAt, statuses) {
+      const status = statusByVotes(target, statuses, runner.nodes().length);
+      if (status === null) return null;
       const inMaintenance = assessor.holdbacks.isInMaintenance(target.name, dueAt);
-      return { status: statusByVotes(target, statuses), inMaintenance, holdsMs: holdsMsOf(target, dueAt) };
+      return { status, inMaintenance, holdsMs: holdsMsOf(target, dueAt) };
     },
     lastVotes: (target) => last.get(target) ?? null,
     forget(target) {

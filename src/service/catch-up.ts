@@ -25,8 +25,8 @@ export interface CatchUp {
   marksOf(target: string): RoundMarks;
   /** Whether live rounds of a target have to wait. */
   holds(rounds: TargetRounds): boolean;
-  /** A vote came for a round that was due then: more of an absence may follow. */
-  heard(rounds: TargetRounds, dueAt: number): void;
+  /** A vote came for a round that was due then: more of an absence may follow, and does if the round had ended before. */
+  heard(rounds: TargetRounds, dueAt: number, isReopened: boolean): void;
   /** An absence is over for these targets. */
   begin(cause: AbsenceCause, targets: readonly TargetRounds[]): void;
   /** To be called every second: judges what was gathered once it is complete, or after less than a minute. */
@@ -129,6 +129,21 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
       );
   }
 
+  function begin(cause: AbsenceCause, targets: readonly TargetRounds[]): void {
+    if (targets.length === 0) return;
+    const isBusy = current?.isJudging === true;
+    const gathering = (isBusy ? next : current) ?? newGathering(cause, new Set());
+    if (isBusy) next = gathering;
+    else current = gathering;
+    const before = gathering.members?.size;
+    for (const target of targets) gathering.members?.add(target);
+    if (cause === 'frozen' || gathering.members?.size !== before) gathering.until = clock.now();
+    if (cause !== 'frozen') return;
+    // Nothing could come meanwhile.
+    gathering.began = clock.elapsed();
+    if (gathering.cause !== 'stopped') gathering.cause = cause;
+  }
+
   function end(): void {
     current = next;
     next = null;
@@ -144,24 +159,12 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
       return { over, decided: Math.min(over, known?.decided ?? over) };
     },
     holds: (rounds) => includes(current, rounds) || includes(next, rounds),
-    heard(rounds, dueAt) {
+    heard(rounds, dueAt, isReopened) {
+      if (isReopened) begin('unreachable', [rounds]);
       const gathering = includes(current, rounds) ? current : next;
       if (gathering !== null && dueAt <= gathering.until) gathering.heardAt = clock.elapsed();
     },
-    begin(cause, targets) {
-      if (targets.length === 0) return;
-      const isBusy = current?.isJudging === true;
-      const gathering = (isBusy ? next : current) ?? newGathering(cause, new Set());
-      if (isBusy) next = gathering;
-      else current = gathering;
-      const before = gathering.members?.size;
-      for (const target of targets) gathering.members?.add(target);
-      if (cause === 'frozen' || gathering.members?.size !== before) gathering.until = clock.now();
-      if (cause !== 'frozen') return;
-      // Nothing could come meanwhile.
-      gathering.began = clock.elapsed();
-      if (gathering.cause !== 'stopped') gathering.cause = cause;
-    },
+    begin,
     late: (round) => unjudged.late(round),
     look(targets) {
       if (current === null || current.isJudging) return unjudged.look();

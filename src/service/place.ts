@@ -106,6 +106,8 @@ export interface LateSighting {
   readonly dueAt: number;
   readonly node: NodeStatus['info'];
   readonly outcome: Outcome;
+  /** True for a vote on an earlier check of the target: it says nothing of this one. */
+  readonly isOfEarlierCheck?: true;
 }
 
 // Nodes hold back for a moment what has not changed.

@@ -141,9 +141,7 @@ export class Watching implements Disposable {
   }
 
   /** What nodes watch stays as it is from now on: this process ends, and they go on. */
-  leave(): void {
-    this.#isLeft = true;
-  }
+  readonly leave = () => void (this.#isLeft = true);
 
   /** Why rounds were left out within the last minute, in words; null where none was. */
   readonly overload = () => this.#overload.reason();
@@ -262,8 +260,10 @@ export class Watching implements Disposable {
 
   #take(node: NodeInfo, place: Place, sighting: Sighting, confirm: (() => void) | null): void {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
-    if (place.assigned.revision !== revision)
-      return dueAt <= place.since ? void this.#keepLate({ target, dueAt, node, outcome }, confirm) : confirm?.();
+    if (place.assigned.revision !== revision) {
+      const late = { target, dueAt, node, outcome, isOfEarlierCheck: true } as const;
+      return dueAt <= place.since ? void this.#keepLate(late, confirm) : confirm?.();
+    }
     if (outcome.status !== 'up') place.badAt = Math.max(place.badAt, dueAt);
     const isCalled = place.rounds.isVoter(node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
@@ -272,8 +272,7 @@ export class Watching implements Disposable {
       void this.#keepLate({ target, dueAt, node, outcome }, confirm);
       return;
     }
-    if (taken === 'reopened') this.#catchUp.begin('unreachable', [place.rounds]);
-    this.#catchUp.heard(place.rounds, dueAt);
+    this.#catchUp.heard(place.rounds, dueAt, taken === 'reopened');
     if (taken === 'uncalled') confirm?.();
     else if (confirm !== null) this.#storedRounds.after({ target, dueAt }, confirm);
   }

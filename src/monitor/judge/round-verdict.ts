@@ -1,3 +1,4 @@
+import type { NodeSelection } from '#checks/index.ts';
 import type { Target } from './target.ts';
 import { isOutage } from './rules/index.ts';
 import { tallyStatuses, type Threshold, type VerdictStatus } from './verdict.ts';
@@ -18,8 +19,23 @@ export function hasVerdict({ rules }: Target, votes: readonly Vote[], suspected:
     : outages.every(({ rule }) => decides(rule.threshold, rule.quorum));
 }
 
-/** What a target is shown as by these votes, for a round that no rule judges: that of its first rule about outages. Pure. */
-export function statusByVotes({ rules }: Target, statuses: readonly VoteStatus[]): VerdictStatus {
+/**
+ * What a target is shown as by the votes of a round that no rule judges: the verdict of its first rule about outages. Null as long as
+ * the votes are not enough for it; each of the nodes that has no vote yet counts as unknown. Pure.
+ */
+export function statusByVotes(
+  { rules, nodes }: Target,
+  statuses: readonly VoteStatus[],
+  nodeCount: number,
+): VerdictStatus | null {
   const rule = rules.find((named) => isOutage(named.rule))?.rule;
-  return tallyStatuses(statuses, rule?.threshold ?? { kind: 'majority' }, rule?.quorum).status;
+  const missing = Math.max(0, selectedOf(nodes, nodeCount) - statuses.length);
+  const all = [...statuses, ...Array.from({ length: missing }, (): VoteStatus => 'unknown')];
+  const verdict = tallyStatuses(all, rule?.threshold ?? { kind: 'majority' }, rule?.quorum);
+  return verdict.failing === null ? null : verdict.status;
+}
+
+function selectedOf(nodes: NodeSelection, nodeCount: number): number {
+  if (nodes.kind === 'all') return nodeCount;
+  return nodes.kind === 'named' ? nodes.names.length : Math.min(nodes.count, nodeCount);
 }
