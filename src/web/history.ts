@@ -143,6 +143,9 @@ const moments = new Set([
 ]);
 
 /** A value of the reader as JSON: moments as ISO times, lengths in seconds, names with underscores. */
+// Why there is no uptime yet is for people.
+const isShown = ([name]: readonly [string, unknown]) => name !== 'verdictsFrom';
+
 function timesOf(value: unknown, key = ''): unknown {
   if (typeof value === 'number' && moments.has(key)) return new Date(value).toISOString();
   if (typeof value === 'number' && (key.endsWith('Ms') || key === 'time')) return value / 1_000;
@@ -150,10 +153,12 @@ function timesOf(value: unknown, key = ''): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (key === 'labels') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
-      name.replace(/Ms$/, 'Seconds').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      timesOf(one, key === 'time' ? 'time' : name),
-    ]),
+    Object.entries(value)
+      .filter(isShown)
+      .map(([name, one]) => [
+        name.replace(/Ms$/, 'Seconds').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        timesOf(one, key === 'time' ? 'time' : name),
+      ]),
   );
 }
 
