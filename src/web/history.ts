@@ -142,10 +142,10 @@ const moments = new Set([
   'settledAt',
 ]);
 
-/** A value of the reader as JSON: moments as ISO times, lengths in seconds, names with underscores. */
 // Why there is no uptime yet is for people.
 const isShown = ([name]: readonly [string, unknown]) => name !== 'verdictsFrom';
 
+/** A value of the reader as JSON: moments as ISO times, lengths in seconds, names with underscores. */
 function timesOf(value: unknown, key = ''): unknown {
   if (typeof value === 'number' && moments.has(key)) return new Date(value).toISOString();
   if (typeof value === 'number' && (key.endsWith('Ms') || key === 'time')) return value / 1_000;
