@@ -11,15 +11,15 @@ import type { ReplaceableChecking } from '#compose/replaceable.ts';
 import { createUpcoming } from '#compose/upcoming.ts';
 import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
-import type { ConfigSource, Reloaded } from '#config/reload.ts';
+import type { ConfigSource, Reloaded } from '#config/apply/reload.ts';
 import { createChangeKeeper } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
 import { observeLateness } from '#kernel/lateness.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Outbox } from '#monitor/notify/outbox.ts';
-import type { Board } from '#web/live/board.ts';
-import { type States, statesSince } from '#web/live/states.ts';
+import type { Board } from '#web/state/board.ts';
+import { type States, statesSince } from '#web/state/states.ts';
 import type { WebServer } from '#web/server.ts';
 
 // The compose files are the only ones that name adapters.

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { runProgram } from '#cli/program.ts';
-import type { Terminal, CommandContext } from '#cli/command-context.ts';
-import { goesOnEveryMs, guardStop } from '#cli/stop-guard.ts';
+import type { Terminal, CommandContext } from '#cli/shared/command-context.ts';
+import { goesOnEveryMs, guardStop } from '#cli/run/stop-guard.ts';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { version } from '#kernel/version.ts';
 

@@ -1,23 +1,23 @@
 import { Argument, type Command, CommanderError, Option } from 'commander';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { logLevels } from '#kernel/log.ts';
-import { addAlertCommands } from './alert-commands.ts';
-import { addBeatCommands } from './beat.ts';
-import { addCheckCommands } from './check.ts';
-import { shapesOf } from './commands.ts';
-import { completionOf, type Shell, shells } from './completion.ts';
-import { checkConfig, printConfig, printSchema } from './config.ts';
-import { addControlCommands } from './control.ts';
-import { configOption as optionOfConfig, needsConfig } from './default-config.ts';
-import { addHistoryCommands } from './history-commands.ts';
-import { addImportCommands } from './import.ts';
-import { init } from './init.ts';
-import { manualOf } from './manual.ts';
-import { createPatientCommand } from './mistakes.ts';
-import { addNodeCommands } from './node-commands.ts';
-import { planConfig } from './plan.ts';
+import { addAlertCommands } from './control/alert-commands.ts';
+import { addBeatCommands } from './beat/beat.ts';
+import { addCheckCommands } from './check/check.ts';
+import { shapesOf } from './shared/commands.ts';
+import { completionOf, type Shell, shells } from './help/completion.ts';
+import { checkConfig, printConfig, printSchema } from './config/config.ts';
+import { addControlCommands } from './control/control.ts';
+import { configOption as optionOfConfig, needsConfig } from './shared/default-config.ts';
+import { addHistoryCommands } from './history/history-commands.ts';
+import { addImportCommands } from './config/import.ts';
+import { init } from './config/init.ts';
+import { manualOf } from './help/manual.ts';
+import { createPatientCommand } from './shared/mistakes.ts';
+import { addNodeCommands } from './nodes/node-commands.ts';
+import { planConfig } from './config/plan.ts';
 import { addUserCommands } from './users.ts';
-import type { CommandContext } from './command-context.ts';
+import type { CommandContext } from './shared/command-context.ts';
 
 const examples = `
 Examples:
@@ -75,7 +75,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .option('--json', 'with --once: print JSON')
     .action(async ({ once, ...options }) => {
       // Only these two need the daemon's parts, which take longer to load than a check takes.
-      const [{ run }, { runOnce }] = await Promise.all([import('./run.ts'), import('./run-once.ts')]);
+      const [{ run }, { runOnce }] = await Promise.all([import('./run/run.ts'), import('./run/run-once.ts')]);
       finish(once === undefined ? await run(options, context) : await runOnce({ ...options, once }, context));
     });
 
@@ -87,7 +87,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit code: 0 healthy, 1 not healthy or no answer, 2 wrong usage.')
     .action(async (options) => {
-      const { health } = await import('./health.ts');
+      const { health } = await import('./run/health.ts');
       finish(await health(options, context));
     });
 
@@ -97,7 +97,7 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .addOption(configOption)
     .option('--json', 'print JSON, once')
     .action(async (options) => {
-      const { showTop } = await import('./top.ts');
+      const { showTop } = await import('./top/top.ts');
       finish(await showTop(options, context));
     });
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { WatchpostError } from '#kernel/errors.ts';
 import { hashPassword } from '#kernel/password.ts';
-import { jsonText } from './json.ts';
-import type { CommandContext } from './command-context.ts';
+import { jsonText } from './shared/json.ts';
+import type { CommandContext } from './shared/command-context.ts';
 
 const shortest = 8;
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { createSlot } from '#compose/channel-slot.ts';
 import { channelTypes, ping, policyOf } from '#channels/index.ts';
 import type { Config } from '#config/config.ts';
-import { isSame } from '#config/same.ts';
+import { isSame } from '#config/apply/same.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';

@@ -4,7 +4,7 @@ import { shownOf } from '#compose/monitor.ts';
 import { openReplaceableChecking, type ReplaceableChecking } from '#compose/replaceable.ts';
 import type { Upcoming } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
-import type { ConfigSource } from '#config/reload.ts';
+import type { ConfigSource } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Lateness } from '#kernel/lateness.ts';

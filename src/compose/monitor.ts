@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts';
-import { outlineOf } from '#config/outline.ts';
-import { type ConfigSource, createReloader, type Reloader } from '#config/reload.ts';
+import { outlineOf } from '#config/apply/outline.ts';
+import { type ConfigSource, createReloader, type Reloader } from '#config/apply/reload.ts';
 import type { ChangeKeeper } from '#history/changes.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -24,7 +24,7 @@ import { longestInterval } from '#schedule/schedule.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
 import type { Site } from '#web/pages/site.ts';
 import { controlRoutes } from '#web/control.ts';
-import type { Board } from '#web/live/board.ts';
+import type { Board } from '#web/state/board.ts';
 
 // The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.
 

@@ -1,5 +1,5 @@
 import type { NatsAccess } from '#config/config.ts';
-import { watchEnrolled } from '#config/enrolled.ts';
+import { watchEnrolled } from '#config/shape/enrolled.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { exposedAdvice, isExposed } from '#kernel/private-files.ts';

@@ -1,4 +1,4 @@
-import type { NodeConfig } from '#config/node.ts';
+import type { NodeConfig } from '#config/shape/node.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';

@@ -1,6 +1,6 @@
 import { type Checking, type Environment, openChecking, type Told } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
-import { isSame } from '#config/same.ts';
+import { isSame } from '#config/apply/same.ts';
 import { endsWithin, orAbort, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { RoundListener, Runner, Watched, WatchedTarget } from '#monitor/watch/runner.ts';

@@ -5,7 +5,7 @@ import type { Environment } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { startChore } from '#kernel/chore.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { isSame } from '#config/same.ts';
+import { isSame } from '#config/apply/same.ts';
 import { type Checks, createChecks } from '#service/checks.ts';
 import { checkService } from '#service/http/routes.ts';
 import { createLimits, type Limits, type RateLimits } from '#service/limits.ts';

@@ -1,4 +1,4 @@
-import type { StatusPage } from './pages.ts';
+import type { StatusPage } from './shape/pages.ts';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { checkOf, type CheckSpec, type NodeInfo, type NodeSelection } from '#checks/index.ts';
@@ -20,11 +20,11 @@ import {
   resolveSummary,
   type Sections,
 } from './delivery.ts';
-import type { FoundList } from './discover.ts';
-import { type ConfiguredService, isForeign, resolveForeignService } from './foreign-service.ts';
-import { type ConfiguredOwnService, resolveOwnService } from './own-service.ts';
-import type { ConfigFile } from './schema.ts';
-import type { TargetKeys } from './target.ts';
+import type { FoundList } from './lists/discover.ts';
+import { type ConfiguredService, isForeign, resolveForeignService } from './shape/foreign-service.ts';
+import { type ConfiguredOwnService, resolveOwnService } from './shape/own-service.ts';
+import type { ConfigFile } from './shape/schema.ts';
+import type { TargetKeys } from './shape/target.ts';
 
 /** What the program does, with every default and reference resolved. Times are milliseconds, paths absolute. */
 export interface Config {

@@ -5,7 +5,7 @@ import { mergeRecipients, type Recipient } from '#monitor/judge/recipient.ts';
 import type { Severity } from '#monitor/judge/rule.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { Schedule } from '#schedule/schedule.ts';
-import type { ConfigFile } from './schema.ts';
+import type { ConfigFile } from './shape/schema.ts';
 
 export interface ConfiguredNotify {
   readonly name: string;

@@ -8,22 +8,22 @@ import { isExposed } from '#kernel/private-files.ts';
 import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig, type ValidatedTarget } from './config.ts';
 import { type ReadFiles, resolveContacts } from './delivery.ts';
-import { discoverTargets } from './discover.ts';
-import type { Environment } from './environment.ts';
-import { readEnrolled } from './enrolled.ts';
-import { validateConfig } from './validate.ts';
-import { askOnce, type ReadList } from './listed-targets.ts';
-import { find, type Located, problemAt } from './located.ts';
-import { merge } from './merge.ts';
-import { tokenHash } from './own-service.ts';
-import { faultOfAuthorities, faultOfPrivateKey } from './pem.ts';
+import { discoverTargets } from './lists/discover.ts';
+import type { Environment } from './read/environment.ts';
+import { readEnrolled } from './shape/enrolled.ts';
+import { validateConfig } from './check/validate.ts';
+import { askOnce, type ReadList } from './lists/listed-targets.ts';
+import { find, type Located, problemAt } from './read/located.ts';
+import { merge } from './read/merge.ts';
+import { tokenHash } from './shape/own-service.ts';
+import { faultOfAuthorities, faultOfPrivateKey } from './check/pem.ts';
 import type { WholeFile } from './print.ts';
-import { configError, type Path, type Problem } from './problem.ts';
-import { explainSystemError, readSources } from './source.ts';
-import { type ConfigFile, usualData } from './schema.ts';
-import { Nats } from './sections.ts';
-import { withFiles } from './spec-files.ts';
-import { readYaml } from './yaml.ts';
+import { configError, type Path, type Problem } from './read/problem.ts';
+import { explainSystemError, readSources } from './read/source.ts';
+import { type ConfigFile, usualData } from './shape/schema.ts';
+import { Nats } from './shape/sections.ts';
+import { withFiles } from './shape/spec-files.ts';
+import { readYaml } from './read/yaml.ts';
 
 export interface LoadOptions {
   /** A YAML file, or a folder of them. */

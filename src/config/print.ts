@@ -5,9 +5,9 @@ import { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import type { ValidatedTarget } from './config.ts';
-import { asksForeignService } from './foreign-service.ts';
-import { type Located, written } from './located.ts';
-import { ConfigFile } from './schema.ts';
+import { asksForeignService } from './shape/foreign-service.ts';
+import { type Located, written } from './read/located.ts';
+import { ConfigFile } from './shape/schema.ts';
 
 type Schema = z.core.$ZodType;
 type Tree = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Enrolled, type EnrolledNode, readEnrolled } from '#config/enrolled.ts';
-import { NodeName, type placeKeys } from '#config/sections.ts';
+import { type Enrolled, type EnrolledNode, readEnrolled } from '#config/shape/enrolled.ts';
+import { NodeName, type placeKeys } from '#config/shape/sections.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { hubKeyWayOut, makeKeyPair, publicKeyOf, readSeed, writeSeedFile } from '#transport/nats/keys.ts';

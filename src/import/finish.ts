@@ -1,8 +1,8 @@
 import { Document, isCollection, visit } from 'yaml';
-import type { Environment } from '#config/environment.ts';
-import { validateConfig } from '#config/validate.ts';
-import { formatPath, type Problem } from '#config/problem.ts';
-import { readYaml } from '#config/yaml.ts';
+import type { Environment } from '#config/read/environment.ts';
+import { validateConfig } from '#config/check/validate.ts';
+import { formatPath, type Problem } from '#config/read/problem.ts';
+import { readYaml } from '#config/read/yaml.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { type Draft, isMap, type Plain, type PlainMap } from './draft.ts';
 

@@ -1,5 +1,5 @@
 import type { Outcome } from '#checks/index.ts';
-import type { Environment } from '#config/environment.ts';
+import type { Environment } from '#config/read/environment.ts';
 import type { Draft, Note } from './draft.ts';
 import { literal } from './convert.ts';
 import { finish } from './finish.ts';

@@ -1,7 +1,7 @@
-import { container, find, leaf, type Located, placeOf } from '#config/located.ts';
-import { configError, type Path } from '#config/problem.ts';
-import type { Source } from '#config/source.ts';
-import { readForeignYaml } from '#config/yaml.ts';
+import { container, find, leaf, type Located, placeOf } from '#config/read/located.ts';
+import { configError, type Path } from '#config/read/problem.ts';
+import type { Source } from '#config/read/source.ts';
+import { readForeignYaml } from '#config/read/yaml.ts';
 
 /** A YAML file of another program. Rejects with `config_invalid` where it is no YAML. */
 export function readForeign(source: Source, order: number): Located {

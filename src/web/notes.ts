@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import type { Note, Notes } from './live/notes.ts';
+import type { Note, Notes } from './state/notes.ts';
 import { onlyForOperators } from './local.ts';
 
 export const NoteBody = z.strictObject({

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { fingerprintOf } from '#config/changes.ts';
+import { fingerprintOf } from '#config/apply/changes.ts';
 import { commandHere } from '../support/command.ts';
 import { needsProgram } from '../support/programs.ts';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { runProgram } from '#cli/program.ts';
-import type { CommandContext } from '#cli/command-context.ts';
+import type { CommandContext } from '#cli/shared/command-context.ts';
 import { silentContext } from './silent-context.ts';
 import { mortal } from './children.ts';
 

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import type { CommandContext } from '#cli/command-context.ts';
+import type { CommandContext } from '#cli/shared/command-context.ts';
 
 /** What a command gets from outside in tests: no terminal, no environment, and nobody reads what it prints. */
 export function silentContext(): CommandContext {

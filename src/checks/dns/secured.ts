@@ -9,8 +9,8 @@ import { fetchDocument } from '../http/fetch.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase } from '../outcome.ts';
 import type { Network } from '../reach.ts';
-import type { Detail as TcpDetail } from '../tcp/detail.ts';
-import { secure } from '../tcp/secure.ts';
+import type { TlsConnection } from '../stream/tls.ts';
+import { secure } from '../stream/secure.ts';
 import { expiresAt } from '../certificate.ts';
 import { handshakeFailure } from '../tls-connection.ts';
 import type { Spec } from './spec.ts';
@@ -31,7 +31,7 @@ export interface Secured {
 export interface Encryption {
   readonly phases: Partial<Record<Phase, number>>;
   readonly facts: Partial<Record<Fact, number>>;
-  certificate: NonNullable<TcpDetail['tls']>['certificate'];
+  certificate: TlsConnection['certificate'];
   tlsProtocol: string | null;
 }
 

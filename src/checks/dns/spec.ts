@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { type Endpoint, formatHostPort, Host } from '../endpoint.ts';
-import { Tls } from '../tcp/spec.ts';
+import { Tls } from '../stream/tls.ts';
 
 export const RecordType = z.enum([
   'A',

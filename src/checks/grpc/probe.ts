@@ -7,7 +7,7 @@ import type { NodeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
-import { type Talk, talkOver } from '../tcp/talk.ts';
+import { type Talk, talkOver } from '../stream/talk.ts';
 import { ClosedEarly, type GrpcResponse, call } from './call.ts';
 import type { Detail } from './detail.ts';
 import { encodeRequest, readResponse } from './message.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { Tls } from '../tcp/spec.ts';
+import { Tls } from '../stream/tls.ts';
 
 export const Spec = z.strictObject({
   type: z.literal('grpc'),

@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { certificateLines } from '../certificate.ts';
+import { tlsLines } from '../stream/tls.ts';
 import type { Detail } from './detail.ts';
 
 /** The TLS connection, its certificate, and the beginning of the answer. */
@@ -11,10 +11,4 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
     ...tlsLines(tls),
     ...(answer === null ? [] : [`answer       ${answer}`]),
   ];
-}
-
-/** The protocol, its cipher, and the certificate; nothing where there was no TLS. */
-export function tlsLines(tls: Detail['tls']): readonly string[] {
-  if (tls === null) return [];
-  return [`${tls.protocol}, ${tls.cipher}`, ...(tls.certificate === null ? [] : certificateLines(tls.certificate))];
 }

@@ -5,7 +5,7 @@ import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, type Outcome } from '../outcome.ts';
 import { reach, type Site } from '../reach.ts';
 import { handshakeFailure } from '../tls-connection.ts';
-import { converse, type Findings } from './conversation.ts';
+import { converse, type Findings } from '../stream/conversation.ts';
 import type { Detail } from './detail.ts';
 import { conversationOf, type Spec, wishesOf } from './spec.ts';
 

@@ -2,22 +2,9 @@ import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host, portOf } from '../endpoint.ts';
 import { Expectation, Payload } from '../payload.ts';
-import { dialogueOf, PresetName } from './presets.ts';
-import type { Step } from './step.ts';
-
-/** How a TLS connection is to be, wherever it starts. */
-export const Tls = z.strictObject({
-  server_name: z
-    .string()
-    .min(1)
-    .max(253)
-    .optional()
-    .describe('The name to ask for and to find in the certificate. Default: the host.'),
-  ca: z.string().max(100_000).optional().describe('PEM certificates to trust instead of the well-known authorities.'),
-  min_version: z.enum(['TLSv1.2', 'TLSv1.3']).optional().describe('The oldest version to accept. Default: TLSv1.2.'),
-  verify: z.boolean().default(true).describe('Whether a bad certificate makes the target down.'),
-});
-export type Tls = z.output<typeof Tls>;
+import { Tls } from '../stream/tls.ts';
+import { dialogueOf, PresetName } from '../stream/presets.ts';
+import type { Step } from '../stream/step.ts';
 
 const WrittenStep = z
   .strictObject({

@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { tlsLines } from '../tcp/lines.ts';
+import { tlsLines } from '../stream/tls.ts';
 import type { Detail } from './detail.ts';
 
 /** The protocol, its cipher, and the certificate. */

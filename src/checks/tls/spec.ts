@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
 import { PatternText } from '../pattern.ts';
-import { PresetName } from '../tcp/presets.ts';
-import { Tls } from '../tcp/spec.ts';
+import { PresetName } from '../stream/presets.ts';
+import { Tls } from '../stream/tls.ts';
 
 const Expectation = z.strictObject({
   valid_for: Duration({ max: '3650d' })

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Detail as TcpDetail } from '../tcp/detail.ts';
+import { StreamDetail } from '../stream/tls.ts';
 
 /** What the handshake and the messages after it said; null where it did not come to that. */
-export const Detail = TcpDetail.pick({ tls: true, answer: true }).extend({
+export const Detail = StreamDetail.pick({ tls: true, answer: true }).extend({
   /** The HTTP status of an answer that refused. */
   status: z.int().min(100).max(999).nullable(),
   protocol: z.string().max(100).nullable(),

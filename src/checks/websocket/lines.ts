@@ -1,5 +1,5 @@
 import type { Outcome } from '../outcome.ts';
-import { tlsLines } from '../tcp/lines.ts';
+import { tlsLines } from '../stream/tls.ts';
 import type { Detail } from './detail.ts';
 
 /** The subprotocol, the TLS connection and its certificate, and the beginning of the message. */

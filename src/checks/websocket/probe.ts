@@ -7,7 +7,7 @@ import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
 import { describeExpectation } from '../payload.ts';
-import { type Talk, talkOver } from '../tcp/talk.ts';
+import { type Talk, talkOver } from '../stream/talk.ts';
 import type { Detail } from './detail.ts';
 import { Closed, hold, Refused } from './session.ts';
 import { isSecure, type Spec } from './spec.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
 import { Expectation, PayloadText } from '../payload.ts';
-import { Tls } from '../tcp/spec.ts';
+import { Tls } from '../stream/tls.ts';
 
 export const Spec = z.strictObject({
   type: z.literal('websocket'),

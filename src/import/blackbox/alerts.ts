@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { find, type Located } from '#config/located.ts';
+import { find, type Located } from '#config/read/located.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { durationWithin, foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { find, type Located } from '#config/located.ts';
-import { filesLike, readSources } from '#config/source.ts';
+import { find, type Located } from '#config/read/located.ts';
+import { filesLike, readSources } from '#config/read/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { durationWithin } from '../convert.ts';
 import { Draft, labelsOf, isLeftOut } from '../draft.ts';

@@ -1,5 +1,5 @@
-import type { Environment } from '#config/environment.ts';
-import type { Located } from '#config/located.ts';
+import type { Environment } from '#config/read/environment.ts';
+import type { Located } from '#config/read/located.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';

@@ -1,5 +1,5 @@
-import type { Environment } from '#config/environment.ts';
-import { find, type Located } from '#config/located.ts';
+import type { Environment } from '#config/read/environment.ts';
+import { find, type Located } from '#config/read/located.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { durationWithin, foreignDuration } from '../convert.ts';
 import { type Draft, labelsOf } from '../draft.ts';

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '#config/environment.ts';
-import { find, type Located } from '#config/located.ts';
-import { orExplain, readSources, type Source } from '#config/source.ts';
+import type { Environment } from '#config/read/environment.ts';
+import { find, type Located } from '#config/read/located.ts';
+import { orExplain, readSources, type Source } from '#config/read/source.ts';
 import { foreignDuration, durationWithin } from '../convert.ts';
 import { addDomains, domainOf, type DomainWish } from '../domains.ts';
 import { Draft, labelsOf } from '../draft.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { explainSystemError } from '#config/source.ts';
+import { explainSystemError } from '#config/read/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { proxiesOf } from './client.ts';
 import { type KumaData, Monitor, Notification } from './schema.ts';

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { WatchpostError } from '#kernel/errors.ts';
-import { explainSystemError } from '#config/source.ts';
+import { explainSystemError } from '#config/read/source.ts';
 import { durationWithin } from '../convert.ts';
 import { addDomains, domainOf, type DomainWish } from '../domains.ts';
 import { Draft, labelsOf, type PlainMap, isLeftOut } from '../draft.ts';

@@ -4,7 +4,7 @@ import type { PastIncident } from '#history/incidents.ts';
 import type { Figures, HistoryReader, PastRound, Series } from '#history/reader.ts';
 import type { Span } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { WatchedTarget } from '../live/board.ts';
+import type { WatchedTarget } from '../state/board.ts';
 import type { ChartSpan } from './chart-span.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
 import type { Stretch } from './drawings.ts';

@@ -2,7 +2,7 @@ import { type NodeInfo, shownNode } from '#checks/index.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
-import type { LiveTarget, ShownStatus } from '../live/board.ts';
+import type { LiveTarget, ShownStatus } from '../state/board.ts';
 import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { worldMap } from './map.ts';

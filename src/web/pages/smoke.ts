@@ -1,6 +1,6 @@
 import { formatSeconds } from '#kernel/units.ts';
-import type { LiveTarget } from '../live/board.ts';
-import type { Spread } from '../live/spread.ts';
+import type { LiveTarget } from '../state/board.ts';
+import type { Spread } from '../state/spread.ts';
 import { html, type Markup, nothing } from './markup.ts';
 import { percent } from './overview.ts';
 import { texts } from './texts.ts';

@@ -1,6 +1,6 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { LiveTarget, ShownStatus } from '../live/board.ts';
-import type { Note } from '../live/notes.ts';
+import type { LiveTarget, ShownStatus } from '../state/board.ts';
+import type { Note } from '../state/notes.ts';
 import { stateBar } from './drawings.ts';
 import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
 import { type Past, percent } from './overview.ts';

@@ -3,7 +3,7 @@ import type { Change } from '#history/changes.ts';
 import type { Figures, PastRound } from '#history/reader.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
-import type { LiveTarget } from '../live/board.ts';
+import type { LiveTarget } from '../state/board.ts';
 import { answers, certificates } from './changes.ts';
 import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { shapesOf } from '#cli/commands.ts';
-import { exitCodes } from '#cli/exit-codes.ts';
+import { shapesOf } from '#cli/shared/commands.ts';
+import { exitCodes } from '#cli/shared/exit-codes.ts';
 import { createProgram } from '#cli/program.ts';
 import { command, commandHere } from '../../support/command.ts';
 import { silentContext } from '../../support/silent-context.ts';

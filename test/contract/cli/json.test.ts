@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { shapesOf } from '#cli/commands.ts';
+import { shapesOf } from '#cli/shared/commands.ts';
 import { createProgram } from '#cli/program.ts';
 import { commandHere } from '../../support/command.ts';
 import { silentContext } from '../../support/silent-context.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { receiveLimit, createReceiveBuffer } from '#checks/tcp/receive-buffer.ts';
+import { receiveLimit, createReceiveBuffer } from '#checks/stream/receive-buffer.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 function gather(matches: (answer: Buffer) => boolean) {

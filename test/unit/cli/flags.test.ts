@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkOf, CheckSpec, checkTypeNames, type CheckTypeName } from '#checks/index.ts';
-import { flagsOf, optionsOf } from '#cli/flags.ts';
+import { flagsOf, optionsOf } from '#cli/shared/flags.ts';
 
 function specOf(type: CheckTypeName, host: string, words: Readonly<Record<string, readonly string[]>>) {
   const flags = flagsOf(checkOf(type).Spec);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeTable } from '../../../src/cli/node-table.ts';
+import { nodeTable } from '../../../src/cli/nodes/node-table.ts';
 
 const info = { name: 'de1', countryCode: 'de', country: 'Germany', city: 'Nuremberg', asn: '', ip: '' };
 const status = {

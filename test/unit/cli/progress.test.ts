@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { awaited } from '#cli/progress.ts';
+import { awaited } from '#cli/shared/progress.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const seen = (interactive: boolean) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstView, screenOf, type State, tableOf, type View, viewAfter } from '#cli/top-screen.ts';
+import { firstView, screenOf, type State, tableOf, type View, viewAfter } from '#cli/top/top-screen.ts';
 
 const now = Date.parse('2026-01-01T00:10:00Z');
 const plain = (state: string, word = state) => word;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { toldOf } from '#cli/control.ts';
-import { upOf } from '#cli/figures.ts';
+import { toldOf } from '#cli/control/control.ts';
+import { upOf } from '#cli/shared/figures.ts';
 
 test('how many targets are up is said as people say it', () => {
   expect([upOf(1, 1), upOf(0, 1), upOf(1, 2), upOf(0, 2), upOf(2, 3)]).toEqual([

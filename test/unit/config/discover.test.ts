@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { fingerprintOf } from '#config/changes.ts';
+import { fingerprintOf } from '#config/apply/changes.ts';
 import { loadConfig } from '#config/load.ts';
 
 let folder = '';

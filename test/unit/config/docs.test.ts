@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkTypeNames } from '#checks/index.ts';
 import { loadConfig } from '#config/load.ts';
-import { configJsonSchema } from '#config/schema.ts';
+import { configJsonSchema } from '#config/shape/schema.ts';
 
 const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
 const blocks = (language: string) =>

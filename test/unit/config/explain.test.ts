@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf } from '#checks/index.ts';
-import { explain, validate } from '#config/explain.ts';
-import { targetOf } from '#config/target.ts';
-import { readYaml } from '#config/yaml.ts';
+import { explain, validate } from '#config/read/explain.ts';
+import { targetOf } from '#config/shape/target.ts';
+import { readYaml } from '#config/read/yaml.ts';
 
 // Check types bring schemas of their own, whose words nobody has chosen: these are the words they get.
 const Options = z.strictObject({

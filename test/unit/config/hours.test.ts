@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HourRanges } from '#config/hours.ts';
+import { HourRanges } from '#config/shape/hours.ts';
 
 const [sun, mon, tue, wed, thu, fri, sat] = [0, 1, 2, 3, 4, 5, 6];
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { checkOf, checkTypeNames } from '#checks/index.ts';
-import { configJsonSchema } from '#config/schema.ts';
+import { configJsonSchema } from '#config/shape/schema.ts';
 
 const committed = new URL('../../../config/watchpost.schema.json', import.meta.url).pathname;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '#config/load.ts';
-import { Outline, outlineOf } from '#config/outline.ts';
+import { Outline, outlineOf } from '#config/apply/outline.ts';
 
 const path = new URL('../../fixtures/config/good/full.yaml', import.meta.url).pathname;
 const load = () => loadConfig({ path, env: { SMTP_HOST: 'mail.example.com' } });

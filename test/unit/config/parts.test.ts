@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf, checkTypeNames } from '#checks/index.ts';
-import { expand } from '#config/environment.ts';
-import { alternatives, formatPath, nearest } from '#config/problem.ts';
-import { CronPattern, TimeZone } from '#config/schedule.ts';
-import { specOf, Target, targetOf } from '#config/target.ts';
-import { readYaml } from '#config/yaml.ts';
+import { expand } from '#config/read/environment.ts';
+import { alternatives, formatPath, nearest } from '#config/read/problem.ts';
+import { CronPattern, TimeZone } from '#config/shape/schedule.ts';
+import { specOf, Target, targetOf } from '#config/shape/target.ts';
+import { readYaml } from '#config/read/yaml.ts';
 
 test.each([
   { written: 'plain $ and $HOST and {HOST}', text: 'plain $ and $HOST and {HOST}', changed: false },

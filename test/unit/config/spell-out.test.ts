@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '#config/load.ts';
-import { configJsonSchema } from '#config/schema.ts';
+import { configJsonSchema } from '#config/shape/schema.ts';
 
 let folder = '';
 beforeAll(async () => {

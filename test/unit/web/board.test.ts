@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
-import { createBoard } from '#web/live/board.ts';
+import { createBoard } from '#web/state/board.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { incident, start } from '../../support/store.ts';
 import { watchedShop } from '../../support/watched.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createNotes, type Note, type NoteStore } from '#web/live/notes.ts';
+import { createNotes, type Note, type NoteStore } from '#web/state/notes.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Change } from '#history/changes.ts';
-import { type Spread, SpreadRing } from '#web/live/spread.ts';
+import { type Spread, SpreadRing } from '#web/state/spread.ts';
 import { answers, certificates } from '#web/pages/changes.ts';
 import type { Markup } from '#web/pages/markup.ts';
 import { smoke } from '#web/pages/smoke.ts';

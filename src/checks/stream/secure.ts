@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { type Clock, DeadlineError } from '#kernel/clock.ts';
+import { formatDuration } from '#kernel/units.ts';
+import { expiresAt } from '../certificate.ts';
+import { closeSocket } from '../connection.ts';
+import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
+import { handshakeFailure, startTls, verifyCertificate } from '../tls-connection.ts';
+import type { Tls, TlsConnection } from './tls.ts';
+
+export interface SecureOptions {
+  /** Filled with the handshake's time and when the certificate ends. */
+  readonly findings: {
+    readonly phases: Partial<Record<Phase, number>>;
+    readonly facts: Partial<Record<Fact, number>>;
+  };
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly alpn?: readonly string[];
+}
+
+export type Secured =
+  | { readonly ok: true; readonly socket: TLSSocket; readonly tls: TlsConnection }
+  | { readonly ok: false; readonly failure: Failure; readonly tls: TlsConnection | null };
+
+/** Starts TLS on an open connection and verifies the certificate as is wished. The caller closes the secured socket. */
+export async function secure(
+  socket: Socket,
+  name: string,
+  wishes: Tls,
+  { findings, clock, signal, alpn }: SecureOptions,
+): Promise<Secured> {
+  const serverName = wishes.server_name ?? name;
+  const start = clock.elapsed();
+  let secured: TLSSocket;
+  try {
+    secured = await startTls(socket, { serverName, ca: wishes.ca, minVersion: wishes.min_version, alpn }, signal);
+  } catch (error) {
+    if (error instanceof DeadlineError) {
+      const late = failure('target', 'timeout', `no TLS handshake within ${formatDuration(error.ms)}`);
+      return { ok: false, failure: late, tls: null };
+    }
+    signal.throwIfAborted();
+    return { ok: false, failure: handshakeFailure(error), tls: null };
+  }
+  try {
+    findings.phases.tls = toSeconds(clock.elapsed() - start);
+    const { certificate, failure: wrong } = verifyCertificate(secured, serverName, clock.now());
+    if (certificate !== null) findings.facts.certificate_expires_at = expiresAt(certificate);
+    const cipher = secured.getCipher().standardName;
+    const tls = { protocol: secured.getProtocol() ?? '', cipher, certificate };
+    if (wrong === null || !wishes.verify) return { ok: true, socket: secured, tls };
+    await closeSocket(secured);
+    return { ok: false, failure: wrong, tls };
+  } catch (error) {
+    await closeSocket(secured);
+    throw error;
+  }
+}

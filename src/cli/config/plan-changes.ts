@@ -1,0 +1,97 @@
+import { readAtStart } from '#config/apply/reload.ts';
+import type { Outline, OutlinedTarget } from '#config/apply/outline.ts';
+
+/** A value that differs; null where it is not set. */
+export interface Difference {
+  readonly path: string;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** An incident that is open now. */
+export interface OpenIncident {
+  readonly id: string;
+  readonly target: string;
+  readonly rule: string;
+  readonly severity: string;
+  /** Who was told that it began; null where that is not known. */
+  readonly told: readonly Told[] | null;
+  /** Whether its beginning is held back for now. */
+  readonly isHeld: boolean;
+}
+
+export interface Told {
+  readonly channel: string;
+  readonly recipient: string;
+}
+
+/** What is told the moment that a configuration is put into force. */
+export interface News {
+  readonly incident: string;
+  readonly news: 'is closed, as nobody watches it any more' | 'goes on, and they have not heard of it';
+  readonly to: readonly Told[];
+}
+
+export interface Changes {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly { readonly target: string; readonly differences: readonly Difference[] }[];
+  readonly settings: readonly Difference[];
+  /** Of these, the names of what takes effect after a restart only. */
+  readonly needsRestart: readonly string[];
+  readonly secrets: boolean;
+  readonly news: readonly News[];
+}
+
+/** What comes of it if the second is put into force where the first is. */
+export function changesBetween(now: Outline, then: Outline, open: readonly OpenIncident[]): Changes {
+  const before = new Map(now.targets.map((target) => [target.name, target]));
+  const after = new Map(then.targets.map((target) => [target.name, target]));
+  const changed = then.targets.flatMap(({ name, says }) => {
+    const was = before.get(name);
+    const differences = was === undefined ? [] : differencesOf(was.says, says);
+    return differences.length === 0 ? [] : [{ target: name, differences }];
+  });
+  const settings = differencesOf(now.says, then.says);
+  return {
+    added: then.targets.flatMap(({ name }) => (before.has(name) ? [] : [name])),
+    removed: now.targets.flatMap(({ name }) => (after.has(name) ? [] : [name])),
+    changed,
+    settings,
+    needsRestart: readAtStart.filter((name) =>
+      settings.some(({ path }) => path === name || path.startsWith(`${name}.`)),
+    ),
+    secrets: now.secrets !== then.secrets,
+    news: newsOf(open, after),
+  };
+}
+
+/** Who is told what of the incidents that are open, once these targets are watched. */
+export function newsOf(open: readonly OpenIncident[], after: ReadonlyMap<string, OutlinedTarget>): readonly News[] {
+  return open.flatMap((incident): News[] => {
+    const target = after.get(incident.target);
+    const { id, told, isHeld } = incident;
+    const wanted = (target?.recipients ?? []).filter(({ severities }) =>
+      severities.some((one) => one === incident.severity),
+    );
+    if (target === undefined || !target.rules.includes(incident.rule)) {
+      return [{ incident: id, news: 'is closed, as nobody watches it any more', to: told ?? wanted }];
+    }
+    if (told === null || isHeld) return [];
+    const others = wanted.filter((one) => !told.some((other) => isSameAddress(one, other)));
+    const to = others.map(({ channel, recipient }) => ({ channel, recipient }));
+    return to.length === 0 ? [] : [{ incident: id, news: 'goes on, and they have not heard of it', to }];
+  });
+}
+
+const isSameAddress = (one: Told, other: Told) => one.channel === other.channel && one.recipient === other.recipient;
+
+type Said = Readonly<Record<string, string>>;
+
+function differencesOf(before: Said, after: Said): readonly Difference[] {
+  const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...paths].flatMap((path) => {
+    const [from = null, to = null] = [before[path], after[path]];
+    return from === to ? [] : [{ path, from, to }];
+  });
+}

@@ -1,0 +1,175 @@
+import { html } from '@remix-run/html-template';
+import { openPast } from '#compose/history.ts';
+import { loadConfig } from '#config/load.ts';
+import { describeLeft } from '#history/budget.ts';
+import type { TargetFigures } from '#history/reader.ts';
+import type { Span } from '#history/span.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { describeDuration } from '#kernel/units.ts';
+import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from '../shared/figures.ts';
+import { jsonText } from '../shared/json.ts';
+import { alignRows } from '../shared/table.ts';
+import type { CommandContext } from '../shared/command-context.ts';
+
+export interface ReportOptions {
+  readonly config: string;
+  /** As `2026-10`; default: the last one that is over, or this one where nothing was watched in that. */
+  readonly month?: string;
+  readonly format: 'text' | 'csv' | 'html' | 'json';
+}
+
+/** How all targets were in a month, the worst first. */
+export async function printReport(
+  { config: path, month, format }: ReportOptions,
+  context: CommandContext,
+): Promise<number> {
+  const config = await loadConfig({ path, env: context.env });
+  const now = systemClock.now();
+  using past = openPast(config, systemClock);
+  const lookAt = async (name: string) => {
+    const span = spanOf(name);
+    return { name, span, targets: await past.reader.byTarget(span) };
+  };
+  const last = await lookAt(month ?? monthOf(now, -1));
+  // Who began this month sees what there is.
+  const hasLast = month !== undefined || !isEmpty(last.targets);
+  const { name, span, targets } = hasLast ? last : await lookAt(monthOf(now, 0));
+  const rows = targets.toSorted((a, b) => (a.uptime ?? 2) - (b.uptime ?? 2));
+  const { incidents, next } = await past.reader.incidents({ ...span, limit: 1_000 });
+  const counts = new Map<string, number>();
+  for (const { target } of incidents) counts.set(target, (counts.get(target) ?? 0) + 1);
+  const table = rows.map((one) => ({ ...one, incidents: counts.get(one.target) ?? 0 }));
+  const head = headOf(name, table, next === null ? String(incidents.length) : `more than ${incidents.length}`);
+  if (format === 'csv') context.print(csvOf(name, table));
+  else if (format === 'json') context.print(jsonText(jsonReportOf(name, table)));
+  else if (format === 'html') context.print(htmlOf(name, head, table));
+  else context.print(`${head}\n\n${alignRows([columns, ...table.map(cellsOf)]).join('\n')}\n`);
+  return 0;
+}
+
+type Row = TargetFigures & { readonly incidents: number };
+
+const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
+
+function headOf(month: string, rows: readonly Row[], incidents: string): string {
+  if (isEmpty(rows)) return `${month}: ${rows.length} targets, none watched in that month`;
+  const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
+  const waiting = rows.filter(({ verdictsFrom }) => verdictsFrom !== null).length;
+  const known = time === 0 ? 'never down' : `down for ${describeDuration(time)} in all`;
+  const down = waiting > 0 && time === 0 ? 'downtime not known yet' : known;
+  const note = waiting === 0 ? '' : `; after an update, older rounds of ${waiting} of them still wait for verdicts`;
+  return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}${note}`;
+}
+
+function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: Row): readonly string[] {
+  return [
+    target,
+    percent(uptime),
+    time === null || time.down === 0 ? '0' : describeDuration(time.down),
+    String(incidents),
+    String(answers.up + answers.down),
+    seconds(latency?.mean),
+    seconds(latency?.p95),
+    seconds(latency?.p99),
+    budget === null ? '-' : describeLeft(budget.left),
+  ];
+}
+
+function csvOf(month: string, rows: readonly Row[]): string {
+  const names = [
+    'month',
+    'target',
+    'uptime',
+    'down_seconds',
+    'incidents',
+    'up',
+    'failed',
+    'unknown',
+    'mean',
+    'p95',
+    'p99',
+    'objective',
+    'budget_seconds',
+    'budget_left',
+  ];
+  const lines = rows.map(({ target, uptime, time, incidents, answers, latency, budget }) =>
+    csvLine([
+      month,
+      target,
+      uptime,
+      time === null ? null : time.down / 1_000,
+      incidents,
+      answers.up,
+      answers.down,
+      answers.unknown,
+      latency?.mean,
+      latency?.p95,
+      latency?.p99,
+      budget?.ratio,
+      budget === null ? null : budget.allowedMs / 1_000,
+      budget?.left,
+    ]),
+  );
+  return csvLine(names) + lines.join('');
+}
+
+function jsonReportOf(month: string, rows: readonly Row[]) {
+  return {
+    month,
+    targets: rows.map((row) => ({
+      target: row.target,
+      ...jsonOf(row),
+      incidents: row.incidents,
+      budget: budgetJsonOf(row.budget),
+    })),
+  };
+}
+
+// A file that stands by itself: read on a phone, in the dark, and on paper.
+function htmlOf(month: string, head: string, rows: readonly Row[]): string {
+  const lines = rows.map((row) => {
+    const [name, ...cells] = cellsOf(row);
+    return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+  });
+  return String(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Watchpost: ${month}</title>
+<style>
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; background: light-dark(#fff, #101315); color: light-dark(#15191c, #e8ebed) }
+body { max-width: 72rem; margin: 2rem auto; padding: 0 1.25rem }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1.5rem }
+div { overflow-x: auto }
+table { border-collapse: collapse; width: 100% }
+th, td { padding: 0.45rem 0.8rem; text-align: right; white-space: nowrap; border-bottom: 1px solid light-dark(#dfe3e6, #2b3136) }
+thead th { font-weight: 500; color: light-dark(#56616b, #9ba6af) }
+tbody th { font-weight: 550 }
+:is(th, td):first-child { text-align: left; padding-left: 0 }
+</style>
+</head>
+<body>
+<h1>${head}</h1>
+<div tabindex="0" role="region" aria-label="${month}"><table>
+<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${lines}</tbody>
+</table></div>
+</body>
+</html>
+`);
+}
+
+const isEmpty = (targets: readonly TargetFigures[]) => targets.every(({ uptime }) => uptime === null);
+
+// Months are of UTC.
+function monthOf(now: number, offset: -1 | 0): string {
+  const today = new Date(now);
+  return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset)).toISOString().slice(0, 7);
+}
+
+function spanOf(month: string): Span {
+  const from = new Date(month);
+  return { from: from.getTime(), to: Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1) };
+}

@@ -1,0 +1,47 @@
+import type { infosOf } from '#config/shape/enrolled.ts';
+import type { StatusList } from '#protocol/nodes.ts';
+import { alignRows } from '../shared/table.ts';
+
+type Infos = ReturnType<typeof infosOf>;
+
+const head = ['node', 'place', 'state', 'version', 'processes', 'clock', 'latency', 'spooled', 'lost'];
+
+/** The nodes as a table; of those without a status only what was enrolled. */
+export function nodeTable(infos: Infos, statuses: StatusList['nodes']): string {
+  const rows = infos.map(({ name, city, country, asn }) => {
+    const place = [city, country, asn].filter((part) => part !== '').join(', ') || '-';
+    const status = statuses.find((one) => one.name === name);
+    if (status === undefined) return [name, place, 'not known', '-', '-', '-', '-', '-', '-'];
+    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses } = status;
+    return [
+      name,
+      place,
+      online ? 'online' : (reason ?? 'offline'),
+      version ?? '-',
+      String(processes),
+      clockOffsetMs === null ? '-' : signed(clockOffsetMs),
+      roundTripMs === null ? '-' : `${roundTripMs.toFixed(1)} ms`,
+      String(spooled),
+      losses === undefined ? '-' : lossesOf(losses),
+    ];
+  });
+  return alignRows([head, ...rows])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+type Losses = NonNullable<StatusList['nodes'][number]['losses']>;
+
+// Since the node started.
+function lossesOf({ dropped, refused, skipped }: Losses): string {
+  const all = [
+    [dropped, 'dropped'],
+    [refused, 'refused'],
+    [skipped, 'not begun'],
+  ] as const;
+  const words = all.flatMap(([count, word]) => (count === 0 ? [] : `${count} ${word}`));
+  return words.length === 0 ? '0' : words.join(', ');
+}
+
+// Positive where the node's clock is ahead of the hub's.
+const signed = (ms: number) => `${ms < 0 ? '' : '+'}${ms.toFixed(1)} ms`;

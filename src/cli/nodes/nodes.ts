@@ -1,0 +1,152 @@
+import { basename } from 'node:path';
+import type { NatsAccess } from '#config/config.ts';
+import { loadConfig } from '#config/load.ts';
+import { placeKeys } from '#config/shape/sections.ts';
+import { enrol, makeHub, permissionsPath, type Place, renameEnrolled, revoke } from '#enrolment/enrol.ts';
+import { infosOf, readEnrolled } from '#config/shape/enrolled.ts';
+import { type Reload, reloadServer } from '#enrolment/reload.ts';
+import { systemClock } from '#kernel/clock.ts';
+import { messageOf, WatchpostError } from '#kernel/errors.ts';
+import type { Secret } from '#kernel/secret.ts';
+import { hubAccount, writeSeedFile } from '#transport/nats/keys.ts';
+import { askStatus } from '#transport/nats/status.ts';
+import { jsonText } from '../shared/json.ts';
+import { nodeTable } from './node-table.ts';
+import type { CommandContext } from '../shared/command-context.ts';
+
+export interface EnrolmentOptions extends Reload {
+  readonly config: string;
+  readonly json?: boolean;
+}
+
+export interface PlaceOptions {
+  readonly location?: string | undefined;
+  readonly asn?: string | undefined;
+  readonly ip?: string | undefined;
+}
+
+/** Makes the hub's key and the files that nats-server needs to know it; keeps what is there. */
+export async function initNodes(options: EnrolmentOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context);
+  const made = await makeHub(access);
+  const include = permissionsPath(access);
+  return enrolled(access, options, context, { made, seed_file: access.seedFile, include }, [
+    `${made ? 'the key of the hub is in' : 'the hub has its key in'} ${access.seedFile}`,
+    `nats-server has to include ${include} under authorization`,
+  ]);
+}
+
+export interface AddOptions extends EnrolmentOptions, PlaceOptions {
+  /** A new file to write the key to, instead of printing it. */
+  readonly writeSeed?: string | undefined;
+}
+
+export async function addNode(name: string, options: AddOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context, name);
+  const { writeSeed } = options;
+  const keep = writeSeed === undefined ? undefined : async (seed: Secret) => writeSeedFile(writeSeed, seed);
+  const seed = await enrol(access, name, placeOf(options), systemClock.now(), keep);
+  const { servers } = access;
+  if (writeSeed !== undefined) {
+    const words = `node ${name} is enrolled; its key is in ${writeSeed} and nowhere else`;
+    return enrolled(access, options, context, { name, servers, seed_file: writeSeed }, [words]);
+  }
+  const authority = access.ca === null ? '' : ' --ca-file ca.pem';
+  return enrolled(access, options, context, { name, servers, seed: seed.reveal() }, [
+    `node ${name} is enrolled. Its key is shown now and never again; on the node, once:`,
+    '',
+    `  (umask 077; echo ${seed.reveal()} > ${name}.nk)`,
+    `  watchpost node --name ${name} --servers ${servers.join(',')} --seed-file ${name}.nk${authority}`,
+  ]);
+}
+
+export async function revokeNode(name: string, options: EnrolmentOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context);
+  await revoke(access, name);
+  return enrolled(access, options, context, { revoked: name }, [
+    `node ${name} is revoked: its key is worth nothing any more`,
+  ]);
+}
+
+export async function renameNode(
+  from: string,
+  to: string,
+  options: EnrolmentOptions,
+  context: CommandContext,
+): Promise<number> {
+  const access = await accessOf(options, context, to);
+  await renameEnrolled(access, from, to);
+  return enrolled(access, options, context, { from, to }, [
+    `node ${from} is ${to} now. Start it with --name ${to}; its history stays under ${from}`,
+  ]);
+}
+
+/** The enrolled nodes, and how they are where the hub answers. */
+export async function listNodes({ json, ...options }: EnrolmentOptions, context: CommandContext): Promise<number> {
+  const access = await accessOf(options, context);
+  const infos = infosOf(await readEnrolled(access.nodesFile));
+  let statuses: Awaited<ReturnType<typeof askStatus>>['nodes'] = [];
+  try {
+    statuses = (await askStatus({ ...(await hubAccount(access)), name: 'watchpost nodes list' })).nodes;
+  } catch (error) {
+    context.printError(`the hub could not be asked how they are: ${messageOf(error)}\n`);
+  }
+  const shown = () =>
+    infos.map((info) => ({ ...info, status: statuses.find(({ name }) => name === info.name) ?? null }));
+  context.print(json === true ? jsonText(shown()) : nodeTable(infos, statuses));
+  return 0;
+}
+
+// A name that the configuration has already would make the next start fail.
+async function accessOf(
+  { config: path }: EnrolmentOptions,
+  context: CommandContext,
+  name?: string,
+): Promise<NatsAccess> {
+  const { nats, nodes } = await loadConfig({ path, env: context.env, mayNodesCome: true });
+  if (nodes.some(({ info }) => info.name === name)) throw usage(`${path} has a node "${name}" of its own`);
+  if (nats === null)
+    throw new WatchpostError('config_invalid', `${path}: there is no nats section; nodes join through it`);
+  return nats;
+}
+
+/** Tells nats-server of the list that was written, and whoever asked for it what was done: as words, or as a value. */
+async function enrolled(
+  access: NatsAccess,
+  { json, ...options }: EnrolmentOptions,
+  context: CommandContext,
+  done: Readonly<Record<string, unknown>>,
+  words: readonly string[],
+): Promise<number> {
+  const isTold = await reloadServer(options, (pid) => context.hangUp(pid));
+  if (json === true) {
+    context.print(jsonText({ ...done, server_told: isTold }));
+    return 0;
+  }
+  const file = basename(permissionsPath(access));
+  const rest = `nats-server has to read ${file} again: nats-server --signal reload (or --pid-file, --reload-command)`;
+  for (const line of [...(isTold ? [] : [rest]), ...words]) context.print(`${line}\n`);
+  return 0;
+}
+
+function placeOf({ location, asn, ip }: PlaceOptions): Place {
+  const parts = location?.split(',').map((part) => part.trim().replace(/^"(.*)"$/, '$1'));
+  return {
+    ...(parts === undefined ? {} : { location: valid('--location', placeKeys.location, parts) }),
+    ...(asn === undefined ? {} : { asn: valid('--asn', placeKeys.asn, asn) }),
+    ...(ip === undefined ? {} : { ip: valid('--ip', placeKeys.ip, ip) }),
+  };
+}
+
+function valid<Value>(
+  flag: string,
+  schema: { safeParse(value: unknown): { data?: Value; error?: { issues: { message: string }[] } } },
+  value: unknown,
+): Exclude<Value, undefined> {
+  const { data, error } = schema.safeParse(value);
+  if (data === undefined) throw usage(`${flag}: ${error?.issues[0]?.message ?? 'is wrong'}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is not undefined by the line above
+  return data as Exclude<Value, undefined>;
+}
+
+const usage = (message: string) => new WatchpostError('usage', message);

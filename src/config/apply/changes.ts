@@ -1,0 +1,95 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '#kernel/clock.ts';
+import { messageOf, systemCode } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { filesLike, isConfigFile } from '../read/source.ts';
+
+/**
+ * What tells a configuration that was written from one that was not, without reading it: names, sizes and times of its files,
+ * of those like `watched`, and of those that it names.
+ */
+export async function fingerprintOf(
+  path: string,
+  watched: readonly string[] = [],
+  named: readonly string[] = [],
+): Promise<string> {
+  const others = (await Promise.all(watched.map(filesLike))).flat();
+  const prints = await Promise.all([
+    ...others.map(async (name) => print(name, await stat(name))),
+    ...named.map(printOfNamed),
+  ]);
+  return [await fingerprintOfConfig(path), ...prints].join('\n');
+}
+
+// One that is gone is a change like any other: the reload says so.
+async function printOfNamed(path: string): Promise<string> {
+  try {
+    return print(path, await stat(path));
+  } catch (error) {
+    return `${path} ${systemCode(error) ?? messageOf(error)}`;
+  }
+}
+
+async function fingerprintOfConfig(path: string): Promise<string> {
+  const own = await stat(path);
+  if (!own.isDirectory()) return print(path, own);
+  const names = (await readdir(path)).filter(isConfigFile).toSorted();
+  const prints = await Promise.all(names.map(async (name) => print(name, await stat(join(path, name)))));
+  return prints.join('\n');
+}
+
+function print(name: string, { ino, size, mtimeMs }: { ino: number; size: number; mtimeMs: number }): string {
+  return [name, ino, size, mtimeMs].join(' ');
+}
+
+export interface ChangesOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly everyMs: number;
+  /** Rejects where it cannot be told now: then nothing has changed. */
+  readonly fingerprint: () => Promise<string>;
+  /** Called once for each change, when two looks in a row found the same: whoever writes has finished. */
+  readonly onChange: () => void;
+}
+
+/** Looks for changes every so often until it is disposed. */
+export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: ChangesOptions): Disposable {
+  let known: string | null = null;
+  let last: string | null = null;
+  let failures = 0;
+  let isOver = false;
+  let timer = clock.after(0, look);
+
+  function look(): void {
+    void fingerprint()
+      .then(compare, cannotTell)
+      .then(() => {
+        if (!isOver) timer = clock.after(everyMs, look);
+      });
+  }
+
+  // The first time may fall between an old file that was taken away and the new one.
+  function cannotTell(error: unknown): void {
+    failures += 1;
+    if (failures === 2) log.warn({ reason: messageOf(error) }, 'the files of the configuration cannot be looked at');
+  }
+
+  function compare(found: string): void {
+    if (isOver) return;
+    failures = 0;
+    known ??= found;
+    const isNew = found !== known && found === last;
+    last = found;
+    if (!isNew) return;
+    known = found;
+    onChange();
+  }
+
+  return {
+    [Symbol.dispose]() {
+      isOver = true;
+      timer[Symbol.dispose]();
+    },
+  };
+}

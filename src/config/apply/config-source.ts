@@ -1,0 +1,68 @@
+import type { Clock } from '#kernel/clock.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { fingerprintOf } from './changes.ts';
+import type { Config } from '../config.ts';
+import { followLists } from '../lists/follow-lists.ts';
+import { loadConfig, type LoadOptions } from '../load.ts';
+import type { ConfigSource } from './reload.ts';
+
+export interface ConfigSourceOptions extends Pick<LoadOptions, 'path' | 'env'> {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * A configuration in files: those at the path, those that they name, and the lists of targets at addresses. What such a list says
+ * is taken where it makes a good configuration; otherwise what it said before holds on.
+ */
+export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions): ConfigSource & Disposable {
+  const lists = followLists({ clock, log });
+  let named: readonly string[] = [];
+  let watched: readonly string[] = [];
+
+  async function loadOnce(): Promise<Config> {
+    const files: string[] = [];
+    lists.begin();
+    try {
+      const loaded = await loadConfig({ path, env, readList: lists.read, onFile: (file) => void files.push(file) });
+      ({ watched } = loaded);
+      return loaded;
+    } finally {
+      // Those of a file with a mistake in it count as well: the mistake may be theirs.
+      if (files.length > 0 || named.length > 0) named = files;
+    }
+  }
+
+  async function loadWithout(error: WatchpostError): Promise<Config> {
+    const takeBack = lists.refuse();
+    if (takeBack === null) throw error;
+    try {
+      const loaded = await loadOnce();
+      const problems = error.message.split('\n');
+      log.warn({ problems }, 'a list of targets makes no good configuration: what was known of it stays');
+      return loaded;
+    } catch {
+      // The files themselves are wrong: that is told, with everything.
+      takeBack();
+      throw error;
+    }
+  }
+
+  return {
+    async load(): Promise<Config> {
+      let loaded: Config;
+      try {
+        loaded = await loadOnce();
+      } catch (error) {
+        if (!(error instanceof WatchpostError)) throw error;
+        loaded = await loadWithout(error);
+      }
+      await lists.accept();
+      return loaded;
+    },
+    fingerprint: async () => [await fingerprintOf(path, watched, named), lists.look()].join('\n'),
+    lists: () => lists.states(),
+    [Symbol.dispose]: () => lists[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,136 @@
+import type { Clock } from '#kernel/clock.ts';
+import { createInTurn } from '#kernel/concurrency.ts';
+import { WatchpostError } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { watchForChanges } from './changes.ts';
+import type { Config } from '../config.ts';
+import type { ListState } from '../lists/follow-lists.ts';
+import { isSame } from './same.ts';
+
+/** Where the configuration comes from. */
+export interface ConfigSource {
+  /** Rejects with `config_invalid` where it is wrong. */
+  load(): Promise<Config>;
+  /** Differs where the files do. */
+  fingerprint(): Promise<string>;
+  /** How the lists of targets come in that it names. */
+  lists(): readonly ListState[];
+}
+
+/** Names of targets by what a new configuration did to them. */
+export interface AppliedTargets {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export type Reloaded =
+  | ({ readonly ok: true; readonly needsRestart: readonly string[] } & AppliedTargets)
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface Reloader extends Disposable {
+  /** The configuration whose targets are watched now. */
+  readonly inForce: Config;
+  /** Loads the configuration anew and applies it. An invalid one changes nothing. One at a time. */
+  reload(cause: string): Promise<Reloaded>;
+}
+
+export interface ReloaderOptions {
+  readonly config: Config;
+  /** Null where nobody knows it: then there is nothing to reload. */
+  readonly source: ConfigSource | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Makes what may fail: throws `config_invalid`, and then nothing changes. Gives what puts it into force. */
+  readonly prepare?: (config: Config) => Promise<() => void> | (() => void);
+  readonly apply: (config: Config) => AppliedTargets;
+  /** Told of every attempt, for metrics. */
+  readonly onReloaded: (successful: boolean) => void;
+}
+
+const lookEveryMs = 5_000;
+
+/** The names, as people write them, of what is read at the start only. */
+export const readAtStart = ['data', 'http.listen', 'http.admin', 'http.connections'] as const;
+
+function fixedParts(config: Config): Readonly<Record<(typeof readAtStart)[number], unknown>> {
+  const { data, http } = config;
+  return {
+    data,
+    'http.listen': [http.host, http.port],
+    'http.admin': http.admin,
+    'http.connections': http.connections,
+  };
+}
+
+/** The names of what differs and takes effect after a restart only. */
+function needingRestart(before: Config, after: Config): readonly string[] {
+  const [old, fresh] = [fixedParts(before), fixedParts(after)];
+  return readAtStart.filter((name) => !isSame(old[name], fresh[name]));
+}
+
+// What cannot change yet stays as it was at the start.
+function keepingFixed(started: Config, next: Config): Config {
+  const { data, http } = started;
+  const { host, port, admin, connections } = http;
+  return { ...next, data, http: { ...next.http, host, port, admin, connections } };
+}
+
+/** Reloads when it is asked to and when the files change. */
+export function createReloader(options: ReloaderOptions): Reloader {
+  const { source, clock, log, prepare = () => () => {}, apply, onReloaded } = options;
+  const started = options.config;
+  let inForce = started;
+  let wanted = started;
+  const inTurn = createInTurn();
+
+  async function reloadNow(cause: string): Promise<Reloaded> {
+    if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
+    let loaded: Config;
+    let next: Config;
+    let putIntoForce: () => void;
+    try {
+      loaded = await source.load();
+      next = keepingFixed(started, loaded);
+      putIntoForce = await prepare(next);
+    } catch (error) {
+      if (!(error instanceof WatchpostError)) throw error;
+      const problems = error.message.split('\n');
+      log.error({ cause, problems }, 'configuration not reloaded: it is invalid, the one in force stays');
+      onReloaded(false);
+      return { ok: false, problems };
+    }
+    const targets = apply(next);
+    inForce = next;
+    putIntoForce();
+    const needsRestart = needingRestart(started, loaded);
+    const news = needingRestart(wanted, loaded).filter((name) => needsRestart.includes(name));
+    if (news.length > 0) log.warn({ keys: news }, 'changes that take effect after a restart only');
+    wanted = loaded;
+    log.info({ cause, ...targets }, 'configuration reloaded');
+    onReloaded(true);
+    return { ok: true, needsRestart, ...targets };
+  }
+
+  const reload = async (cause: string) => inTurn(async () => reloadNow(cause));
+
+  const watching =
+    source === null
+      ? null
+      : watchForChanges({
+          clock,
+          everyMs: lookEveryMs,
+          fingerprint: async () => source.fingerprint(),
+          log,
+          onChange: () =>
+            void reload('the files changed').catch((error: unknown) => log.error({ err: error }, 'reload failed')),
+        });
+
+  return {
+    get inForce() {
+      return inForce;
+    },
+    reload,
+    [Symbol.dispose]: () => watching?.[Symbol.dispose](),
+  };
+}

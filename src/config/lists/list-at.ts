@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { sha256 } from '#kernel/hash.ts';
+import type { TargetList } from './listed-targets.ts';
+import { type Located, problemAt } from '../read/located.ts';
+import type { Problem } from '../read/problem.ts';
+import { explainSystemError } from '../read/source.ts';
+import { TargetSource } from '../shape/targets-from.ts';
+
+export interface ListParts {
+  readonly folder: string;
+  /** The database, beside which lists are kept. */
+  readonly data: string;
+  /** Told of each file that is read. */
+  readonly onFile: (path: string) => void;
+  readonly problems: Problem[];
+}
+
+/** The list of targets that an entry of `targets_from` names, or null where it names none, or not as it should. */
+export async function listAt(
+  root: Located,
+  name: string,
+  entry: Located,
+  parts: ListParts,
+): Promise<TargetList | null> {
+  const source = TargetSource.safeParse(entry.value).data;
+  if (source?.url === undefined) return null;
+  const { ask } = source;
+  const url = source.url.reveal();
+  const token = await fileAt(root, [name, 'token_file'], ask.token_file, parts);
+  const ca = await fileAt(root, [name, 'ca_file'], ask.ca_file, parts);
+  if (token === false || ca === false) return null;
+  const { protocol, host, pathname } = new URL(url);
+  const own = Object.entries(ask.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]);
+  return {
+    name,
+    url,
+    shown: `${protocol}//${host}${entry.children.get('url')?.expanded === true ? '/...' : pathname}`,
+    headers: { ...Object.fromEntries(own), ...(token === null ? {} : { authorization: `Bearer ${token.trim()}` }) },
+    ca,
+    everyMs: ask.every,
+    keptIn: join(dirname(parts.data), 'targets', `${name}-${sha256(url).slice(0, 8)}.json`),
+  };
+}
+
+/** What a file holds; null where none is named, false where it cannot be read. */
+async function fileAt(
+  root: Located,
+  [name, key]: readonly [string, string],
+  written: string | undefined,
+  { folder, onFile, problems }: ListParts,
+): Promise<string | null | false> {
+  if (written === undefined) return null;
+  const file = resolve(folder, written);
+  onFile(file);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const message = `cannot read ${file}: ${explainSystemError(error)}`;
+    problems.push(problemAt(root, ['targets_from', name, 'ask', key], message));
+    return false;
+  }
+}
