@@ -1,17 +1,17 @@
-import type { Environment } from '#compose/checking.ts';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { watchClock } from '#compose/clock.ts';
-import { type ReloadableChannels, type Regulars, startRegulars } from '#compose/delivery.ts';
+import { type ReloadableChannels, type PeriodicJobs, startRegulars } from '#compose/delivery.ts';
 import { openFoundation } from '#compose/foundation.ts';
 import { healthOf } from '#compose/health.ts';
 import { summariesOf } from '#compose/history.ts';
-import { acknowledgingOf, startWatching, type Watching } from '#compose/monitor.ts';
+import { acknowledgingOf, startWatching, type MonitorRuntime } from '#compose/monitor.ts';
 import { openOutbox } from '#compose/outbox.ts';
 import { watchOurselves } from '#compose/ourselves.ts';
-import type { ReplaceableChecking } from '#compose/replaceable.ts';
+import type { ReplaceableCheckRunner } from '#compose/replaceable.ts';
 import { createUpcoming } from '#compose/upcoming.ts';
 import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
-import type { ConfigSource, Reloaded } from '#config/apply/reload.ts';
+import type { ConfigSource, ReloadResult } from '#config/apply/reload.ts';
 import { createChangeKeeper } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import { type Clock, deadline } from '#kernel/clock.ts';
@@ -35,7 +35,7 @@ export interface Daemon {
   /** Rejects when the program cannot go on by a defect of ours. */
   readonly ended: Promise<void>;
   /** Loads the configuration anew and applies it; an invalid one changes nothing. */
-  reload(cause: string): Promise<Reloaded>;
+  reload(cause: string): Promise<ReloadResult>;
   /**
    * No new rounds; running ones finish within a deadline; the outbox is tried once; the store is closed.
    * Rejects where rounds were lost.
@@ -50,7 +50,7 @@ const drainMs = 2_000;
 /** Starts everything that the configuration asks for; `source` is where to reload it from. Rejects with a catalogued error, and then nothing runs. */
 export async function startDaemon(
   config: Config,
-  surroundings: Environment,
+  surroundings: CheckRunnerEnvironment,
   source: ConfigSource | null = null,
 ): Promise<Daemon> {
   const { clock, take: lateness } = observeLateness(surroundings.clock);
@@ -123,18 +123,18 @@ export async function startDaemon(
   });
 }
 
-interface Reloadable {
-  readonly checking: Pick<ReplaceableChecking, 'prepare'>;
+interface ReloadableParts {
+  readonly checking: Pick<ReplaceableCheckRunner, 'prepare'>;
   readonly served: Pick<Web, 'prepare'>;
   readonly channels: ReloadableChannels;
-  readonly regulars: Regulars;
+  readonly regulars: PeriodicJobs;
   readonly outbox: Outbox;
 }
 
 /** What puts a configuration into force beside the monitor. Throws `config_invalid`, and then nothing has changed. */
 async function preparedFor(
   next: Config,
-  { checking, served, channels, regulars, outbox }: Reloadable,
+  { checking, served, channels, regulars, outbox }: ReloadableParts,
 ): Promise<() => void> {
   const check = await checking.prepare(next);
   const serve = await served.prepare(next);
@@ -148,7 +148,7 @@ async function preparedFor(
   };
 }
 
-interface Parts extends Watching {
+interface DaemonParts extends MonitorRuntime {
   readonly web: WebServer;
   readonly board: Board;
   readonly history: HistoryReader;
@@ -158,7 +158,7 @@ interface Parts extends Watching {
   readonly rest: AsyncDisposableStack;
 }
 
-function handleOf({ web, board, history, monitor, reloader, outbox, clock, rest }: Parts): Daemon {
+function handleOf({ web, board, history, monitor, reloader, outbox, clock, rest }: DaemonParts): Daemon {
   return {
     web,
     history,

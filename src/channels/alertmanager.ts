@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { createInTurn, type InTurn } from '#kernel/concurrency.ts';
+import { createInTurn, type SerialRunner } from '#kernel/concurrency.ts';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, type LaterCause, latestCause } from '#monitor/judge/incident.ts';
-import type { Channel, OpenIncident, Receipt } from '#monitor/notify/channel.ts';
+import type { Channel, IncidentLink, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import type { ChannelType } from './channel.ts';
-import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
+import { createHttpChannel, fileOf, type SendContext } from './http-channel.ts';
 
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-const Entry = z.strictObject({
+const AlertmanagerEntry = z.strictObject({
   urls: z
     .array(WebUrl('expected the address of an Alertmanager, such as "http://alertmanager:9093"'), {
       error: 'expected a list of addresses, such as [http://alertmanager:9093]',
@@ -24,16 +24,16 @@ const Entry = z.strictObject({
     .describe('Labels of your own that every alert gets.'),
   token_file: FilePath.optional().describe('A file that holds a bearer token. Default: none is sent.'),
 });
-type Entry = z.output<typeof Entry>;
+type AlertmanagerEntry = z.output<typeof AlertmanagerEntry>;
 
 /**
  * Hands incidents to Alertmanager, which routes, groups, silences and inhibits them: everything at once as soon as it is known, no
  * reminders, renewed while it is open, resolved at its end.
  */
-export const alertmanager: ChannelType<'alertmanager', typeof Entry> = {
+export const alertmanager: ChannelType<'alertmanager', typeof AlertmanagerEntry> = {
   name: 'alertmanager',
   summary: 'Hands alerts to Alertmanager of Prometheus.',
-  Entry,
+  Entry: AlertmanagerEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   policyOf: atOnce,
@@ -61,7 +61,11 @@ function atOnce(wished: DeliveryPolicy): DeliveryPolicy {
 }
 
 /** Members of a cluster do not tell each other of alerts, so each is told; it is delivered once one of them has it. */
-async function post(incidents: readonly OpenIncident[], validMs: number, sending: Sending<Entry>): Promise<Receipt> {
+async function post(
+  incidents: readonly IncidentLink[],
+  validMs: number,
+  sending: SendContext<AlertmanagerEntry>,
+): Promise<DeliveryReceipt> {
   const { contact, clock } = sending;
   const { urls, labels, token_file: tokenFile } = contact.entry;
   if (incidents.length === 0) return { kind: 'rejected', reason: 'Alertmanager takes incidents only' };
@@ -75,13 +79,17 @@ async function post(incidents: readonly OpenIncident[], validMs: number, sending
   return taken ?? receipts.find(({ kind }) => kind === 'retry') ?? receipts[0] ?? noAddress;
 }
 
-const noAddress: Receipt = { kind: 'rejected', reason: 'there is no address of an Alertmanager' };
+const noAddress: DeliveryReceipt = { kind: 'rejected', reason: 'there is no address of an Alertmanager' };
 
 /**
  * The alert of an incident; and where its reason is another one since, one more for that. Alertmanager goes by labels and tells
  * nobody of other annotations: a label of its own makes people hear of it, and the first alert keeps its name.
  */
-function alertsOf({ incident, link }: OpenIncident, own: Entry['labels'], validUntil: number): readonly object[] {
+function alertsOf(
+  { incident, link }: IncidentLink,
+  own: AlertmanagerEntry['labels'],
+  validUntil: number,
+): readonly object[] {
   const { startedAt, laterCauses } = incident;
   const endsAt = incident.endedAt ?? validUntil;
   const first = alertOf(incident, { own, link, summary: latestCause(incident), startsAt: startedAt, endsAt });
@@ -99,7 +107,7 @@ function alertsOf({ incident, link }: OpenIncident, own: Entry['labels'], validU
 }
 
 interface AlertOptions {
-  readonly own: Entry['labels'];
+  readonly own: AlertmanagerEntry['labels'];
   readonly link: string | null;
   readonly summary: string;
   readonly startsAt: number;
@@ -140,8 +148,8 @@ function labelsOf(labels: Incident['labels']): Readonly<Record<string, string>> 
 // A renewal on its way while the end is told would open the alert again: for each recipient, one call waits for the other.
 function oneAtATime(channel: Channel): Channel {
   const { renew } = channel;
-  const ofRecipients = new Map<string, InTurn>();
-  const inTurnFor = (recipient: string): InTurn => {
+  const ofRecipients = new Map<string, SerialRunner>();
+  const inTurnFor = (recipient: string): SerialRunner => {
     const inTurn = ofRecipients.get(recipient) ?? createInTurn();
     ofRecipients.set(recipient, inTurn);
     return inTurn;

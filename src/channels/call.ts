@@ -2,14 +2,14 @@ import { receive } from '#kernel/receive.ts';
 import { singleLine } from '#kernel/text.ts';
 import { userAgent } from '#kernel/version.ts';
 
-export interface Call {
+export interface ChannelCall {
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-export interface HttpResponse {
+export interface CallResponse {
   readonly status: number;
   /** The status in words: `429 Too Many Requests`. */
   readonly line: string;
@@ -25,7 +25,7 @@ const mostBytes = 65_536;
  * One HTTP request, without retries, redirects or cookies; every phase has a limit, and the signal ends the whole. Resolves with
  * any answer, rejects where there is none.
  */
-export async function call({ url, method, headers, body }: Call, signal: AbortSignal): Promise<HttpResponse> {
+export async function call({ url, method, headers, body }: ChannelCall, signal: AbortSignal): Promise<CallResponse> {
   // Loaded with the first call: mail alone does not need it.
   const { default: got } = await import('got');
   const stream = got.stream(url, {

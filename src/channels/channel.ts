@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
-import type { Files } from '#kernel/files.ts';
+import type { SecretFiles } from '#kernel/files.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Channel, RenewalTimes } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
@@ -19,7 +19,7 @@ export interface ChannelEnvironment {
 /** A section of the configuration with what its files hold. */
 export interface Section<Value = unknown> {
   readonly value: Value;
-  readonly files: Files;
+  readonly files: SecretFiles;
 }
 
 /** An entry under `notify.<name>.<channel>` with what its files hold. */
@@ -27,7 +27,7 @@ export interface Contact<Entry> {
   /** The name under `notify`. */
   readonly notify: string;
   readonly entry: Entry;
-  readonly files: Files;
+  readonly files: SecretFiles;
 }
 
 /** What is wrong with a contact as a whole; `path` leads to it from its entry down. */

@@ -1,6 +1,6 @@
 import { singleLine } from '#kernel/text.ts';
 import type { Message } from '#monitor/notify/channel.ts';
-import type { ContentTable, MessageContent, Tone } from '#monitor/notify/content.ts';
+import type { ContentTable, Tone } from '#monitor/notify/content.ts';
 
 /** A message for a chat, as plain text that every chat marks up in its own way. */
 export interface ChatText {
@@ -67,15 +67,3 @@ export const colourOf: Readonly<Record<Tone, string>> = {
   unsure: '#9a6700',
   plain: '#57606a',
 };
-
-/** What the other side called the message that told of the beginning of all this; null where it was more than one, or none. */
-export function beginningOf({ incidents, beginnings }: Pick<Message, 'incidents' | 'beginnings'>): string | null {
-  const names = new Set(incidents.map(({ id }) => beginnings.get(id) ?? null));
-  const [only] = names;
-  return names.size === 1 ? (only ?? null) : null;
-}
-
-/** Whether what a message tells makes that of the beginning old: that it is over, or why it goes on. */
-export function replacesBeginning({ kind }: Pick<MessageContent, 'kind'>): boolean {
-  return kind === 'update' || kind === 'resolved' || kind === 'closed';
-}

@@ -1,36 +1,37 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
-import type { HttpResponse } from './call.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, chatTextOf, clipped, colourOf, replacesBeginning } from './chat-text.ts';
-import { createHttpChannel, parsed, type Sending, unreadable } from './http-channel.ts';
+import { chatTextOf, clipped, colourOf } from './chat-text.ts';
+import { firstReference, replacesFirst } from './thread.ts';
+import { createHttpChannel, parsed, type SendContext, unreadable } from './http-channel.ts';
 import { retry, retryAfterMs } from './http-receipt.ts';
 import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
-const Entry = z
+const DiscordEntry = z
   .strictObject(urlKeys('expected the address of a webhook, such as "https://discord.com/api/webhooks/..."'))
   .superRefine(needsOneUrl, always);
-type Entry = z.output<typeof Entry>;
+type DiscordEntry = z.output<typeof DiscordEntry>;
 
 const Said = z.object({ id: z.string() });
 const Limited = z.object({ retry_after: z.number() });
 
 /** Posts to a webhook. What is over is also shown in the first message, which is edited; a webhook cannot answer one. */
-export const discord: ChannelType<'discord', typeof Entry> = {
+export const discord: ChannelType<'discord', typeof DiscordEntry> = {
   name: 'discord',
   summary: 'Posts to Discord by a webhook, and edits the first message when an incident is over.',
-  Entry,
+  Entry: DiscordEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: urlProblems,
   open: (environment, contacts) => createHttpChannel({ name: 'discord', environment, contacts, send }),
 };
 
-async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, sending: SendContext<DiscordEntry>): Promise<DeliveryReceipt> {
   const json = bodyOf(message);
-  const first = replacesBeginning(message) ? beginningOf(message) : null;
-  const limited = (response: HttpResponse) => limitedReceipt(response, sending.clock.now());
+  const first = replacesFirst(message) ? firstReference(message) : null;
+  const limited = (response: CallResponse) => limitedReceipt(response, sending.clock.now());
   if (first !== null) {
     const edit = addressOf(sending, `/messages/${encodeURIComponent(first)}`, {});
     const edited = await sending.send({ url: edit, method: 'PATCH', json }, limited);
@@ -48,14 +49,18 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
 }
 
 // The query may name a thread, for both calls.
-function addressOf({ contact }: Sending<Entry>, path: string, query: Readonly<Record<string, string>>): string {
+function addressOf(
+  { contact }: SendContext<DiscordEntry>,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): string {
   const url = new URL(urlOf(contact));
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   return url.href;
 }
 
-function limitedReceipt(response: HttpResponse, now: number): Receipt | null {
+function limitedReceipt(response: CallResponse, now: number): DeliveryReceipt | null {
   if (response.status !== 429) return null;
   const seconds = parsed(Limited, response)?.retry_after;
   return retry(

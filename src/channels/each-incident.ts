@@ -1,5 +1,5 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 
 /** For services that have an alert for each incident, and tell people together what belongs together themselves. */
@@ -13,9 +13,9 @@ export function eachOnItsOwn(wished: DeliveryPolicy): DeliveryPolicy {
  */
 export async function forEachIncident(
   { incidents }: Pick<Message, 'incidents'>,
-  tell: (incident: Incident) => Promise<Receipt>,
-): Promise<Receipt> {
-  let last: Receipt = {
+  tell: (incident: Incident) => Promise<DeliveryReceipt>,
+): Promise<DeliveryReceipt> {
+  let last: DeliveryReceipt = {
     kind: 'rejected',
     reason: 'it is about no incident, and there is an alert for each incident only',
   };

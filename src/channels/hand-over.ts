@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
 
 /** How far one of several attempts came with handing over a message. */
 export interface Handover {
@@ -16,7 +16,7 @@ export interface HandOverOptions {
   /** How long an attempt may take to be asked for the message before another one begins beside it, in milliseconds. */
   readonly otherMs: number;
   /** One attempt. Never rejects; ends soon after its signal is aborted. The first one has the number 0. */
-  readonly attempt: (number: number, handover: Handover, signal: AbortSignal) => Promise<Receipt>;
+  readonly attempt: (number: number, handover: Handover, signal: AbortSignal) => Promise<DeliveryReceipt>;
 }
 
 /**
@@ -25,8 +25,8 @@ export interface HandOverOptions {
  * away takes the message soon after it is back. The first attempt that is asked for the message goes on alone, so that the
  * server never gets two copies.
  */
-export async function handOverOnce({ clock, signal, otherMs, attempt }: HandOverOptions): Promise<Receipt> {
-  const decided = Promise.withResolvers<Receipt>();
+export async function handOverOnce({ clock, signal, otherMs, attempt }: HandOverOptions): Promise<DeliveryReceipt> {
+  const decided = Promise.withResolvers<DeliveryReceipt>();
   const running = new Map<number, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   let owner: number | null = null;
   let count = 0;

@@ -6,26 +6,26 @@ import { userAgent } from '#kernel/version.ts';
 import {
   type Channel,
   type Message,
-  type OpenIncident,
-  type Receipt,
+  type IncidentLink,
+  type DeliveryReceipt,
   usualAttemptMs,
 } from '#monitor/notify/channel.ts';
-import type { HttpResponse, Call } from './call.ts';
+import type { CallResponse, ChannelCall } from './call.ts';
 import type { ChannelEnvironment, Contact } from './channel.ts';
 import { deliver, retry } from './http-receipt.ts';
 
 /** One attempt to reach one contact. */
-export interface Sending<Entry> {
+export interface SendContext<Entry> {
   readonly contact: Contact<Entry>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Sends JSON, or a body as it is, and says what became of it; `read` says what an answer means here, or null for the usual. */
-  send(request: Request, read?: (response: HttpResponse) => Receipt | null): Promise<Receipt>;
+  send(request: ChannelRequest, read?: (response: CallResponse) => DeliveryReceipt | null): Promise<DeliveryReceipt>;
 }
 
-export interface Request {
+export interface ChannelRequest {
   readonly url: string;
-  readonly method?: Call['method'];
+  readonly method?: ChannelCall['method'];
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly body?: string;
@@ -37,9 +37,9 @@ export interface HttpChannelOptions<Entry> {
   readonly name: string;
   readonly environment: ChannelEnvironment;
   readonly contacts: () => readonly Contact<Entry>[];
-  readonly send: (message: Message, sending: Sending<Entry>) => Promise<Receipt>;
+  readonly send: (message: Message, sending: SendContext<Entry>) => Promise<DeliveryReceipt>;
   /** For a service that considers over whatever is not repeated. */
-  readonly renew?: (open: () => readonly OpenIncident[], sending: Sending<Entry>) => Promise<Receipt>;
+  readonly renew?: (open: () => readonly IncidentLink[], sending: SendContext<Entry>) => Promise<DeliveryReceipt>;
 }
 
 /** A channel that speaks HTTP. Its recipients are names under `notify`: addresses may be secrets, and may change. */
@@ -48,7 +48,7 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
   const { clock } = environment;
   const closing = new AbortController();
 
-  function sendingTo(contact: Contact<Entry>, outer: AbortSignal): Sending<Entry> {
+  function sendingTo(contact: Contact<Entry>, outer: AbortSignal): SendContext<Entry> {
     const signal = AbortSignal.any([outer, closing.signal]);
     const known = Object.values(contact.files).map((secret) => secret.reveal());
     return {
@@ -69,7 +69,7 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
   }
 
   const find = (recipient: string) => contacts().find(({ notify }) => notify === recipient);
-  const gone = (recipient: string): Receipt => ({
+  const gone = (recipient: string): DeliveryReceipt => ({
     kind: 'rejected',
     reason: `notify.${recipient} has no ${name} any more`,
   });
@@ -96,13 +96,13 @@ export function createHttpChannel<Entry>(options: HttpChannelOptions<Entry>): Ch
 /** What a body of JSON says, or null where it is none of this form. */
 export function parsed<Schema extends z.ZodType>(
   schema: Schema,
-  { text }: Pick<HttpResponse, 'text'>,
+  { text }: Pick<CallResponse, 'text'>,
 ): z.output<Schema> | null {
   return readJson(schema, text);
 }
 
 /** What an answer with a good status means that cannot be read: the message may well have been taken. */
-export function unreadable({ line }: HttpResponse): Receipt {
+export function unreadable({ line }: CallResponse): DeliveryReceipt {
   return { ...retry(`${line}, but the body is not what this service answers`), isUncertain: true };
 }
 

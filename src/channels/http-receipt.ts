@@ -2,20 +2,20 @@ import type { Clock } from '#kernel/clock.ts';
 import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Receipt } from '#monitor/notify/channel.ts';
-import { type HttpResponse, type Call, call } from './call.ts';
+import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
+import { type CallResponse, type ChannelCall, call } from './call.ts';
 
-export interface CallOptions {
+export interface DeliverOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly signal: AbortSignal;
   /** Texts besides the URL that no reason may show. */
   readonly secrets?: readonly string[];
   /** What an answer means where the other side has its own way to say it; null for what its status means to all. */
-  readonly read?: (response: HttpResponse) => Receipt | null;
+  readonly read?: (response: CallResponse) => DeliveryReceipt | null;
 }
 
 /** Makes a call that delivers something, and says what became of it. Never rejects. No reason shows the URL or a secret. */
-export async function deliver(request: Call, options: CallOptions): Promise<Receipt> {
+export async function deliver(request: ChannelCall, options: DeliverOptions): Promise<DeliveryReceipt> {
   const { clock, signal, secrets = [], read = () => null } = options;
   const hide = hiding([...secrets, ...secretParts(request.url)]);
   try {
@@ -30,7 +30,7 @@ export async function deliver(request: Call, options: CallOptions): Promise<Rece
 const final = new Set([400, 406, 409, 410, 411, 413, 414, 415, 422, 431, 451]);
 
 /** What a status means to all: taken, not taken for now, or never. */
-function receiptOfStatus(response: HttpResponse, now: number): Receipt {
+function receiptOfStatus(response: CallResponse, now: number): DeliveryReceipt {
   const { status, line, text } = response;
   if (status >= 200 && status <= 299) return { kind: 'delivered', response: line };
   const said = text.trim() === '' ? line : `${line}: ${text}`;
@@ -40,7 +40,7 @@ function receiptOfStatus(response: HttpResponse, now: number): Receipt {
   return retry(reason, retryAfterMs(response, now));
 }
 
-type Retry = Extract<Receipt, { kind: 'retry' }>;
+type Retry = Extract<DeliveryReceipt, { kind: 'retry' }>;
 
 /** That it may be taken later, after the time that the other side asked for. */
 export function retry(reason: string, afterMs: number | null = null): Retry {
@@ -48,7 +48,7 @@ export function retry(reason: string, afterMs: number | null = null): Retry {
 }
 
 /** RFC 9110, 10.2.3: seconds, or a date. */
-export function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>, now: number): number | null {
+export function retryAfterMs({ headers }: Pick<CallResponse, 'headers'>, now: number): number | null {
   const header = headers['retry-after'];
   if (typeof header !== 'string') return null;
   if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
@@ -58,13 +58,13 @@ export function retryAfterMs({ headers }: Pick<HttpResponse, 'headers'>, now: nu
 
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ERR_INVALID_URL']);
 
-function receiptOfFailure(error: unknown, signal: AbortSignal): Receipt {
+function receiptOfFailure(error: unknown, signal: AbortSignal): DeliveryReceipt {
   const { reason }: { reason: unknown } = signal;
   const said = reason instanceof DeadlineError ? `not done within ${reason.ms / 1_000} s` : messageOf(reason ?? error);
   return { ...retry(said), ...(neverSent.has(systemCode(error) ?? '') ? {} : { isUncertain: true }) };
 }
 
-function worded(receipt: Receipt, hide: (text: string) => string): Receipt {
+function worded(receipt: DeliveryReceipt, hide: (text: string) => string): DeliveryReceipt {
   if (receipt.kind === 'delivered') return { ...receipt, response: singleLine(hide(receipt.response)) };
   return { ...receipt, reason: singleLine(hide(receipt.reason)) };
 }

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
-import type { HttpResponse } from './call.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, chatTextOf, plainTextOf } from './chat-text.ts';
-import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+import { chatTextOf, plainTextOf } from './chat-text.ts';
+import { firstReference } from './thread.ts';
+import { createHttpChannel, fileOf, parsed, type SendContext, unreadable } from './http-channel.ts';
 import { retry, retryAfterMs } from './http-receipt.ts';
 
-const Entry = z.strictObject({
+const MatrixEntry = z.strictObject({
   homeserver: WebUrl('expected the address of a homeserver, such as "https://matrix.example.com"').describe(
     'The homeserver of the account that posts.',
   ),
@@ -19,7 +20,7 @@ const Entry = z.strictObject({
     .describe('The id of the room, which is not its #alias; the account has to be in it. It is not encrypted for.'),
   token_file: FilePath.describe('A file that holds the access token of the account.'),
 });
-type Entry = z.output<typeof Entry>;
+type MatrixEntry = z.output<typeof MatrixEntry>;
 
 const Said = z.object({ event_id: z.string() });
 const Refused = z.object({ errcode: z.string(), error: z.string().optional(), retry_after_ms: z.number().optional() });
@@ -28,16 +29,16 @@ const Refused = z.object({ errcode: z.string(), error: z.string().optional(), re
 const aboutMessage = new Set(['M_BAD_JSON', 'M_NOT_JSON', 'M_TOO_LARGE']);
 
 /** Posts events whose transaction id is that of the message, so that a repeat is the same event; what follows is in its thread. */
-export const matrix: ChannelType<'matrix', typeof Entry> = {
+export const matrix: ChannelType<'matrix', typeof MatrixEntry> = {
   name: 'matrix',
   summary: 'Posts to a room of Matrix.',
-  Entry,
+  Entry: MatrixEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   open: (environment, contacts) => createHttpChannel({ name: 'matrix', environment, contacts, send }),
 };
 
-async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, sending: SendContext<MatrixEntry>): Promise<DeliveryReceipt> {
   const { contact, clock } = sending;
   const { homeserver, room } = contact.entry;
   const rooms = `${homeserver.replace(/\/+$/, '')}/_matrix/client/v3/rooms`;
@@ -54,7 +55,7 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
     );
     return { receipt, isBadRequest };
   };
-  const [firstRoom, first] = beginningOf(message)?.split(' ') ?? [];
+  const [firstRoom, first] = firstReference(message)?.split(' ') ?? [];
   if (firstRoom !== room) return (await put(message.id, {})).receipt;
   const threaded = await put(message.id, {
     'm.relates_to': {
@@ -68,7 +69,7 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
   return threaded.isBadRequest ? (await put(`${message.id}.alone`, {})).receipt : threaded.receipt;
 }
 
-function receiptOf(response: HttpResponse, room: string, now: number): Receipt | null {
+function receiptOf(response: CallResponse, room: string, now: number): DeliveryReceipt | null {
   if (response.status >= 200 && response.status <= 299) {
     const said = parsed(Said, response);
     if (said === null) return unreadable(response);

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, chatTextOf, clipped, replacesBeginning, plainTextOf } from './chat-text.ts';
-import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';
+import { firstReference, replacesFirst } from './thread.ts';
+import { createHttpChannel, fileOf, parsed, type SendContext, unreadable } from './http-channel.ts';
 
-const Entry = z.strictObject({
+const NtfyEntry = z.strictObject({
   url: WebUrl('expected the address of a server, such as "https://ntfy.sh"')
     .default('https://ntfy.sh')
     .describe('The server.'),
@@ -16,7 +17,7 @@ const Entry = z.strictObject({
     .describe('The topic that is published to.'),
   token_file: FilePath.optional().describe('A file that holds an access token (tk_...). Default: nobody signs in.'),
 });
-type Entry = z.output<typeof Entry>;
+type NtfyEntry = z.output<typeof NtfyEntry>;
 
 const Said = z.object({ id: z.string() });
 
@@ -26,18 +27,18 @@ const priorities = { critical: 5, warning: 3, info: 2 } as const;
  * Publishes notifications. Each has a sequence id, so that a repeat replaces the first instead of standing beside it, and the end
  * of an incident replaces its beginning; servers before 2.16, and apps other than those for Android and the web, show both.
  */
-export const ntfy: ChannelType<'ntfy', typeof Entry> = {
+export const ntfy: ChannelType<'ntfy', typeof NtfyEntry> = {
   name: 'ntfy',
   summary: 'Publishes notifications to a topic of ntfy.',
-  Entry,
+  Entry: NtfyEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   open: (environment, contacts) => createHttpChannel({ name: 'ntfy', environment, contacts, send }),
 };
 
-async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, { contact, ...sending }: SendContext<NtfyEntry>): Promise<DeliveryReceipt> {
   const { url, topic, token_file: tokenFile } = contact.entry;
-  const first = replacesBeginning(message) ? beginningOf(message) : null;
+  const first = replacesFirst(message) ? firstReference(message) : null;
   const text = chatTextOf(message);
   const headers = tokenFile === undefined ? {} : { authorization: `Bearer ${fileOf(contact, 'token_file').reveal()}` };
   const json = {

@@ -2,36 +2,36 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
-import type { HttpResponse } from './call.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped, plainTextOf } from './chat-text.ts';
 import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
-import { createHttpChannel, fileOf, type Sending } from './http-channel.ts';
+import { createHttpChannel, fileOf, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 
-const Entry = z.strictObject({
+const OpsgenieEntry = z.strictObject({
   api_key_file: FilePath.describe('A file that holds the key of an API integration.'),
   url: WebUrl('expected the address of the API, such as "https://api.eu.opsgenie.com"')
     .default('https://api.opsgenie.com')
     .describe('The API; that of the EU is https://api.eu.opsgenie.com.'),
 });
-type Entry = z.output<typeof Entry>;
+type OpsgenieEntry = z.output<typeof OpsgenieEntry>;
 
 const priorities = { critical: 'P1', warning: 'P3', info: 'P5' } as const;
 
 /** Creates an alert for each incident and closes it; the id of the incident is the alias that a repeat has as well. */
-export const opsgenie: ChannelType<'opsgenie', typeof Entry> = {
+export const opsgenie: ChannelType<'opsgenie', typeof OpsgenieEntry> = {
   name: 'opsgenie',
   summary: 'Creates and closes alerts of Opsgenie.',
-  Entry,
+  Entry: OpsgenieEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   policyOf: eachOnItsOwn,
   open: (environment, contacts) => createHttpChannel({ name: 'opsgenie', environment, contacts, send }),
 };
 
-async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, { contact, ...sending }: SendContext<OpsgenieEntry>): Promise<DeliveryReceipt> {
   const alerts = `${contact.entry.url.replace(/\/+$/, '')}/v2/alerts`;
   const headers = { authorization: `GenieKey ${fileOf(contact, 'api_key_file').reveal()}` };
   return forEachIncident(message, async (incident) => {
@@ -45,7 +45,7 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
 }
 
 // 422 says that the key or the integration behind it may not: somebody repairs it.
-function refusalOf({ status, line, text }: HttpResponse): Receipt | null {
+function refusalOf({ status, line, text }: CallResponse): DeliveryReceipt | null {
   return status === 422 ? retry(`${line}: ${text}`) : null;
 }
 

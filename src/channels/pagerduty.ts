@@ -2,29 +2,29 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
-import type { HttpResponse } from './call.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { clipped } from './chat-text.ts';
 import { eachOnItsOwn, forEachIncident } from './each-incident.ts';
-import { createHttpChannel, fileOf, parsed, type Sending } from './http-channel.ts';
+import { createHttpChannel, fileOf, parsed, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 
-const Entry = z.strictObject({
+const PagerdutyEntry = z.strictObject({
   routing_key_file: FilePath.describe('A file that holds the integration key of a service (Events API v2).'),
   url: WebUrl('expected the address of the Events API, such as "https://events.eu.pagerduty.com"')
     .default('https://events.pagerduty.com')
     .describe('The Events API.'),
 });
-type Entry = z.output<typeof Entry>;
+type PagerdutyEntry = z.output<typeof PagerdutyEntry>;
 
 const Refused = z.object({ message: z.string().optional(), errors: z.array(z.string()).optional() });
 
 /** Triggers an alert for each incident and resolves it; the id of the incident is the key that a repeat has as well. */
-export const pagerduty: ChannelType<'pagerduty', typeof Entry> = {
+export const pagerduty: ChannelType<'pagerduty', typeof PagerdutyEntry> = {
   name: 'pagerduty',
   summary: 'Triggers and resolves alerts of PagerDuty.',
-  Entry,
+  Entry: PagerdutyEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: ({ files }) =>
@@ -35,7 +35,7 @@ export const pagerduty: ChannelType<'pagerduty', typeof Entry> = {
   open: (environment, contacts) => createHttpChannel({ name: 'pagerduty', environment, contacts, send }),
 };
 
-async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, { contact, ...sending }: SendContext<PagerdutyEntry>): Promise<DeliveryReceipt> {
   const url = `${contact.entry.url.replace(/\/+$/, '')}/v2/enqueue`;
   const key = { routing_key: fileOf(contact, 'routing_key_file').reveal() };
   return forEachIncident(message, async (incident) =>
@@ -44,7 +44,7 @@ async function send(message: Message, { contact, ...sending }: Sending<Entry>): 
 }
 
 // 400 is about the event, unless it is about the key, which somebody repairs.
-function refusalOf(response: HttpResponse): Receipt | null {
+function refusalOf(response: CallResponse): DeliveryReceipt | null {
   if (response.status !== 400) return null;
   const { message = '', errors = [] } = parsed(Refused, response) ?? {};
   const reason = [response.line, message, ...errors].join(': ');

@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
 import { WebUrl } from '#kernel/url.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
-import type { HttpResponse } from './call.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, type ChatText, chatTextOf, clipped, colourOf } from './chat-text.ts';
-import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+import { type ChatText, chatTextOf, clipped, colourOf } from './chat-text.ts';
+import { firstReference } from './thread.ts';
+import { createHttpChannel, fileOf, parsed, type SendContext, unreadable } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 import { urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
-const Entry = z
+const SlackEntry = z
   .strictObject({
     ...urlKeys('expected the address of an incoming webhook, such as "https://hooks.slack.com/services/..."'),
     token_file: FilePath.optional().describe(
@@ -29,7 +30,7 @@ const Entry = z
     if (token_file === undefined && channel !== undefined)
       say(['channel'], 'is for a bot: a webhook has its channel already');
   }, always);
-type Entry = z.output<typeof Entry>;
+type SlackEntry = z.output<typeof SlackEntry>;
 
 const Said = z.object({ ok: z.boolean(), error: z.string().optional(), ts: z.string().optional() });
 
@@ -47,17 +48,17 @@ const aboutMessage = new Set([
 const aboutThread = new Set(['cannot_reply_to_message', 'invalid_thread_ts', 'message_not_found', 'thread_not_found']);
 
 /** Posts to an incoming webhook, or as a bot, which answers the first message of an incident in its thread. */
-export const slack: ChannelType<'slack', typeof Entry> = {
+export const slack: ChannelType<'slack', typeof SlackEntry> = {
   name: 'slack',
   summary: 'Posts to Slack, by an incoming webhook or as a bot.',
-  Entry,
+  Entry: SlackEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: urlProblems,
   open: (environment, contacts) => createHttpChannel({ name: 'slack', environment, contacts, send }),
 };
 
-async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, sending: SendContext<SlackEntry>): Promise<DeliveryReceipt> {
   const { contact } = sending;
   const body = bodyOf(message);
   const { channel, token_file: tokenFile } = contact.entry;
@@ -75,13 +76,13 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
     });
     return { receipt, isAlone };
   };
-  const first = beginningOf(message)?.split(' ') ?? [];
+  const first = firstReference(message)?.split(' ') ?? [];
   const thread = first[0] === channel ? { thread_ts: first[1], reply_broadcast: true } : {};
   const { receipt, isAlone } = await post(thread);
   return isAlone && 'thread_ts' in thread ? (await post({})).receipt : receipt;
 }
 
-function botReceipt(response: HttpResponse, said: z.output<typeof Said> | null, channel: string): Receipt {
+function botReceipt(response: CallResponse, said: z.output<typeof Said> | null, channel: string): DeliveryReceipt {
   if (said === null) return unreadable(response);
   const { ok, error = 'no reason', ts } = said;
   if (!ok) return aboutMessage.has(error) ? { kind: 'rejected', reason: error } : retry(error);
@@ -89,7 +90,7 @@ function botReceipt(response: HttpResponse, said: z.output<typeof Said> | null, 
 }
 
 // Anything but what is about the message is about the webhook, which somebody repairs.
-function webhookReceipt({ status, line, text }: HttpResponse): Receipt | null {
+function webhookReceipt({ status, line, text }: CallResponse): DeliveryReceipt | null {
   if (![400, 403, 404, 410].includes(status)) return null;
   const reason = `${line}: ${text}`;
   return aboutMessage.has(text.trim()) ? { kind: 'rejected', reason } : retry(reason);

@@ -1,14 +1,14 @@
 import { DeadlineError } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
 
 const messageCommands = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 
 // Replies in the 500s that say something about the session or the settings, which people repair: RFC 4954, 6 and RFC 3207, 4.
 const repairable = new Set([503, 530, 534, 535, 538]);
 
-export interface Failed {
+export interface SmtpFailure {
   readonly signal: AbortSignal;
   /** How the server is called in the reason. */
   readonly server: string;
@@ -20,7 +20,7 @@ export interface Failed {
  * What a failed SMTP session means. Only a permanent refusal of this very message, sender or recipient is final; whatever
  * somebody can repair, a password or a certificate included, is tried again.
  */
-export function receiptOf(error: unknown, { signal, server, isHandedOver }: Failed): Receipt {
+export function receiptOf(error: unknown, { signal, server, isHandedOver }: SmtpFailure): DeliveryReceipt {
   const { status, command } = replyOf(error);
   const said = singleLine(messageOf(error));
   const isAboutMessage = command !== null && messageCommands.has(command);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FilePath, type Files } from '#kernel/files.ts';
+import { FilePath, type SecretFiles } from '#kernel/files.ts';
 import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { isUrl } from '#kernel/url.ts';
@@ -91,7 +91,7 @@ export interface SmtpServer {
 }
 
 /** Puts in what the files hold that the keys ending in `_file` name. */
-export function smtpServerOf(smtp: Smtp, files: Files): SmtpServer {
+export function smtpServerOf(smtp: Smtp, files: SecretFiles): SmtpServer {
   const { hostname, port, protocol } = new URL(smtp.url);
   const secure = protocol === 'smtps:';
   const password = smtp.password ?? files['password_file'] ?? null;

@@ -1,36 +1,36 @@
 import { z } from 'zod';
 import { always } from '#kernel/refine.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { Tone } from '#monitor/notify/content.ts';
-import type { HttpResponse } from './call.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
 import { chatTextOf, clipped } from './chat-text.ts';
-import { createHttpChannel, type Sending } from './http-channel.ts';
+import { createHttpChannel, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 
-const Entry = z
+const TeamsEntry = z
   .strictObject(urlKeys('expected the address of a workflow, as Teams shows it'))
   .superRefine(needsOneUrl, always);
-type Entry = z.output<typeof Entry>;
+type TeamsEntry = z.output<typeof TeamsEntry>;
 
 /** Posts Adaptive Cards to a workflow ("When a Teams webhook request is received"), which can neither edit nor answer. */
-export const teams: ChannelType<'teams', typeof Entry> = {
+export const teams: ChannelType<'teams', typeof TeamsEntry> = {
   name: 'teams',
   summary: 'Posts cards to Microsoft Teams by a workflow.',
-  Entry,
+  Entry: TeamsEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: urlProblems,
   open: (environment, contacts) => createHttpChannel({ name: 'teams', environment, contacts, send }),
 };
 
-async function send(message: Message, { contact, ...sending }: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, { contact, ...sending }: SendContext<TeamsEntry>): Promise<DeliveryReceipt> {
   return sending.send({ url: urlOf(contact), json: cardOf(message) }, failureInWords);
 }
 
 // The older connectors answer 200 and say in words that Teams took nothing.
-function failureInWords({ status, text }: HttpResponse): Receipt | null {
+function failureInWords({ status, text }: CallResponse): DeliveryReceipt | null {
   if (status !== 200 || !/failed with error|returned HTTP error/i.test(text)) return null;
   return retry(text);
 }

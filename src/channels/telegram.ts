@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { FilePath } from '#kernel/files.ts';
 import { WebUrl } from '#kernel/url.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
-import type { HttpResponse } from './call.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
+import type { CallResponse } from './call.ts';
 import type { ChannelType } from './channel.ts';
-import { beginningOf, chatTextOf, clipped } from './chat-text.ts';
-import { createHttpChannel, fileOf, parsed, type Sending, unreadable } from './http-channel.ts';
+import { chatTextOf, clipped } from './chat-text.ts';
+import { firstReference } from './thread.ts';
+import { createHttpChannel, fileOf, parsed, type SendContext, unreadable } from './http-channel.ts';
 import { retry, retryAfterMs } from './http-receipt.ts';
 
 const chatHint = 'expected the id of a chat, such as -1001234567890, or the @name of a channel';
 const form = /^\d{3,20}:[\w-]{20,}$/;
 
-const Entry = z.strictObject({
+const TelegramEntry = z.strictObject({
   token_file: FilePath.describe('A file that holds the token of the bot, as BotFather gives it.'),
   chat: z
     .union([z.int(), z.string().regex(/^(?:-?\d{1,20}|@\w{4,64})$/, { error: chatHint })], { error: chatHint })
@@ -22,7 +23,7 @@ const Entry = z.strictObject({
     .default('https://api.telegram.org')
     .describe('The Bot API server.'),
 });
-type Entry = z.output<typeof Entry>;
+type TelegramEntry = z.output<typeof TelegramEntry>;
 
 const Said = z.object({
   ok: z.boolean(),
@@ -32,10 +33,10 @@ const Said = z.object({
 });
 
 /** Posts as a bot; what follows answers the first message. */
-export const telegram: ChannelType<'telegram', typeof Entry> = {
+export const telegram: ChannelType<'telegram', typeof TelegramEntry> = {
   name: 'telegram',
   summary: 'Posts to Telegram as a bot.',
-  Entry,
+  Entry: TelegramEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: ({ files }) =>
@@ -45,11 +46,11 @@ export const telegram: ChannelType<'telegram', typeof Entry> = {
   open: (environment, contacts) => createHttpChannel({ name: 'telegram', environment, contacts, send }),
 };
 
-async function send(message: Message, sending: Sending<Entry>): Promise<Receipt> {
+async function send(message: Message, sending: SendContext<TelegramEntry>): Promise<DeliveryReceipt> {
   const { contact, clock } = sending;
   const { chat, thread, api_url: api } = contact.entry;
   const url = `${api.replace(/\/+$/, '')}/bot${fileOf(contact, 'token_file').reveal()}/sendMessage`;
-  const [firstChat, first] = beginningOf(message)?.split(' ') ?? [];
+  const [firstChat, first] = firstReference(message)?.split(' ') ?? [];
   const content = {
     text: htmlOf(message),
     parse_mode: 'HTML',
@@ -72,7 +73,7 @@ async function send(message: Message, sending: Sending<Entry>): Promise<Receipt>
 }
 
 // Most of what is wrong with 400 is the chat or the rights in it, which people repair.
-function receiptOf(response: HttpResponse, chat: string, now: number): Receipt | null {
+function receiptOf(response: CallResponse, chat: string, now: number): DeliveryReceipt | null {
   const said = parsed(Said, response);
   if (said === null) return response.status >= 200 && response.status <= 299 ? unreadable(response) : null;
   const { ok, description = 'no reason', parameters, result } = said;

@@ -4,15 +4,15 @@ import { messageOf } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
 import { SecretHeaders } from '#kernel/headers.ts';
 import { always } from '#kernel/refine.ts';
-import type { Message, Receipt } from '#monitor/notify/channel.ts';
+import type { Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { ChannelType, Contact, ContactProblem } from './channel.ts';
-import { createHttpChannel, type Sending } from './http-channel.ts';
+import { createHttpChannel, type SendContext } from './http-channel.ts';
 import { retry } from './http-receipt.ts';
 import { needsOneUrl, urlKeys, urlOf, urlProblems } from './secret-url.ts';
 import { webhookBodyOf } from './webhook-body.ts';
 import { problemOfBody, renderBody } from './webhook-template.ts';
 
-const Entry = z
+const WebhookEntry = z
   .strictObject({
     ...urlKeys('expected an address to call, such as "https://hooks.example.com/watchpost"'),
     secret_file: FilePath.optional().describe(
@@ -36,20 +36,23 @@ const Entry = z
       context.addIssue({ code: 'custom', path: ['secret_file'], message: 'is missing: messages are signed' });
     }
   }, always);
-type Entry = z.output<typeof Entry>;
+type WebhookEntry = z.output<typeof WebhookEntry>;
 
 /** Posts each message as signed JSON, or in a form of the operator's own. */
-export const webhook: ChannelType<'webhook', typeof Entry> = {
+export const webhook: ChannelType<'webhook', typeof WebhookEntry> = {
   name: 'webhook',
   summary: 'Posts JSON, signed with HMAC-SHA256, or a body of your own to an address of your own.',
-  Entry,
+  Entry: WebhookEntry,
   sections: {},
   recipientsOf: ({ notify }) => [notify],
   problemsOf: (contact) => [...urlProblems(contact), ...templateProblems(contact)],
   open: (environment, contacts) => createHttpChannel({ name: 'webhook', environment, contacts, send }),
 };
 
-async function send(message: Message, { contact, clock, ...sending }: Sending<Entry>): Promise<Receipt> {
+async function send(
+  message: Message,
+  { contact, clock, ...sending }: SendContext<WebhookEntry>,
+): Promise<DeliveryReceipt> {
   const { entry, files } = contact;
   const template = files['template_file'];
   const standard = webhookBodyOf(message);
@@ -77,7 +80,7 @@ function sign(body: string, seconds: number, secret: string): string {
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 }
 
-function templateProblems({ entry, files }: Contact<Entry>): readonly ContactProblem[] {
+function templateProblems({ entry, files }: Contact<WebhookEntry>): readonly ContactProblem[] {
   const template = files['template_file'];
   const problem = template === undefined ? null : problemOfBody(template, entry.content_type);
   return problem === null ? [] : [{ path: ['template_file'], message: problem }];

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-export type Family = 4 | 6;
+export type AddressFamily = 4 | 6;
 
 /** Which addresses a command may reach: only globally routable ones, or private and loopback ones besides. */
 export type Policy = 'public' | 'private';
@@ -16,12 +16,12 @@ export type AddressRange = z.output<typeof AddressRange>;
 
 /** What a node allows besides the policy of a command. Ranges were parsed with `addressRules`. */
 export interface AddressRules {
-  readonly allow: readonly Range[];
-  readonly deny: readonly Range[];
+  readonly allow: readonly NetworkRange[];
+  readonly deny: readonly NetworkRange[];
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
+type ParsedAddress = ipaddr.IPv4 | ipaddr.IPv6;
+type NetworkRange = readonly [ParsedAddress, number];
 
 /** Throws a `RangeError` for text that `AddressRange` does not accept. */
 export function addressRules(allow: readonly AddressRange[], deny: readonly AddressRange[]): AddressRules {
@@ -29,7 +29,7 @@ export function addressRules(allow: readonly AddressRange[], deny: readonly Addr
 }
 
 /** Why an address may not be reached. */
-export type Objection = 'no_address' | 'never' | 'denied' | 'own' | 'special' | 'private';
+export type AddressObjection = 'no_address' | 'never' | 'denied' | 'own' | 'special' | 'private';
 
 /**
  * Judges one address; null where it may be reached. `deny` beats `allow`, `allow` beats the policy; multicast, broadcast,
@@ -42,7 +42,7 @@ export function objectionTo(
   policy: Policy,
   rules: AddressRules,
   own: readonly string[],
-): Objection | null {
+): AddressObjection | null {
   if (isIP(text) === 0 || text.includes('%')) return 'no_address';
   const address = ipaddr.parse(text);
   if (isIn(address, never)) return 'never';
@@ -97,8 +97,8 @@ const special = ranges(
 
 const globalUnicast = ranges('2000::/3');
 
-interface Embedding {
-  readonly range: Range;
+interface EmbeddedIpv4 {
+  readonly range: NetworkRange;
   /** Where the IPv4 address begins, in bytes. */
   readonly offset: number;
   /** Teredo writes it inverted (RFC 4380). */
@@ -106,7 +106,7 @@ interface Embedding {
 }
 
 // IPv4-compatible and -mapped (RFC 4291), translated (RFC 6145, RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
-const embeddings: readonly Embedding[] = [
+const embeddings: readonly EmbeddedIpv4[] = [
   { range: rangeOf('::ffff:0:0/96'), offset: 12 },
   { range: rangeOf('::ffff:0:0:0/96'), offset: 12 },
   { range: rangeOf('64:ff9b::/96'), offset: 12 },
@@ -116,7 +116,7 @@ const embeddings: readonly Embedding[] = [
 ];
 const compatible = rangeOf('::/96');
 
-function innerAddress(address: Address): ipaddr.IPv4 | null {
+function innerAddress(address: ParsedAddress): ipaddr.IPv4 | null {
   if (address.kind() === 'ipv4') return null;
   const bytes = address.toByteArray();
   const embedding = embeddings.find(({ range }) => isIn(address, [range]));
@@ -129,24 +129,24 @@ function innerAddress(address: Address): ipaddr.IPv4 | null {
   return isCompatible ? new ipaddr.IPv4(bytes.slice(12)) : null;
 }
 
-function isIn(address: Address, list: readonly Range[]): boolean {
+function isIn(address: ParsedAddress, list: readonly NetworkRange[]): boolean {
   return list.some(([base, bits]) => {
     if (address instanceof ipaddr.IPv4) return base instanceof ipaddr.IPv4 && address.match(base, bits);
     return base instanceof ipaddr.IPv6 && address.match(base, bits);
   });
 }
 
-function ranges(...texts: readonly string[]): readonly Range[] {
+function ranges(...texts: readonly string[]): readonly NetworkRange[] {
   return texts.map(rangeOf);
 }
 
-function rangeOf(text: string): Range {
+function rangeOf(text: string): NetworkRange {
   const range = parseRange(text);
   if (range === null) throw new RangeError(`"${text}" is not a range of addresses such as "10.0.0.0/8"`);
   return range;
 }
 
-function parseRange(text: string): Range | null {
+function parseRange(text: string): NetworkRange | null {
   const [written = '', bits, ...rest] = text.split('/');
   const kind = isIP(written);
   if (kind === 0 || written.includes('%') || rest.length > 0) return null;

@@ -8,7 +8,7 @@ import type { Certificate } from './certificate.ts';
 import { loadHandshakeReader } from './tcp-info.ts';
 
 /** What a node gives its check types when it starts them. */
-export interface NodeEnvironment {
+export interface ProbeEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   /** Source addresses to probe from, per family; absent means the system's choice. */
@@ -43,8 +43,8 @@ export interface Prober<Spec, Detail> {
 
 /** How a type starts that needs nothing to be opened beforehand and can be run on every node. */
 export function startPlain<Spec, Detail>(
-  probe: (spec: Spec, context: ProbeContext, environment: NodeEnvironment) => Promise<Outcome<Detail>>,
-): (environment: NodeEnvironment) => Promise<Prober<Spec, Detail>> {
+  probe: (spec: Spec, context: ProbeContext, environment: ProbeEnvironment) => Promise<Outcome<Detail>>,
+): (environment: ProbeEnvironment) => Promise<Prober<Spec, Detail>> {
   return async (environment) => {
     // The first check must not pay for it.
     await loadHandshakeReader();
@@ -69,7 +69,7 @@ export interface OutcomeTable<Detail> {
 }
 
 /** What is expected of somebody who calls us. */
-export interface HeardOf {
+export interface HeartbeatSettings {
   /** The SHA-256 of the secret that it calls with, in small hexadecimal digits; null until the file with the secret was read. */
   readonly secretHash: string | null;
   /** How long after the expected time it may be heard of. */
@@ -133,9 +133,9 @@ export interface CheckType<
   /** The port that section 2.6 records besides the host, or null for types that record none. */
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
-  start(environment: NodeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
+  start(environment: ProbeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
   /** What is expected of a target that is heard of; absent where nodes look. */
-  readonly heard?: (spec: z.output<SpecSchema>) => HeardOf;
+  readonly heard?: (spec: z.output<SpecSchema>) => HeartbeatSettings;
   /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
   /** What a TLS server presented; absent where a type never sees a certificate. */

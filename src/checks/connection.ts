@@ -2,13 +2,13 @@ import { Socket } from 'node:net';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { systemCode } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { NodeEnvironment } from './check.ts';
-import type { Gate, Pinned } from './gate.ts';
+import type { ProbeEnvironment } from './check.ts';
+import type { Gate, PinnedAddress } from './gate.ts';
 import { connectFailure } from './network-errors.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
 import type { ReadHandshake } from './tcp-info.ts';
 
-export interface Timing {
+export interface HandshakeTime {
   /** The handshake's time: the kernel's where it has one, else ours. */
   readonly seconds: number;
   /** Between our call and our hearing of it. */
@@ -17,43 +17,43 @@ export interface Timing {
 }
 
 /** A TCP connection to a pinned address that the gate has verified. */
-export interface Connection extends Timing {
+export interface Connection extends HandshakeTime {
   readonly ok: true;
   readonly socket: Socket;
 }
 
-export interface NotConnected {
+export interface ConnectionFailure {
   readonly ok: false;
   readonly failure: Failure;
   /** Set where the target accepted the connection and reset it before we came to hear of either. */
-  readonly reset: (Timing & { readonly error: Error }) | null;
+  readonly reset: (HandshakeTime & { readonly error: Error }) | null;
 }
 
 /** Takes what comes in as it comes, in place of the socket's stream, which makes a buffer of 64 KiB for whatever it reads. */
-export interface Incoming {
+export interface DataReceiver {
   /** Called with bytes that are there until it returns. Nothing comes while the socket is paused. */
   take: (chunk: Buffer) => void;
 }
 
 export interface ConnectOptions {
-  readonly environment: Pick<NodeEnvironment, 'clock' | 'localAddress'>;
+  readonly environment: Pick<ProbeEnvironment, 'clock' | 'localAddress'>;
   readonly gate: Gate;
   readonly readHandshake: ReadHandshake;
   /** An expired `Deadline` is a failure of the target; any other abort rejects. */
   readonly signal: AbortSignal;
-  readonly incoming?: Incoming | undefined;
+  readonly incoming?: DataReceiver | undefined;
 }
 
 /** Connects to the pinned address and nothing else. The caller closes the socket with `closeSocket`. */
 export async function openConnection(
-  pinned: Pinned,
+  pinned: PinnedAddress,
   port: number,
   { environment, gate, readHandshake, signal, incoming }: ConnectOptions,
-): Promise<Connection | NotConnected> {
+): Promise<Connection | ConnectionFailure> {
   const { clock, localAddress } = environment;
   const local = localAddress[pinned.family];
   const start = clock.elapsed();
-  const timing = (): Timing => {
+  const timing = (): HandshakeTime => {
     const clockSeconds = toSeconds(clock.elapsed() - start);
     const kernelSeconds = readHandshake(socket);
     const timedBy = kernelSeconds === null ? 'clock' : 'kernel';
@@ -108,12 +108,12 @@ function wasMade(error: unknown): error is Error {
 
 class ProbeSocket extends Socket {
   /** A socket that fails is destroyed before anybody hears of it: what it knew has to be asked for on the way. */
-  timingAtFailure: Timing | null = null;
-  readonly #timing: () => Timing;
+  timingAtFailure: HandshakeTime | null = null;
+  readonly #timing: () => HandshakeTime;
   // Let go at the end, for the same reason as listeners.
-  #incoming: Incoming | null;
+  #incoming: DataReceiver | null;
 
-  constructor(timing: () => Timing, incoming: Incoming | null) {
+  constructor(timing: () => HandshakeTime, incoming: DataReceiver | null) {
     const onread = { buffer: inPlace, callback: (bytes: number) => this.#take(bytes) };
     super(incoming === null ? { noDelay: true } : { noDelay: true, onread });
     this.#timing = timing;
@@ -135,8 +135,8 @@ class ProbeSocket extends Socket {
 // One for all: whoever takes from it has done so when the next socket is read.
 const inPlace = Buffer.alloc(65_536);
 
-async function handshake(socket: Socket, timing: () => Timing): Promise<Timing> {
-  return new Promise<Timing>((resolve, reject) => {
+async function handshake(socket: Socket, timing: () => HandshakeTime): Promise<HandshakeTime> {
+  return new Promise<HandshakeTime>((resolve, reject) => {
     socket.once('error', reject);
     socket.once('connect', () => {
       const made = timing();

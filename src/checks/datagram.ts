@@ -1,30 +1,30 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf, systemCode } from '#kernel/errors.ts';
-import type { Family } from './address.ts';
+import type { AddressFamily } from './address.ts';
 import { type Failure, failure } from './outcome.ts';
 
 /** The other end of a conversation: an address that the gate pinned, or one of the node's own name servers. */
 export interface Peer {
   readonly address: string;
-  readonly family: Family;
+  readonly family: AddressFamily;
   readonly port: number;
 }
 
 /** Both ends of a connected socket, as `Gate.verify` takes them. */
-export interface Ends {
+export interface DatagramAddresses {
   readonly remoteAddress?: string | undefined;
   readonly localAddress?: string | undefined;
 }
 
-export interface Received {
+export interface DatagramArrival {
   /** Monotonic milliseconds at which each datagram so far was sent. */
   readonly sentAt: readonly number[];
   /** Monotonic milliseconds at which this one came. */
   readonly receivedAt: number;
 }
 
-export interface ConversationOptions<Reply> {
+export interface DatagramExchangeOptions<Reply> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Source address; absent means the system's choice. */
@@ -34,41 +34,44 @@ export interface ConversationOptions<Reply> {
   /** How long to listen, in milliseconds from the start. */
   readonly timeoutMs: number;
   /** Judges both ends before anything is sent. */
-  verify(ends: Ends): Failure | null;
+  verify(ends: DatagramAddresses): Failure | null;
   /** Makes the datagram with this number, counted from 0, right before it is sent. */
   make(number: number): Uint8Array;
   /** The reply that a datagram is, or null to go on listening. */
-  read(datagram: Buffer, received: Received): Reply | null;
+  read(datagram: Buffer, received: DatagramArrival): Reply | null;
 }
 
-export type Conversation<Reply> = { readonly sent: number; readonly ignored: number } & (
+export type DatagramExchange<Reply> = { readonly sent: number; readonly ignored: number } & (
   | { readonly kind: 'reply'; readonly reply: Reply }
   | { readonly kind: 'silent' }
   | { readonly kind: 'failed'; readonly failure: Failure }
 );
 
-type How<Reply> =
+type DatagramOutcome<Reply> =
   | { readonly kind: 'reply'; readonly reply: Reply }
   | { readonly kind: 'silent' }
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'broken'; readonly error: unknown };
-type Ending<Reply> = How<Reply> & { readonly sent: number; readonly ignored: number };
+type DatagramResult<Reply> = DatagramOutcome<Reply> & { readonly sent: number; readonly ignored: number };
 
 /**
  * Sends a few datagrams from a new connected socket and listens for the first proper reply. The kernel drops what comes
  * from any other address or port, and tells of ICMP errors. Rejects only when aborted; the socket is closed at its end.
  */
-export async function converse<Reply>(peer: Peer, options: ConversationOptions<Reply>): Promise<Conversation<Reply>> {
+export async function converse<Reply>(
+  peer: Peer,
+  options: DatagramExchangeOptions<Reply>,
+): Promise<DatagramExchange<Reply>> {
   const { clock, signal } = options;
   signal.throwIfAborted();
   const socket = openSocket(peer);
   const timers: Disposable[] = [];
   let onAbort = () => {};
   try {
-    const ended = await new Promise<Ending<Reply>>((resolve, reject) => {
+    const ended = await new Promise<DatagramResult<Reply>>((resolve, reject) => {
       const sentAt: number[] = [];
       let ignored = 0;
-      const end = (how: How<Reply>) => resolve({ ...how, sent: sentAt.length, ignored });
+      const end = (how: DatagramOutcome<Reply>) => resolve({ ...how, sent: sentAt.length, ignored });
       const fail = (error: unknown) => end({ kind: 'broken', error });
       const attempt = (action: () => void) => {
         try {

@@ -146,14 +146,14 @@ export function Host(normalise: (endpoint: Endpoint) => string | { readonly mess
     });
 }
 
-type Named = { readonly ok: true; readonly name: string } | Refusal;
+type HostName = { readonly ok: true; readonly name: string } | EndpointError;
 
-interface Refusal {
+interface EndpointError {
   readonly ok: false;
   readonly message: string;
 }
 
-interface Split {
+interface AuthorityParts {
   readonly ok: true;
   readonly name: string;
   /** What is an IPv6 address or nothing, by its brackets or colons. */
@@ -161,11 +161,11 @@ interface Split {
   readonly port: number | null;
 }
 
-function refused(message: string): Refusal {
+function refused(message: string): EndpointError {
   return { ok: false, message };
 }
 
-function splitPort(authority: string): Split | Refusal {
+function splitPort(authority: string): AuthorityParts | EndpointError {
   const bracketed = /^\[([^[\]]*)\](?::(.*))?$/.exec(authority);
   const colons = authority.split(':').length - 1;
   if (bracketed === null && colons > 1) return { ok: true, name: '', literal: authority, port: null };
@@ -177,12 +177,12 @@ function splitPort(authority: string): Split | Refusal {
   return { ok: true, name, literal, port };
 }
 
-function readIpv6(literal: string): Named {
+function readIpv6(literal: string): HostName {
   if (!isIPv6(literal)) return refused('is no valid IPv6 address');
   return { ok: true, name: ipaddr.IPv6.parse(literal).toString() };
 }
 
-function readName(written: string): Named {
+function readName(written: string): HostName {
   // Four decimal numbers without leading zeros are what `readIpv4` would make of them.
   if (isIPv4(written)) return { ok: true, name: written };
   if (!/^[a-z0-9._\-\u{80}-\u{10ffff}]+$/iu.test(written)) {
@@ -208,7 +208,7 @@ function isNumber(label: string): boolean {
 }
 
 // inet_aton(3): one to four numbers, decimal, octal or hexadecimal; the last fills all bytes that are left.
-function readIpv4(parts: readonly string[]): Named {
+function readIpv4(parts: readonly string[]): HostName {
   const numbers = parts.map(readNumber);
   const last = numbers.at(-1) ?? Number.NaN;
   const leading = numbers.slice(0, -1);

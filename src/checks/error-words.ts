@@ -3,15 +3,15 @@ import type { Dialect } from './check.ts';
 import type { Failure, FailureCode, FailureSource } from './outcome.ts';
 
 /** Whose fault an error text tells of, and which. */
-export interface Meaning {
+export interface ErrorMeaning {
   readonly source: FailureSource;
   readonly code: FailureCode;
 }
 
-const target = (code: FailureCode): Meaning => ({ source: 'target', code });
+const target = (code: FailureCode): ErrorMeaning => ({ source: 'target', code });
 
 // A row has words only. These are ours and those of the system's error list; what none of them fits is the target's.
-const meanings: readonly (readonly [RegExp, Meaning])[] = [
+const meanings: readonly (readonly [RegExp, ErrorMeaning])[] = [
   [/valid HTTP|HTTP\/2|^the body (?:is not valid|has the unknown)/, target('protocol')],
   [/headers of the answer are larger/, target('too_large')],
   [/^timeout after /, target('timeout')],
@@ -37,7 +37,7 @@ const meanings: readonly (readonly [RegExp, Meaning])[] = [
 ];
 
 /** What the error text of a row means. */
-export function meaningOf(error: string): Meaning {
+export function meaningOf(error: string): ErrorMeaning {
   // Whoever sent the row chose its length; ours are no longer than this.
   const text = singleLine(error);
   return meanings.find(([words]) => words.test(text))?.[1] ?? target('unreachable');

@@ -4,27 +4,27 @@ import {
   type AddressRange,
   addressRules,
   type AddressRules,
-  type Family,
+  type AddressFamily,
   isSameAddress,
-  type Objection,
+  type AddressObjection,
   objectionTo,
   type Policy,
 } from './address.ts';
 import { type Failure, failure, toSeconds } from './outcome.ts';
 import type { Resolver } from './resolver.ts';
 
-export interface Pinned {
+export interface PinnedAddress {
   readonly ok: true;
   /** The one address to connect to. */
   readonly address: string;
-  readonly family: Family;
+  readonly family: AddressFamily;
   /** Every address the name has, in the resolver's order. */
   readonly addresses: readonly string[];
   /** Time that resolution took; 0 for an address. */
   readonly seconds: number;
 }
 
-export interface Refused {
+export interface GateRefusal {
   readonly ok: false;
   readonly failure: Failure;
   readonly seconds: number;
@@ -32,7 +32,7 @@ export interface Refused {
 
 export interface PinOptions {
   /** The family to use; absent means IPv4 where the name has it, IPv6 otherwise. */
-  readonly family?: Family | undefined;
+  readonly family?: AddressFamily | undefined;
   /** An expired `Deadline` is a failure like any other; every other abort rejects. */
   readonly signal: AbortSignal;
 }
@@ -40,13 +40,13 @@ export interface PinOptions {
 /** The one place where names become addresses and addresses are judged. Probes connect to what it pinned, nothing else. */
 export interface Gate {
   /** Resolves a host name or address once, judges every address it has, and pins one. Rejects only when aborted. */
-  pin(host: string, options: PinOptions): Promise<Pinned | Refused>;
+  pin(host: string, options: PinOptions): Promise<PinnedAddress | GateRefusal>;
   /**
    * After connecting: a failure where the peer is not the pinned address, or is this machine itself under `public`. A peer that
    * has reset the connection by then has no address any more, which is no failure of this kind.
    */
   verify(
-    pinned: Pinned,
+    pinned: PinnedAddress,
     socket: { readonly remoteAddress?: string | undefined; readonly localAddress?: string | undefined },
   ): Failure | null;
 }
@@ -79,7 +79,7 @@ export function createGate({ policy, ...options }: GatesOptions & { readonly pol
 function gateOf(
   policy: Policy,
   asked: Policy,
-  objectionAbout: Objections,
+  objectionAbout: AddressJudge,
   { resolver, clock, ownAddresses }: GatesOptions,
 ): Gate {
   return {
@@ -118,11 +118,11 @@ function gateOf(
   };
 }
 
-type Objections = (address: string, policy: Policy, own: readonly string[]) => Objection | null;
+type AddressJudge = (address: string, policy: Policy, own: readonly string[]) => AddressObjection | null;
 
 // The same addresses are asked about again and again, and only own addresses ever change.
-function rememberObjections(rules: AddressRules): Objections {
-  const known = new Map<string, Objection | null>();
+function rememberObjections(rules: AddressRules): AddressJudge {
+  const known = new Map<string, AddressObjection | null>();
   return (address, policy, own) => {
     if (policy === 'public') return objectionTo(address, policy, rules, own);
     const found = known.get(address);
@@ -136,7 +136,10 @@ function rememberObjections(rules: AddressRules): Objections {
 
 const mostRemembered = 20_000;
 
-function choose(addresses: readonly string[], families: readonly Family[]): Pick<Pinned, 'address' | 'family'> | null {
+function choose(
+  addresses: readonly string[],
+  families: readonly AddressFamily[],
+): Pick<PinnedAddress, 'address' | 'family'> | null {
   for (const family of families) {
     const address = addresses.find((one) => isIP(one) === family);
     if (address !== undefined) return { address, family };
@@ -150,11 +153,11 @@ function nowhere(host: string, address: string): Failure {
 }
 
 // Under `public` strangers ask: they learn that it is refused, not what the name means in this network.
-function forbidden(host: string, policy: Policy, objection: Objection): Failure {
+function forbidden(host: string, policy: Policy, objection: AddressObjection): Failure {
   if (policy === 'public') {
     return failure('node', 'forbidden', `${host} is refused: this node checks public addresses only`);
   }
-  const reasons: Readonly<Record<Objection, string>> = {
+  const reasons: Readonly<Record<AddressObjection, string>> = {
     no_address: 'it is no address',
     never: 'multicast, broadcast, unspecified and reserved addresses are never checked',
     denied: "it is in the node's list of denied addresses",
@@ -165,6 +168,6 @@ function forbidden(host: string, policy: Policy, objection: Objection): Failure 
   return failure('node', 'forbidden', `${host} is refused: ${reasons[objection]}`);
 }
 
-function otherFamily(host: string, families: readonly Family[]): Failure {
+function otherFamily(host: string, families: readonly AddressFamily[]): Failure {
   return failure('node', 'unsupported', `${host} is no IPv${families.join(' or IPv')} address`);
 }

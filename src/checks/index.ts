@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ProbeFinding } from './as-probe.ts';
-import type { Capability, HeardOf, NodeEnvironment, OutcomeTable, ProbeContext, RowForm } from './check.ts';
+import type { Capability, HeartbeatSettings, ProbeEnvironment, OutcomeTable, ProbeContext, RowForm } from './check.ts';
 import { concealFailure } from './conceal.ts';
 
 export { concealAddresses } from './conceal.ts';
@@ -17,9 +17,9 @@ import { tls } from './tls/index.ts';
 import { udp } from './udp/index.ts';
 import { websocket } from './websocket/index.ts';
 
-export { AddressRange, addressRules, type Family, objectionTo, type Policy } from './address.ts';
+export { AddressRange, addressRules, type AddressFamily, objectionTo, type Policy } from './address.ts';
 export { probeFindings } from './as-probe.ts';
-export type { Capability, Dialect, HeardOf, NodeEnvironment, ProbeContext } from './check.ts';
+export type { Capability, Dialect, HeartbeatSettings, ProbeEnvironment, ProbeContext } from './check.ts';
 export { formatHostPort, parseEndpoint } from './endpoint.ts';
 export { createGates, type Gate } from './gate.ts';
 export { NodeInfo, type NodeSelection, ownNodeName, shownNode } from './node-info.ts';
@@ -64,8 +64,8 @@ export interface AnyCheck {
   deadlineMs(spec: CheckSpec): number;
   readonly overApi: Readonly<Record<string, unknown>>;
   port(spec: CheckSpec): string | null;
-  start(environment: NodeEnvironment): Promise<AnyProber>;
-  readonly heard: ((spec: CheckSpec) => HeardOf) | null;
+  start(environment: ProbeEnvironment): Promise<AnyProber>;
+  readonly heard: ((spec: CheckSpec) => HeartbeatSettings) | null;
   readonly answers: ((outcome: Outcome) => readonly string[] | null) | null;
   readonly certificate: ((outcome: Outcome) => Certificate | null) | null;
   readonly asProbe: ((outcome: Outcome) => readonly ProbeFinding[]) | null;

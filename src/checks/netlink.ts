@@ -71,7 +71,8 @@ const headBytes = 16;
 const mostBytes = 4_096;
 const mostNotificationBytes = 32_768;
 
-const load = async (): Promise<Libc | null> => (process.platform === 'linux' && endianness() === 'LE' ? bind() : null);
+const load = async (): Promise<NetlinkLibc | null> =>
+  process.platform === 'linux' && endianness() === 'LE' ? bind() : null;
 
 async function prepare(): Promise<Netlink | null> {
   const libc = await load();
@@ -131,7 +132,7 @@ function aligned(length: number): number {
   return Math.ceil(length / 4) * 4;
 }
 
-interface Libc {
+interface NetlinkLibc {
   socket(domain: number, type: number, protocol: number): number;
   send(fd: number, bytes: Uint8Array, length: number, flags: number): number;
   recv(fd: number, bytes: Uint8Array, length: number, flags: number): number;
@@ -139,7 +140,7 @@ interface Libc {
   close(fd: number): number;
 }
 
-async function bind(): Promise<Libc | null> {
+async function bind(): Promise<NetlinkLibc | null> {
   try {
     const { default: koffi } = await import('koffi');
     const program = koffi.load(null);

@@ -106,19 +106,19 @@ export function outcomeOf<Detail extends z.ZodType>(detail: Detail) {
   ]);
 }
 
-interface Measured {
+interface OutcomeBase {
   readonly address: string | null;
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
   readonly facts: Readonly<Partial<Record<Fact, number>>>;
 }
 
-export interface Up<Detail> extends Measured {
+export interface UpOutcome<Detail> extends OutcomeBase {
   readonly status: 'up';
   readonly seconds: number | null;
   readonly detail: Detail;
 }
 
-export interface NotUp<Status extends 'down' | 'unknown', Detail> extends Measured {
+export interface FailedOutcome<Status extends 'down' | 'unknown', Detail> extends OutcomeBase {
   readonly status: Status;
   readonly seconds: number | null;
   readonly failure: Failure;
@@ -126,7 +126,10 @@ export interface NotUp<Status extends 'down' | 'unknown', Detail> extends Measur
 }
 
 /** What one node saw: up, or down by the target's own fault, or unknown because somebody else failed. */
-export type Outcome<Detail = unknown> = Up<Detail> | NotUp<'down', Detail> | NotUp<'unknown', Detail>;
+export type Outcome<Detail = unknown> =
+  | UpOutcome<Detail>
+  | FailedOutcome<'down', Detail>
+  | FailedOutcome<'unknown', Detail>;
 
 /** A failure with its message made safe: one line, no controls, at most 200 characters. */
 export function failure(source: FailureSource, code: FailureCode, message: string): Failure {
@@ -141,8 +144,8 @@ export function ofThirdParty(who: string, { source, code, message }: Failure): F
 /** An outcome without a good end: down where the failure is the target's, unknown where it is anybody else's. */
 export function failed<Detail>(
   reason: Failure,
-  known: Partial<Pick<NotUp<'down', Detail>, 'seconds' | 'address' | 'phases' | 'facts' | 'detail'>> = {},
-): NotUp<'down', Detail> | NotUp<'unknown', Detail> {
+  known: Partial<Pick<FailedOutcome<'down', Detail>, 'seconds' | 'address' | 'phases' | 'facts' | 'detail'>> = {},
+): FailedOutcome<'down', Detail> | FailedOutcome<'unknown', Detail> {
   const status = reason.source === 'target' ? 'down' : 'unknown';
   return { status, seconds: null, address: null, phases: {}, facts: {}, detail: null, ...known, failure: reason };
 }

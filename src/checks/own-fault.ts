@@ -3,13 +3,13 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { attributesOf, loadNetlink, type Netlink } from './netlink.ts';
 import { failure, type Failure, type FailureCode, type Outcome } from './outcome.ts';
-import type { Path, PathChanges } from './path-changes.ts';
+import type { NetworkPath, PathChanges } from './path-changes.ts';
 
 // What a machine sees of every target alike when its own network fails. Whoever refuses, resets or answers has been reached.
 const doubtful: ReadonlySet<FailureCode> = new Set(['timeout', 'unreachable', 'silent']);
 
 /** What changed on the way of a check since it began. */
-export interface Meanwhile {
+export interface NetworkWindow {
   readonly changes: PathChanges;
   readonly mark: number;
 }
@@ -19,7 +19,10 @@ export interface Meanwhile {
  * gateway does not answer. A neighbour on a network of ours that does not answer is at fault itself. A check during which link,
  * route or gateway went or came back says nothing, however it failed.
  */
-export async function judgeOwnFault<Detail>(outcome: Outcome<Detail>, meanwhile: Meanwhile): Promise<Outcome<Detail>> {
+export async function judgeOwnFault<Detail>(
+  outcome: Outcome<Detail>,
+  meanwhile: NetworkWindow,
+): Promise<Outcome<Detail>> {
   if (outcome.status === 'up' || outcome.failure.source !== 'target') return outcome;
   const { address, failure: seen } = outcome;
   const lasting = address === null || !doubtful.has(seen.code) ? null : await ownFault(address);
@@ -31,8 +34,8 @@ export async function judgeOwnFault<Detail>(outcome: Outcome<Detail>, meanwhile:
 }
 
 async function changedMeanwhile(
-  { address, failure: seen }: NotUp,
-  { changes, mark }: Meanwhile,
+  { address, failure: seen }: FailedOutcomeView,
+  { changes, mark }: NetworkWindow,
 ): Promise<Failure | null> {
   const netlink = await loadNetlink();
   if (netlink === null) return null;
@@ -43,7 +46,7 @@ async function changedMeanwhile(
   return change === null ? null : failure('node', 'local', `this node ${change}: ${seen.message}`);
 }
 
-type NotUp = Pick<Exclude<Outcome, { status: 'up' }>, 'address' | 'failure'>;
+type FailedOutcomeView = Pick<Exclude<Outcome, { status: 'up' }>, 'address' | 'failure'>;
 
 async function ownFault(address: string): Promise<Failure | null> {
   const netlink = await loadNetlink();
@@ -84,7 +87,7 @@ function faultOnTheWay(netlink: Netlink, address: string): string | null {
 }
 
 // `none` where the routing tables have no way or refuse it, null where they do not say.
-function pathTo(netlink: Netlink, destination: Buffer): Path | 'none' | null {
+function pathTo(netlink: Netlink, destination: Buffer): NetworkPath | 'none' | null {
   const question = Buffer.alloc(headerBytes);
   question[0] = familyOf(destination);
   question[1] = destination.length * 8;

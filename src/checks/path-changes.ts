@@ -1,7 +1,7 @@
 import { attributesOf, listenToNetlink, type Notifications } from './netlink.ts';
 
 /** Where packets to an address go: its link by index, and the address of its gateway if it has one. */
-export interface Path {
+export interface NetworkPath {
   readonly link: number | null;
   readonly gateway: Buffer | null;
 }
@@ -11,7 +11,7 @@ export interface PathChanges {
   /** A moment: what changes after it can be asked for. `elapsed` is monotonic time in milliseconds. */
   mark(elapsed: number): number;
   /** What changed on the way to an address after a mark, in words that follow "this node"; null if nothing did. Null for no address. */
-  since(mark: number, destination: Buffer | null, path: Path): string | null;
+  since(mark: number, destination: Buffer | null, path: NetworkPath): string | null;
 }
 
 /** Listens from now on, once for the thread; where the kernel cannot be listened to, nothing ever changes. */
@@ -44,12 +44,12 @@ const NUD_GOOD = 0x02 | 0x04 | 0x08 | 0x40 | 0x80;
 const unicastAndRefusals: ReadonlySet<number> = new Set([1, 6, 7, 8]);
 const headerBytes = 12;
 
-type Change = { readonly number: number } & (
+type PathEvent = { readonly number: number } & (
   | { readonly kind: 'link'; readonly link: number }
   | { readonly kind: 'route'; readonly prefix: Buffer; readonly bits: number; readonly bytes: 4 | 16 }
   | { readonly kind: 'gateway'; readonly link: number; readonly address: Buffer }
 );
-type Unnumbered<One> = One extends Change ? Omit<One, 'number'> : never;
+type UnnumberedEvent<One> = One extends PathEvent ? Omit<One, 'number'> : never;
 
 // A check that begins this soon after a look counts from that look: what changed in between is its own.
 const lookEveryMs = 100;
@@ -61,11 +61,11 @@ export function followPaths(notifications: Notifications): PathChanges {
   const links = new Map<number, boolean>();
   const routes = new Set<string>();
   const failing = new Set<string>();
-  let changes: Change[] = [];
+  let changes: PathEvent[] = [];
   let count = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
-  function note(change: Unnumbered<Change>): void {
+  function note(change: UnnumberedEvent<PathEvent>): void {
     count += 1;
     changes.push({ ...change, number: count });
     if (changes.length > 2 * mostChanges) changes = changes.slice(-mostChanges);
@@ -142,7 +142,7 @@ const words = {
   gateway: 'lost its gateway or got it back meanwhile',
 } as const;
 
-function concerns(change: Change, destination: Buffer | null, { link, gateway }: Path): boolean {
+function concerns(change: PathEvent, destination: Buffer | null, { link, gateway }: NetworkPath): boolean {
   switch (change.kind) {
     case 'link':
       return change.link === link;
@@ -153,7 +153,7 @@ function concerns(change: Change, destination: Buffer | null, { link, gateway }:
   }
 }
 
-function covers({ prefix, bits, bytes }: Extract<Change, { kind: 'route' }>, destination: Buffer): boolean {
+function covers({ prefix, bits, bytes }: Extract<PathEvent, { kind: 'route' }>, destination: Buffer): boolean {
   if (destination.length !== bytes) return false;
   const whole = bits >> 3;
   if (!prefix.subarray(0, whole).equals(destination.subarray(0, whole))) return false;

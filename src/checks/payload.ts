@@ -47,8 +47,8 @@ const PayloadRegex = z.strictObject({
 });
 
 /** What an answer must contain: text with escapes, `{ regex }` or `{ hex }`. */
-export const Expectation = z.union([PayloadText, PayloadRegex, PayloadHex]);
-export type Expectation = z.output<typeof Expectation>;
+export const AnswerPattern = z.union([PayloadText, PayloadRegex, PayloadHex]);
+export type AnswerPattern = z.output<typeof AnswerPattern>;
 
 export function bytesOf(payload: Payload): Buffer {
   if (typeof payload === 'string') return unescape(payload) ?? Buffer.from(payload);
@@ -56,7 +56,7 @@ export function bytesOf(payload: Payload): Buffer {
 }
 
 /** A test for what has been read so far. */
-export function matcherOf(expectation: Expectation): (answer: Buffer) => boolean {
+export function matcherOf(expectation: AnswerPattern): (answer: Buffer) => boolean {
   if (typeof expectation === 'object' && 'regex' in expectation) {
     const pattern = compilePattern(expectation.regex, { lines: true });
     return (answer) => pattern.test(answer.toString('utf8'));
@@ -66,7 +66,7 @@ export function matcherOf(expectation: Expectation): (answer: Buffer) => boolean
 }
 
 /** Where the first match of an expectation ends: behind the line it is in where it is a pattern. All of it where it has none. */
-export function endOfMatch(expectation: Expectation, answer: Buffer): number {
+export function endOfMatch(expectation: AnswerPattern, answer: Buffer): number {
   if (typeof expectation === 'string' || !('regex' in expectation)) {
     const bytes = bytesOf(expectation);
     const start = answer.indexOf(bytes);
@@ -80,7 +80,7 @@ export function endOfMatch(expectation: Expectation, answer: Buffer): number {
 }
 
 /** An expectation in a sentence. */
-export function describeExpectation(expectation: Expectation): string {
+export function describeExpectation(expectation: AnswerPattern): string {
   if (typeof expectation === 'string') return JSON.stringify(expectation);
   return 'regex' in expectation ? `/${expectation.regex}/` : `the bytes ${expectation.hex}`;
 }

@@ -1,9 +1,15 @@
 import { isIP } from 'node:net';
 import { deadline } from '#kernel/clock.ts';
-import type { Family } from './address.ts';
-import type { NodeEnvironment, ProbeContext } from './check.ts';
-import { closeSocket, type Connection, type Incoming, type NotConnected, openConnection } from './connection.ts';
-import type { Gate, Pinned, Refused } from './gate.ts';
+import type { AddressFamily } from './address.ts';
+import type { ProbeEnvironment, ProbeContext } from './check.ts';
+import {
+  closeSocket,
+  type Connection,
+  type DataReceiver,
+  type ConnectionFailure,
+  openConnection,
+} from './connection.ts';
+import type { Gate, PinnedAddress, GateRefusal } from './gate.ts';
 import { failed, type Outcome } from './outcome.ts';
 import { judgeOwnFault } from './own-fault.ts';
 import { loadPathChanges } from './path-changes.ts';
@@ -13,7 +19,7 @@ import { loadHandshakeReader } from './tcp-info.ts';
 export interface Destination {
   /** A host name or an address. */
   readonly name: string;
-  readonly family?: Family | undefined;
+  readonly family?: AddressFamily | undefined;
   readonly limitMs: number;
   /** What must be done in this time: the name alone, or the whole check. */
   readonly covers: 'name' | 'check';
@@ -24,28 +30,28 @@ export interface Network {
   /** Aborted by a `DeadlineError` when the time is up, or by whoever ends the check from outside. */
   readonly signal: AbortSignal;
   /** Resolves a name, within what is left of the time. */
-  readonly pin: (name: string) => Promise<Pinned | Refused>;
+  readonly pin: (name: string) => Promise<PinnedAddress | GateRefusal>;
   /** Connects to a pinned address. The connection is closed when `use` has ended, however it ends. */
   readonly connect: <T>(
-    pinned: Pinned,
+    pinned: PinnedAddress,
     port: number,
-    use: (connection: Connection | NotConnected) => Promise<T>,
-    incoming?: Incoming,
+    use: (connection: Connection | ConnectionFailure) => Promise<T>,
+    incoming?: DataReceiver,
   ) => Promise<T>;
 }
 
 /** A destination whose name has become an address that may be probed. */
-export interface Site extends Network {
-  readonly pinned: Pinned;
+export interface ProbeDestination extends Network {
+  readonly pinned: PinnedAddress;
   /** `resolve` where there was a name to resolve. */
   readonly phases: { readonly resolve?: number };
 }
 
-export interface Probing<Detail> {
+export interface ReachSteps<Detail> {
   /** What is done at the destination. An expired deadline is for it to judge. */
-  readonly probe: (site: Site) => Promise<Outcome<Detail>>;
+  readonly probe: (site: ProbeDestination) => Promise<Outcome<Detail>>;
   /** The outcome where the name leads nowhere or the address is refused. */
-  readonly unreached?: (refused: Refused, phases: Site['phases']) => Outcome<Detail>;
+  readonly unreached?: (refused: GateRefusal, phases: ProbeDestination['phases']) => Outcome<Detail>;
 }
 
 /**
@@ -55,8 +61,8 @@ export interface Probing<Detail> {
 export async function reach<Detail>(
   { name, family, limitMs, covers }: Destination,
   { gate, signal: outer }: ProbeContext,
-  environment: NodeEnvironment,
-  { probe, unreached = fail }: Probing<Detail>,
+  environment: ProbeEnvironment,
+  { probe, unreached = fail }: ReachSteps<Detail>,
 ): Promise<Outcome<Detail>> {
   outer.throwIfAborted();
   const changes = await loadPathChanges();
@@ -77,16 +83,16 @@ export async function reach<Detail>(
   return outcome.status === 'up' ? outcome : await judgeOwnFault(outcome, meanwhile);
 }
 
-export interface Span {
-  readonly family?: Family | undefined;
+export interface ReachLimits {
+  readonly family?: AddressFamily | undefined;
   readonly limitMs: number;
 }
 
 /** Does something that has no one destination within a time of its own. Rejects as `reach` does. */
 export async function within<T>(
-  { family, limitMs }: Span,
+  { family, limitMs }: ReachLimits,
   { gate, signal: outer }: ProbeContext,
-  environment: NodeEnvironment,
+  environment: ProbeEnvironment,
   use: (network: Network) => Promise<T>,
 ): Promise<T> {
   outer.throwIfAborted();
@@ -97,7 +103,7 @@ export async function within<T>(
   return result;
 }
 
-function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, environment: NodeEnvironment): Network {
+function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, environment: ProbeEnvironment): Network {
   return {
     signal,
     pin,
@@ -114,6 +120,6 @@ function networkOver(pin: Network['pin'], signal: AbortSignal, gate: Gate, envir
   };
 }
 
-function fail({ failure }: Refused, phases: Site['phases']): Outcome<never> {
+function fail({ failure }: GateRefusal, phases: ProbeDestination['phases']): Outcome<never> {
   return failed(failure, { phases });
 }

@@ -1,33 +1,33 @@
 import { type Clock, orAbort } from '#kernel/clock.ts';
 
 /** What was found out, and for how long it is good. */
-export interface Found<Value> {
+export interface CacheableValue<Value> {
   readonly value: Value;
   readonly keepMs: number;
 }
 
 /** Things that are found out by asking somebody, and kept for a while. */
-export interface Remembered<Value> {
+export interface SharedCache<Value> {
   /**
    * The value of a key: as it is kept, or as `find` gives it, which is told what was kept before. Who asks for the same while it is
    * looked for waits for it. Rejects only as `find` does, or with the signal's reason.
    */
-  of(key: string, signal: AbortSignal, find: (before: Value | null) => Promise<Found<Value>>): Promise<Value>;
+  of(key: string, signal: AbortSignal, find: (before: Value | null) => Promise<CacheableValue<Value>>): Promise<Value>;
   /** The value of this key is no good any more. */
   forget(key: string, value: Value): void;
 }
 
-interface Kept<Value> {
+interface CacheEntry<Value> {
   readonly value: Value;
   readonly until: number;
 }
 
 /** Keeps so many at the most; the one that was found longest ago goes. */
-export function createRemembered<Value>(clock: Clock, most: number): Remembered<Value> {
-  const kept = new Map<string, Kept<Value>>();
+export function createRemembered<Value>(clock: Clock, most: number): SharedCache<Value> {
+  const kept = new Map<string, CacheEntry<Value>>();
   const searches = new Map<string, Promise<void>>();
 
-  function keep(key: string, { value, keepMs }: Found<Value>): void {
+  function keep(key: string, { value, keepMs }: CacheableValue<Value>): void {
     kept.delete(key);
     kept.set(key, { value, until: clock.elapsed() + keepMs });
     for (const oldest of kept.keys()) {

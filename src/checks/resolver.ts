@@ -3,17 +3,17 @@ import { isIP } from 'node:net';
 import { type Clock, deadline, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import { unlessMissing } from '#kernel/files.ts';
-import type { Family } from './address.ts';
+import type { AddressFamily } from './address.ts';
 import { candidates, type HostsFile, parseHosts, parseSearchRules, type SearchRules } from './hosts-file.ts';
 import { nameFaultOf } from './name-fault.ts';
 import { type Failure, failure } from './outcome.ts';
 
-export type Resolved =
+export type ResolveResult =
   | { readonly ok: true; readonly addresses: readonly string[] }
   | { readonly ok: false; readonly failure: Failure };
 
 export interface ResolveOptions {
-  readonly families: readonly Family[];
+  readonly families: readonly AddressFamily[];
   /** Whether short names are completed by the search list of resolv.conf(5). */
   readonly search: boolean;
   /** An expired `Deadline` is a failure; any other abort rejects. */
@@ -22,7 +22,7 @@ export interface ResolveOptions {
 
 /** Turns names into addresses, without a cache. */
 export interface Resolver {
-  resolve(name: string, options: ResolveOptions): Promise<Resolved>;
+  resolve(name: string, options: ResolveOptions): Promise<ResolveResult>;
 }
 
 export interface ResolverOptions {
@@ -74,12 +74,12 @@ export function createResolver(options: ResolverOptions): Resolver {
 }
 
 type Miss = 'no_name' | 'no_address' | 'silence' | 'error';
-type Lookup = { readonly addresses: readonly string[] } | { readonly miss: Miss };
+type AddressLookup = { readonly addresses: readonly string[] } | { readonly miss: Miss };
 
 /** One name's questions to the servers. */
 interface Session {
   readonly clock: Clock;
-  ask(name: string, family: Family): Promise<Lookup>;
+  ask(name: string, family: AddressFamily): Promise<AddressLookup>;
   /** Whether the servers answer for the root. */
   control(): Promise<boolean>;
   /** What `control` has found so far; false where it was not asked or has no answer. */
@@ -154,8 +154,8 @@ async function resolveAny(
   session: Session,
   name: string,
   names: readonly string[],
-  families: readonly Family[],
-): Promise<Resolved> {
+  families: readonly AddressFamily[],
+): Promise<ResolveResult> {
   let exists = false;
   for (const candidate of names) {
     const lookup = await resolveOne(session, candidate, families);
@@ -175,11 +175,11 @@ async function resolveAny(
 const graceMs = 500;
 
 // Asks for both families at once. Some name servers never answer one of them: what came is then enough, after a grace.
-async function resolveOne(session: Session, name: string, families: readonly Family[]): Promise<Lookup> {
-  const lookups: Lookup[] = [];
+async function resolveOne(session: Session, name: string, families: readonly AddressFamily[]): Promise<AddressLookup> {
+  const lookups: AddressLookup[] = [];
   await new Promise<void>((resolve, reject) => {
     let grace: Disposable | undefined;
-    const onLookup = (lookup: Lookup) => {
+    const onLookup = (lookup: AddressLookup) => {
       lookups.push(lookup);
       if ('addresses' in lookup) grace ??= session.clock.after(graceMs, resolve);
       if (lookups.length < families.length) return;
@@ -199,14 +199,14 @@ async function resolveOne(session: Session, name: string, families: readonly Fam
   return { miss: order.find((miss) => misses.has(miss)) ?? 'no_address' };
 }
 
-function found(name: string, addresses: readonly string[], families: readonly Family[]): Resolved {
+function found(name: string, addresses: readonly string[], families: readonly AddressFamily[]): ResolveResult {
   const fitting = addresses.filter((address) => families.some((family) => family === isIP(address)));
   if (fitting.length > 0) return { ok: true, addresses: fitting };
   const kind = families.length === 1 ? `IPv${families.join('')} address` : 'address';
   return { ok: false, failure: failure('target', 'name_without_address', `the name ${name} has no ${kind}`) };
 }
 
-function unanswered({ controlled }: Session, name: string, silent: boolean): Resolved {
+function unanswered({ controlled }: Session, name: string, silent: boolean): ResolveResult {
   const code = silent ? 'name_timeout' : 'name_server';
   const what = silent ? 'do not answer' : 'answer with an error';
   const message = controlled

@@ -68,13 +68,13 @@ export async function startTls(socket: Socket, options: TlsOptions, signal: Abor
   }
 }
 
-export interface Verified {
+export interface VerifyResult {
   readonly failure: Failure | null;
   readonly certificate: Certificate | null;
 }
 
 /** Verifies the peer's certificate after the handshake: its chain, its time at `now` (milliseconds), and the name. */
-export function verifyCertificate(socket: TLSSocket, serverName: string, now: number): Verified {
+export function verifyCertificate(socket: TLSSocket, serverName: string, now: number): VerifyResult {
   // Asked for once: a second way of asking gets an empty answer from Node.
   const peer: DetailedPeerCertificate | object | null = socket.getPeerCertificate(true);
   if (peer === null || !('raw' in peer)) {

@@ -5,12 +5,12 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Secret } from '#kernel/secret.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import type { Asked, RunRequest, RunResult } from '#monitor/watch/runner.ts';
+import type { CheckServiceClient, RunRequest, RunResult } from '#monitor/watch/runner.ts';
 import { RequestId } from '#protocol/shapes.ts';
 import { createDirectory } from './directory.ts';
 import { createHttp, type Http } from './http.ts';
 import { createNodeList } from './node-list.ts';
-import { type Budget, createPace } from './pace.ts';
+import { type PaceBudget, createPace } from './pace.ts';
 import { createPoller, limitOf } from './poll.ts';
 import { missingNodes, nodeQuery, votersOf } from './selection.ts';
 
@@ -19,25 +19,25 @@ export interface ClientOptions {
   readonly url: string;
   readonly token: Secret | null;
   /** How many checks are started; one on several nodes counts once. */
-  readonly budget: Budget;
+  readonly budget: PaceBudget;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 }
 
 /** What is known of a run that goes on. A node without an outcome still works. */
-export interface Progress {
+export interface RunProgress {
   readonly reportUrl: string | null;
   readonly nodes: readonly { readonly node: NodeInfo; readonly outcome: Outcome | null }[];
 }
 
 /** What the monitor asks, over any service that speaks the interface. */
-export interface Client extends Asked {
+export interface Client extends CheckServiceClient {
   /**
    * Rejects with the signal's reason only: whatever the service does wrong is an unknown vote of each node that was asked
    * for. Where not even the nodes are known, it is the vote of a node named `zz0`.
    */
-  run(request: RunRequest, signal: AbortSignal, onProgress?: (progress: Progress) => void): Promise<RunResult>;
+  run(request: RunRequest, signal: AbortSignal, onProgress?: (progress: RunProgress) => void): Promise<RunResult>;
   /** Fetches the list of nodes in the background where there is none yet or an old one. */
   keepNodes(): void;
   /** Ends all that goes on. Runs reject. */
@@ -79,7 +79,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
     else log.warn({ service: url, code, reason: reason.message }, 'the check service takes no checks');
   }
 
-  async function start({ spec, nodes }: RunRequest, signal: AbortSignal): Promise<Started | Failure> {
+  async function start({ spec, nodes }: RunRequest, signal: AbortSignal): Promise<StartAnswer | Failure> {
     const query = nodeQuery(nodes, directory);
     if (query === null) return directory.nodes().length === 0 && list.trouble !== null ? list.trouble : noneOfThese;
     const refusal = await pace.admit(`${spec.type} ${spec.host}`, signal);
@@ -90,16 +90,16 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
     const pauseMs = reply.pauseMs ?? (limited ? limitedPauseMs : null);
     if (pauseMs !== null) pace.pause(pauseMs);
     if (reply.kind === 'trouble') return reply.failure;
-    const started = Started.safeParse(reply.body);
+    const started = StartAnswer.safeParse(reply.body);
     if (started.success) return started.data;
     return failure('service', 'service_answer', 'the check service did not say that it started the check');
   }
 
   async function collect(
     { spec, nodes }: RunRequest,
-    { request_id: requestId, permanent_link: reportUrl, nodes: descriptors }: Started,
+    { request_id: requestId, permanent_link: reportUrl, nodes: descriptors }: StartAnswer,
     signal: AbortSignal,
-    onProgress?: (progress: Progress) => void,
+    onProgress?: (progress: RunProgress) => void,
   ): Promise<RunResult> {
     const ids = Object.keys(descriptors).slice(0, mostNodes);
     if (!ids.every((id) => directory.isKnown(id))) list.outdated();
@@ -144,7 +144,7 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
   };
 }
 
-const Started = z.object({
+const StartAnswer = z.object({
   request_id: RequestId,
   permanent_link: z
     .url({ protocol: /^https?$/ })
@@ -155,7 +155,7 @@ const Started = z.object({
   /** Descriptors are read one by one: a broken one is a node at an unknown place. */
   nodes: z.record(z.string().max(300), z.unknown()).refine((nodes) => Object.keys(nodes).length > 0),
 });
-type Started = z.output<typeof Started>;
+type StartAnswer = z.output<typeof StartAnswer>;
 
 const noneOfThese = failure('service', 'service_answer', 'the check service has none of these nodes');
 const notTaken = failure('service', 'service_answer', 'the check service did not give this check to the node');

@@ -52,7 +52,7 @@ export function createDirectory(): Directory {
     nodes.clear();
   }
 
-  function keep(id: string, place: Place): NodeInfo {
+  function keep(id: string, place: NodeLocation): NodeInfo {
     const countryCode = countryCodeOf(place.countryCode);
     const name = nameOf(id, countryCode);
     const info: NodeInfo = {
@@ -90,13 +90,13 @@ export function createDirectory(): Directory {
   };
 }
 
-type Place = Omit<NodeInfo, 'name'>;
+type NodeLocation = Omit<NodeInfo, 'name'>;
 
-const nowhere: Place = { countryCode: '', country: '', city: '', asn: '', ip: '' };
+const nowhere: NodeLocation = { countryCode: '', country: '', city: '', asn: '', ip: '' };
 
 // Identifiers of the usual form come first, so that an odd one never takes a name away from them. A plain list has no
 // places; what of it are addresses are no identifiers.
-function read(body: unknown): readonly (readonly [id: string, place: Place])[] {
+function read(body: unknown): readonly (readonly [id: string, place: NodeLocation])[] {
   const list = NodeList.safeParse(body).data?.nodes;
   const written: unknown = list ?? nodesIn(body);
   if (Array.isArray(written)) {
@@ -114,7 +114,7 @@ function nodesIn(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'nodes' in body ? body.nodes : null;
 }
 
-function placeIn(value: unknown): Place {
+function placeIn(value: unknown): NodeLocation {
   const parsed = NodeEntry.safeParse(value);
   if (!parsed.success) return nowhere;
   const { asn, ip, location } = parsed.data;

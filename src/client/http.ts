@@ -8,7 +8,7 @@ import { receive } from '#kernel/receive.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { userAgent } from '#kernel/version.ts';
-import { pauseIn, readReply, type Reply } from './reply.ts';
+import { pauseIn, readReply, type ServiceReply } from './reply.ts';
 
 export interface HttpOptions {
   /** The `base_url` of the interface, without a slash at its end. */
@@ -17,7 +17,7 @@ export interface HttpOptions {
   readonly clock: Clock;
 }
 
-export interface Call {
+export interface ServiceCall {
   /** Begins with a slash. */
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
@@ -27,7 +27,7 @@ export interface Call {
 
 export interface Http {
   /** One GET. Every way it can fail is a reply; it rejects only with the signal's reason. */
-  get(call: Call): Promise<Reply>;
+  get(call: ServiceCall): Promise<ServiceReply>;
   close(): void;
 }
 
@@ -72,7 +72,7 @@ export function createHttp({ url, token, clock }: HttpOptions): Http {
 }
 
 // Read as a stream, so that what is too large is not kept, also not what decompresses to it.
-async function ask(client: Got, url: string, signal: AbortSignal, now: number): Promise<Reply> {
+async function ask(client: Got, url: string, signal: AbortSignal, now: number): Promise<ServiceReply> {
   const stream = client.stream(url, { signal });
   const { bytes, isMore, broken } = await receive(stream, mostBytes);
   if (broken !== null) throw broken.by;
@@ -91,7 +91,7 @@ function staysThere(location: string | undefined, from: string): boolean {
   return there.hostname === here.hostname && here.protocol === 'http:' && there.protocol === 'https:';
 }
 
-function queryOf(query: Call['query']): string {
+function queryOf(query: ServiceCall['query']): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of query) parameters.append(name, value);
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
@@ -114,10 +114,10 @@ function reasonOf(error: RequestError): string {
   }
 }
 
-function unreachable(why: string): Reply {
+function unreachable(why: string): ServiceReply {
   return trouble('service_unreachable', `the check service cannot be reached: ${why}`);
 }
 
-function trouble(code: FailureCode, message: string): Reply {
+function trouble(code: FailureCode, message: string): ServiceReply {
   return { kind: 'trouble', failure: failure('service', code, message), gone: false, pauseMs: null };
 }

@@ -14,7 +14,7 @@ export interface NodeListOptions {
 }
 
 /** Keeps the directory up to date. */
-export interface NodeList {
+export interface NodeListCache {
   /** Fetches it in the background where there is none yet or an old one; nothing where that goes on already. */
   keep(): void;
   /** The same, and waits where there is none yet. Rejects with the signal's reason only. */
@@ -29,7 +29,7 @@ const freshMs = 3_600_000;
 const retryMs = 60_000;
 const timeoutMs = 15_000;
 
-export function createNodeList({ http, directory, clock, log, closing }: NodeListOptions): NodeList {
+export function createNodeList({ http, directory, clock, log, closing }: NodeListOptions): NodeListCache {
   let nextAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> | null = null;

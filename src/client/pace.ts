@@ -2,18 +2,18 @@ import { type Clock, sleep } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
 
 /** So many in any time of this length. */
-export interface Budget {
+export interface PaceBudget {
   readonly count: number;
   readonly perMs: number;
 }
 
 export interface PaceOptions {
-  readonly budget: Budget;
+  readonly budget: PaceBudget;
   readonly clock: Clock;
 }
 
 /** Keeps our starts below what the other side takes. */
-export interface Pace {
+export interface RequestPace {
   /**
    * Resolves to null once this target may be checked, or to the reason why it may not be soon. Who was refused comes first
    * the next time, so that too small a budget goes round.
@@ -27,7 +27,7 @@ const patienceMs = 20_000;
 const forgetMs = 300_000;
 const pausedReason = 'the check service wants to be left alone for a while';
 
-export function createPace({ budget, clock }: PaceOptions): Pace {
+export function createPace({ budget, clock }: PaceOptions): RequestPace {
   // When the last were or will be admitted, on the monotonic clock, in order: never more than the budget.
   const admissions: number[] = [];
   // Who was refused, the longest ago first, and when it last asked: a part of the budget is kept for each.

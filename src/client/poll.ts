@@ -5,7 +5,7 @@ import { formatDuration } from '#kernel/units.ts';
 import { CheckResult } from '#protocol/shapes.ts';
 import { fromWire } from '#protocol/wire.ts';
 import type { Http } from './http.ts';
-import type { Reply } from './reply.ts';
+import type { ServiceReply } from './reply.ts';
 
 /** A check that runs at the other side. */
 export interface StartedCheck {
@@ -20,10 +20,10 @@ export interface Poller {
    * Collects an outcome from every node until the check's limit: a node without one by then is unknown, with the last
    * trouble as the reason. Tells `onChange` whenever nodes have finished.
    */
-  collect(check: StartedCheck, signal: AbortSignal, onChange?: OnChange): Promise<ReadonlyMap<string, Outcome>>;
+  collect(check: StartedCheck, signal: AbortSignal, onChange?: OutcomeListener): Promise<ReadonlyMap<string, Outcome>>;
 }
 
-export type OnChange = (outcomes: ReadonlyMap<string, Outcome>) => void;
+export type OutcomeListener = (outcomes: ReadonlyMap<string, Outcome>) => void;
 
 export interface PollerOptions {
   readonly http: Http;
@@ -50,7 +50,7 @@ export function limitOf(spec: CheckSpec): number {
 export function createPoller({ http, clock, random, onPause }: PollerOptions): Poller {
   let waits = true;
 
-  async function ask(requestId: string, wait: number, signal: AbortSignal): Promise<Reply> {
+  async function ask(requestId: string, wait: number, signal: AbortSignal): Promise<ServiceReply> {
     const query = wait > 0 ? [['wait', String(wait)] as const] : [];
     return http.get({ path: `/check-result/${requestId}`, query, timeoutMs: wait * 1_000 + requestMs, signal });
   }

@@ -4,7 +4,7 @@ import { parseJson } from '#kernel/json.ts';
 import { ErrorBody } from '#protocol/errors.ts';
 
 /** What a call to a check service came to. */
-export type Reply =
+export type ServiceReply =
   | {
       readonly kind: 'json';
       readonly body: unknown;
@@ -20,15 +20,15 @@ export type Reply =
     };
 
 /** An answer as HTTP has it. */
-export interface HttpResponse {
+export interface ServiceResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
 /** Reads an answer. Limits may come with any status, and errors with a page instead of JSON. */
-export function readReply({ status, headers, text }: HttpResponse, pauseMs: number | null): Reply {
-  const trouble = (code: FailureCode, message: string, gone = false): Reply => ({
+export function readReply({ status, headers, text }: ServiceResponse, pauseMs: number | null): ServiceReply {
+  const trouble = (code: FailureCode, message: string, gone = false): ServiceReply => ({
     kind: 'trouble',
     failure: failure('service', code, message),
     gone,

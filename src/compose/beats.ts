@@ -1,15 +1,15 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { checkOf } from '#checks/index.ts';
-import type { Upcoming } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import { type BeatRoutes, beatRoutes, prefixLength } from '#web/beats.ts';
 
 /** Where jobs call; what is expected of which is what the configuration in force says. */
 export function beatsOf(
-  upcoming: Upcoming,
+  upcoming: StartupState,
   ports: Pick<BeatRoutes, 'onAnswered' | 'clock' | 'log'>,
 ): readonly FastifyPluginAsync[] {
-  let known: { readonly of: Config['targets']; readonly owners: Owners } | null = null;
+  let known: { readonly of: Config['targets']; readonly owners: BeatOwners } | null = null;
   const owners = () => {
     const { targets } = upcoming.inForce();
     if (known?.of !== targets) known = { of: targets, owners: ownersOf(targets) };
@@ -24,9 +24,9 @@ export function beatsOf(
   ];
 }
 
-type Owners = ReadonlyMap<string, readonly { readonly target: string; readonly hash: string }[]>;
+type BeatOwners = ReadonlyMap<string, readonly { readonly target: string; readonly hash: string }[]>;
 
-function ownersOf(targets: Config['targets']): Owners {
+function ownersOf(targets: Config['targets']): BeatOwners {
   const owners = targets.flatMap(({ name, spec }) => {
     const hash = checkOf(spec.type).heard?.(spec).secretHash ?? null;
     return hash === null ? [] : [{ target: name, hash }];

@@ -9,17 +9,17 @@ import type { LateVote } from '#monitor/judge/round-record.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { RenewalTimes } from '#monitor/notify/channel.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
-import type { Asked, Runner } from '#monitor/watch/runner.ts';
+import type { CheckServiceClient, Runner } from '#monitor/watch/runner.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { createRuns, joinTransports, type Runs } from '#service/runs.ts';
-import type { Absence as WatchingAbsence } from '#service/catch-up.ts';
-import { Watching } from '#service/watching.ts';
+import type { HubAbsence as WatchingAbsence } from '#service/catch-up.ts';
+import { WatchService } from '#service/watching.ts';
 import type { Store } from '#store/sqlite.ts';
 import type { NatsTransport } from '#transport/nats/hub.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
-export interface Environment {
+export interface CheckRunnerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -32,7 +32,7 @@ export interface Environment {
 }
 
 /** What runs the checks: nodes of this process, or somebody else's service. */
-export interface Checking {
+export interface CheckRunner {
   readonly runner: Runner;
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
@@ -52,23 +52,28 @@ export interface Checking {
 
 type Nodes = Pick<Config, 'nodes' | 'nats'>;
 /** Who hears of what is not of a single target. */
-export interface Told extends Pick<Monitor, 'nodeAbsent' | 'unjudged'> {
+export interface CheckingListeners extends Pick<Monitor, 'nodeAbsent' | 'unjudged'> {
   readonly verdictOf: Monitor['past']['verdictOf'];
   /** Verdict periods of the past of a target have become others. */
   pastChanged(target: string): void;
 }
 
-const nobody: Told = { nodeAbsent: () => {}, unjudged: () => {}, verdictOf: () => null, pastChanged: () => {} };
+const nobody: CheckingListeners = {
+  nodeAbsent: () => {},
+  unjudged: () => {},
+  verdictOf: () => null,
+  pastChanged: () => {},
+};
 
 type LateStore = Pick<Store, 'recordLate' | 'history'> | null;
 
 /** Opens what the configuration names to run checks, and nothing else. Without a store late results stay with their nodes. */
 export async function openChecking(
   config: Nodes & Pick<Config, 'foreignService'>,
-  environment: Environment,
+  environment: CheckRunnerEnvironment,
   store: LateStore,
-  told: Told = nobody,
-): Promise<Checking> {
+  told: CheckingListeners = nobody,
+): Promise<CheckRunner> {
   const { foreignService } = config;
   return foreignService === null
     ? checkHere(config, environment, store, told)
@@ -77,10 +82,10 @@ export async function openChecking(
 
 async function checkHere(
   { nodes, nats }: Nodes,
-  environment: Environment,
+  environment: CheckRunnerEnvironment,
   store: LateStore,
-  told: Told,
-): Promise<Checking> {
+  told: CheckingListeners,
+): Promise<CheckRunner> {
   const { clock, log } = environment;
   const remote = nats === null ? null : await openNats(nats, store, told, environment);
   const threads = createThreadTransport({
@@ -102,7 +107,7 @@ async function checkHere(
   });
   const transport = remote === null ? threads : joinTransports([threads, remote]);
   const runs = createRuns(transport, clock);
-  const asked: Asked = {
+  const asked: CheckServiceClient = {
     nodes: () => runs.nodes().map(({ info }) => info),
     // What the operator's own file names may be private; the node's own policy still holds.
     run: async ({ spec, nodes, round }, signal) => {
@@ -110,7 +115,7 @@ async function checkHere(
       return { votes: await runs.run({ spec, nodes, policy: 'private', name }, signal), reportUrl: null };
     },
   };
-  const watching = new Watching({
+  const watching = new WatchService({
     transport,
     runs,
     policy: 'private',
@@ -153,7 +158,12 @@ async function checkHere(
 }
 
 // Loaded where it is used: with what it needs it is large, and most run their checks by themselves.
-async function openNats(nats: NonNullable<Nodes['nats']>, store: LateStore, told: Told, environment: Environment) {
+async function openNats(
+  nats: NonNullable<Nodes['nats']>,
+  store: LateStore,
+  told: CheckingListeners,
+  environment: CheckRunnerEnvironment,
+) {
   const { startNats } = await import('#compose/nats.ts');
   return startNats(nats, store, (absence) => told.nodeAbsent(absence), environment);
 }
@@ -175,7 +185,10 @@ function absenceOf(
   };
 }
 
-async function checkThere(service: NonNullable<Config['foreignService']>, environment: Environment): Promise<Checking> {
+async function checkThere(
+  service: NonNullable<Config['foreignService']>,
+  environment: CheckRunnerEnvironment,
+): Promise<CheckRunner> {
   const { createClient } = await import('#client/client.ts');
   const client = createClient({ ...service, ...environment });
   client.keepNodes();

@@ -2,7 +2,7 @@ import type { Boot } from '#kernel/boot.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { dayMs, describeDuration } from '#kernel/units.ts';
 import type { Metrics } from '#metrics/metrics.ts';
 import { ownClock } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
@@ -23,7 +23,7 @@ const worthLoggingMs = 1_000;
 const worthTellingMs = 60_000;
 const keepEveryMs = 60_000;
 // Over a restart of the machine it may have been off: a short absence says nothing about its clock.
-const longestAbsenceMs = 7 * 86_400_000;
+const longestAbsenceMs = 7 * dayMs;
 
 interface Jump {
   readonly byMs: number;

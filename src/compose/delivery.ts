@@ -13,14 +13,14 @@ import { type Channel, type RenewalTimes, renewalTimes } from '#monitor/notify/c
 import { type DeliveryPolicy, plainPolicy } from '#monitor/notify/delivery-policy.ts';
 import { startHeartbeat } from '#monitor/notify/heartbeat.ts';
 import type { Outbox } from '#monitor/notify/outbox.ts';
-import type { Address } from '#monitor/notify/recipient-queues.ts';
+import type { QueueAddress } from '#monitor/notify/recipient-queues.ts';
 import { startRenewal } from '#monitor/notify/renewal.ts';
 import type { SummaryStore } from '#monitor/notify/summary-facts.ts';
 import { startSummary } from '#monitor/notify/summary.ts';
 
 // The part of compose.ts that commands without a daemon need as well.
 
-export interface ChannelsEnvironment {
+export interface DeliveryEnvironment {
   readonly clock: Clock;
   readonly log: Log;
   /** Default: `renewalTimes`. */
@@ -34,7 +34,7 @@ export interface ChannelsEnvironment {
 export function openChannels(
   config: Config,
   inForce: () => Config,
-  environment: ChannelsEnvironment,
+  environment: DeliveryEnvironment,
 ): readonly Channel[] {
   const shared = {
     ...environment,
@@ -55,7 +55,7 @@ export interface ReloadableChannels {
 export function openReloadableChannels(
   config: Config,
   inForce: () => Config,
-  environment: ChannelsEnvironment,
+  environment: DeliveryEnvironment,
 ): ReloadableChannels {
   const slots = openChannels(config, inForce, environment).map((channel) => createSlot(channel, environment.log));
   let opened = config;
@@ -86,7 +86,7 @@ function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
 }
 
 /** How each recipient wants to be told: as the first entry under `notify` says that names them. */
-export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Address) => DeliveryPolicy {
+export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: QueueAddress) => DeliveryPolicy {
   const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
   return (address) => {
     const { notify } = inForce();
@@ -99,8 +99,8 @@ export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: Add
 /** The other addresses of the entries under `notify` that name an address: other ways to the same people. */
 export function othersOf(
   { notify }: { readonly notify: readonly Pick<Config['notify'][number], 'addresses'>[] },
-  address: Address,
-): readonly Address[] {
+  address: QueueAddress,
+): readonly QueueAddress[] {
   const own = notify.filter(({ addresses }) => addresses.some((one) => keyOf(one) === keyOf(address)));
   return own.flatMap(({ addresses }) => addresses).filter((one) => keyOf(one) !== keyOf(address));
 }
@@ -112,9 +112,9 @@ function policiesByAddress(notify: Config['notify']): ReadonlyMap<string, Delive
   return new Map(entries.toReversed());
 }
 
-const keyOf = ({ channel, recipient }: Address) => `${channel} ${recipient}`;
+const keyOf = ({ channel, recipient }: QueueAddress) => `${channel} ${recipient}`;
 
-export interface WatchingOver extends ChannelsEnvironment {
+export interface WatchingOver extends DeliveryEnvironment {
   readonly random: Random;
   readonly identity: string;
   readonly store: Pick<MonitorStore, 'toldAndOpen'>;
@@ -131,13 +131,13 @@ export interface WatchingOver extends ChannelsEnvironment {
 const longestRefusalMs = 15 * 60_000;
 
 /** What renews alerts, and the dead man's switch and the summary where the configuration has them. */
-export interface Regulars {
+export interface PeriodicJobs {
   /** Starts them anew where the configuration has changed what they do. */
   update(next: Config): void;
   stop(): Promise<void>;
 }
 
-export function startRegulars(config: Config, environment: WatchingOver): Regulars {
+export function startRegulars(config: Config, environment: WatchingOver): PeriodicJobs {
   let started = config;
   let end = startThem(config, environment);
   const ending = new Set<Promise<void>>();

@@ -1,13 +1,13 @@
-import type { Environment } from '#compose/checking.ts';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
 import { shownOf } from '#compose/monitor.ts';
-import { openReplaceableChecking, type ReplaceableChecking } from '#compose/replaceable.ts';
-import type { Upcoming } from '#compose/upcoming.ts';
+import { openReplaceableChecking, type ReplaceableCheckRunner } from '#compose/replaceable.ts';
+import type { StartupState } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { Lateness } from '#kernel/lateness.ts';
+import type { LatenessSummary } from '#kernel/lateness.ts';
 import { createMetrics, type Metrics } from '#metrics/metrics.ts';
 import type { StoreFigures } from '#metrics/store.ts';
 import { openStore, type Store } from '#store/sqlite.ts';
@@ -18,7 +18,7 @@ export interface Foundation {
   readonly store: Store;
   readonly retention: Config['retention'];
   readonly history: HistoryReader;
-  readonly checking: ReplaceableChecking;
+  readonly checking: ReplaceableCheckRunner;
   /** Tells the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
 }
@@ -26,8 +26,8 @@ export interface Foundation {
 /** Opens the store and what checks are run by; what has to be closed goes to `started`. */
 export async function openFoundation(
   config: Config,
-  environment: Environment & { readonly lateness: () => Lateness },
-  upcoming: Upcoming,
+  environment: CheckRunnerEnvironment & { readonly lateness: () => LatenessSummary },
+  upcoming: StartupState,
   source: Pick<ConfigSource, 'lists'> | null,
   started: AsyncDisposableStack,
 ): Promise<Foundation> {

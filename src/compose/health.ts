@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Outbox } from '#monitor/notify/outbox.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import type { Store } from '#store/sqlite.ts';
-import type { Health } from '#web/health.ts';
+import type { HealthOptions } from '#web/health.ts';
 
 export interface HealthDependencies {
   readonly checking: { notReady(): readonly string[] };
@@ -14,7 +14,7 @@ export interface HealthDependencies {
 }
 
 /** What `/healthz` and `/readyz` say of the program. A store that refuses is not ready at once, and stuck after a minute. */
-export function healthOf({ checking, store, outbox, clock, monitor }: HealthDependencies): Health {
+export function healthOf({ checking, store, outbox, clock, monitor }: HealthDependencies): HealthOptions {
   return {
     pulses: [
       { name: 'schedule', ageMs: () => monitor()?.overdueMs() ?? 0, limitMs: 240_000 },

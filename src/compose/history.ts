@@ -1,6 +1,6 @@
 import type { Config } from '#config/config.ts';
 import { createReader } from '#history/create-reader.ts';
-import type { HistoryReader, KnownTarget } from '#history/reader.ts';
+import type { HistoryReader, HistoryTarget } from '#history/reader.ts';
 import type { HistorySource } from '#history/source.ts';
 import { addTime, noTime, uptimeOf } from '#history/spells.ts';
 import { startChore } from '#kernel/chore.ts';
@@ -122,7 +122,7 @@ function createTold(clock: Clock) {
   };
 }
 
-function knownOf({ name, spec, labels, objective }: Config['targets'][number]): KnownTarget {
+function knownOf({ name, spec, labels, objective }: Config['targets'][number]): HistoryTarget {
   return { name, check: spec.type, host: spec.host, labels, objective };
 }
 

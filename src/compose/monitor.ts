@@ -7,10 +7,10 @@ import type { Log } from '#kernel/log.ts';
 import { exposedAdvice } from '#kernel/private-files.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Metrics } from '#metrics/metrics.ts';
-import type { WatchedTarget } from '#metrics/target.ts';
+import type { ExportedTarget } from '#metrics/target.ts';
 import { type Audit, startAudit } from '#monitor/audit.ts';
 import { createControls } from '#monitor/controls.ts';
-import type { Addressee, Incident } from '#monitor/judge/incident.ts';
+import type { RecipientAddress, Incident } from '#monitor/judge/incident.ts';
 import { createAcknowledgements } from '#monitor/notify/acknowledgement.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import type { Store } from '#store/sqlite.ts';
@@ -22,7 +22,7 @@ import type { MonitorEvents } from '#monitor/watch/watch.ts';
 import { formatRunName } from '#protocol/run-name.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import { acknowledgePath, acknowledgeRoutes } from '#web/pages/acknowledge.ts';
-import type { Site } from '#web/pages/site.ts';
+import type { PageSet } from '#web/pages/site.ts';
 import { controlRoutes } from '#web/control.ts';
 import type { Board } from '#web/state/board.ts';
 
@@ -51,7 +51,7 @@ export interface WatchingDependencies {
   readonly changes: ChangeKeeper;
 }
 
-export interface Watching {
+export interface MonitorRuntime {
   readonly monitor: Monitor;
   readonly reloader: Reloader;
   /** Looks for incidents that nobody was notified of. */
@@ -71,7 +71,7 @@ export function startWatching({
   changes,
   unstored,
   ...parts
-}: WatchingDependencies): Watching {
+}: WatchingDependencies): MonitorRuntime {
   for (const { openIncidents } of parts.store.load()) {
     for (const { target, rule, severity, held } of openIncidents)
       metrics.incidentChanged({ target, rule, severity, active: true, suppressed: held !== null });
@@ -116,7 +116,7 @@ export function startWatching({
 
 /** The operator's routes. They are there before the monitor is, and say so until then. */
 export function controlsOf(
-  watching: () => Watching,
+  watching: () => MonitorRuntime,
   {
     clock,
     random,
@@ -135,11 +135,11 @@ export function controlsOf(
   return { controls, routes };
 }
 
-export type Acknowledging = ReturnType<typeof acknowledgingOf>;
+export type AcknowledgementParts = ReturnType<typeof acknowledgingOf>;
 
 /** The page behind the links to acknowledge, and what makes these; without an address that people reach there is neither. */
 export function acknowledgingOf(
-  watching: () => Watching,
+  watching: () => MonitorRuntime,
   {
     inForce,
     store,
@@ -154,7 +154,7 @@ export function acknowledgingOf(
   let known: ReturnType<typeof createAcknowledgements> | null = null;
   const links = () => (known ??= createAcknowledgements(store.fact('acknowledgement key', () => random.id(43))));
   return {
-    routesOf: ({ http }: Pick<Config, 'http'>, site: Site) =>
+    routesOf: ({ http }: Pick<Config, 'http'>, site: PageSet) =>
       http.publicUrl === null
         ? []
         : [
@@ -166,28 +166,28 @@ export function acknowledgingOf(
                 controls.openIncidents().flatMap(({ id }) => (isToldBy(store, id, message, to) ? [id] : [])),
             }),
           ],
-    acknowledgeAt: (incident: Incident, to: Addressee) => {
+    acknowledgeAt: (incident: Incident, to: RecipientAddress) => {
       const { publicUrl } = inForce().http;
       return publicUrl === null ? null : `${publicUrl}${acknowledgePath}${links().tokenFor(incident, to)}`;
     },
-    acknowledgeAllAt: (message: string, to: Addressee) => {
+    acknowledgeAllAt: (message: string, to: RecipientAddress) => {
       const { publicUrl } = inForce().http;
       return publicUrl === null ? null : `${publicUrl}${acknowledgePath}${links().tokenForAll(message, to)}`;
     },
   };
 }
 
-function isToldBy(store: Store, incident: string, message: string, to: Addressee): boolean {
+function isToldBy(store: Store, incident: string, message: string, to: RecipientAddress): boolean {
   return store
     .listDeliveries({ incident, limit: 1_000 })
     .some((one) => one.message === message && one.channel === to.channel && one.recipient === to.recipient);
 }
 
-interface Told extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes'> {
+interface MonitorListeners extends Pick<WatchingDependencies, 'metrics' | 'stored' | 'board' | 'changes'> {
   readonly tellChanged: (incidents: readonly Incident[]) => void;
 }
 
-function eventsOf({ metrics, stored, board, changes, tellChanged }: Told): MonitorEvents {
+function eventsOf({ metrics, stored, board, changes, tellChanged }: MonitorListeners): MonitorEvents {
   return {
     roundAwaited: () => {},
     roundSkipped: (_, count) => metrics.roundsSkipped(count),
@@ -213,7 +213,7 @@ function eventsOf({ metrics, stored, board, changes, tellChanged }: Told): Monit
 }
 
 /** What metrics need to know about a target. */
-export function shownOf(target: Target, now: number): WatchedTarget {
+export function shownOf(target: Target, now: number): ExportedTarget {
   const { name, spec, labels, rules, schedule } = target;
   const longestMs = longestInterval(schedule, name, now);
   return {

@@ -9,9 +9,9 @@ import type { Store } from '#store/sqlite.ts';
 import { createNatsTransport, type NatsTransport } from '#transport/nats/hub.ts';
 import { hubAccount } from '#transport/nats/keys.ts';
 import type { LateResult } from '#transport/nats/results.ts';
-import type { Absence } from '#transport/nats/roster.ts';
+import type { NodeAbsence } from '#transport/nats/roster.ts';
 
-interface Environment {
+interface NatsEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -21,8 +21,8 @@ interface Environment {
 export async function startNats(
   access: NatsAccess,
   store: Pick<Store, 'recordLate'> | null,
-  onAbsence: (absence: Absence) => void,
-  { clock, random, log }: Environment,
+  onAbsence: (absence: NodeAbsence) => void,
+  { clock, random, log }: NatsEnvironment,
 ): Promise<NatsTransport> {
   const account = await hubAccount(access);
   if (await isExposed(access.seedFile)) log.warn({ file: access.seedFile }, exposedAdvice(access.seedFile));
@@ -59,7 +59,7 @@ async function storeLate(
   log.info({ node, ...round, result }, 'late result');
 }
 
-function tellAbsence({ node, since, reason }: Absence, log: Log): void {
+function tellAbsence({ node, since, reason }: NodeAbsence, log: Log): void {
   const about = { node: node.name, since: new Date(since).toISOString() };
   if (reason === null) log.info(about, 'node is back');
   else log.error({ ...about, reason }, 'node has been away for long');

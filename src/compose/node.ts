@@ -11,7 +11,7 @@ import { parseSeed, readSeed } from '#transport/nats/keys.ts';
 import { startRemoteNode } from '#transport/nats/node.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 
-export interface NodeEnvironment {
+export interface NodeProcessEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -29,7 +29,7 @@ export interface NodeProcess {
 const finishMs = 4_000;
 
 /** Starts a node: tries out what it can do, then offers that to its hub. Rejects with a catalogued error. */
-export async function startNodeProcess(config: NodeConfig, environment: NodeEnvironment): Promise<NodeProcess> {
+export async function startNodeProcess(config: NodeConfig, environment: NodeProcessEnvironment): Promise<NodeProcess> {
   const { clock, random, log, version } = environment;
   const { name, servers, ca } = config;
   const seed = await seedOf(config);

@@ -1,13 +1,13 @@
-import type { Checking } from '#compose/checking.ts';
+import type { CheckRunner } from '#compose/checking.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { watchTroubles } from '#monitor/suppress/troubles.ts';
 import { ownDatabase, ownNats, ownOverload } from '#monitor/judge/incident.ts';
 import type { Monitor } from '#monitor/monitor.ts';
 import type { Store } from '#store/sqlite.ts';
 
-export interface Ourselves {
+export interface OwnIncidentSources {
   readonly store: Pick<Store, 'health'>;
-  readonly checking: Pick<Checking, 'hub' | 'overload'>;
+  readonly checking: Pick<CheckRunner, 'hub' | 'overload'>;
   readonly monitor: Pick<Monitor, 'troubled' | 'openIncidents'>;
   readonly clock: Clock;
 }
@@ -22,7 +22,7 @@ const ofNats = { afterMs: 60_000, overMs: 60_000 };
 const ofOverload = { afterMs: 60_000, overMs: 300_000, lingersMs: 60_000 };
 
 /** Has people told where what is our own does not work. */
-export function watchOurselves(database: string, { store, checking, monitor, clock }: Ourselves): Disposable {
+export function watchOurselves(database: string, { store, checking, monitor, clock }: OwnIncidentSources): Disposable {
   return watchTroubles({
     sources: [
       { name: ownDatabase, which: () => database, reason: () => store.health().lastError, ...ofDatabase },

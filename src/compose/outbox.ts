@@ -1,7 +1,7 @@
-import type { Environment } from '#compose/checking.ts';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
 import type { Foundation } from '#compose/foundation.ts';
-import type { Upcoming } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import { silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
@@ -9,8 +9,8 @@ import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/o
 import { createUnstored, type UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import { incidentHref } from '#web/pages/links.ts';
 
-export interface OutboxDependencies extends Environment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
-  readonly upcoming: Upcoming;
+export interface OutboxDependencies extends CheckRunnerEnvironment, Pick<Foundation, 'store' | 'metrics' | 'identity'> {
+  readonly upcoming: StartupState;
   readonly acknowledgeAt: OutboxOptions['acknowledgeAt'];
   readonly acknowledgeAllAt: OutboxOptions['acknowledgeAllAt'];
 }

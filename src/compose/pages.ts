@@ -1,5 +1,5 @@
 import { checkOf, type CheckSpec, probedTypeNames } from '#checks/index.ts';
-import type { Checking } from '#compose/checking.ts';
+import type { CheckRunner } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import type { ChangeStore } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
@@ -8,12 +8,12 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Controls } from '#monitor/controls.ts';
-import { type Window, windowsAhead } from '#monitor/suppress/maintenance.ts';
+import { type MaintenanceWindow, windowsAhead } from '#monitor/suppress/maintenance.ts';
 import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
 import { longestInterval } from '#schedule/schedule.ts';
-import { type Access, createAccess, type Sessions } from '#web/access/access.ts';
+import { type AccessControl, createAccess, type Sessions } from '#web/access/access.ts';
 import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
 import { type Board, createBoard } from '#web/state/board.ts';
@@ -29,7 +29,7 @@ import { createSite } from '#web/pages/site.ts';
 // The part of compose.ts that is about pages: what they are about, and where it comes from.
 
 export interface PagesOver {
-  readonly checking: Checking;
+  readonly checking: CheckRunner;
   readonly assets: Assets;
   readonly inForce: () => Config;
   readonly openIncidents: () => readonly Incident[];
@@ -63,15 +63,15 @@ export function openPages(over: PagesOver) {
   };
 }
 
-interface Kept {
+interface PageState {
   readonly board: Board;
   readonly past: PastKeeper;
   readonly sessions: Sessions;
   readonly notes: Notes;
-  readonly ahead: () => readonly Window[];
+  readonly ahead: () => readonly MaintenanceWindow[];
 }
 
-function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes, ahead }: Kept) {
+function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes, ahead }: PageState) {
   const { checking, assets } = over;
   const { runs } = checking;
   const { ownService } = config;
@@ -129,7 +129,7 @@ const freshMs = 10_000;
 
 // Looked for now and then only: strangers load the pages that show it.
 function aheadOf({ inForce, silences, clock }: PagesOver) {
-  let known: { readonly at: number; readonly all: readonly Window[] } | null = null;
+  let known: { readonly at: number; readonly all: readonly MaintenanceWindow[] } | null = null;
   return () => {
     const now = clock.now();
     if (known !== null && now - known.at < freshMs) return known.all;
@@ -142,7 +142,7 @@ function aheadOf({ inForce, silences, clock }: PagesOver) {
   };
 }
 
-function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, sessions: Sessions): Access {
+function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, sessions: Sessions): AccessControl {
   const isTrusted = inRanges(http.trustProxy);
   return createAccess({
     users: new Map(Object.entries(http.users)),

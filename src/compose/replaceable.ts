@@ -1,20 +1,25 @@
-import { type Checking, type Environment, openChecking, type Told } from '#compose/checking.ts';
+import {
+  type CheckRunner,
+  type CheckRunnerEnvironment,
+  openChecking,
+  type CheckingListeners,
+} from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
 import { endsWithin, orAbort, sleep } from '#kernel/clock.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
-import type { RoundListener, Runner, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
+import type { RoundListener, Runner, WatchHandle, WatchedTarget } from '#monitor/watch/runner.ts';
 import type { Runs } from '#service/runs.ts';
 import type { Store } from '#store/sqlite.ts';
 
 /** What runs the checks, for as long as the program runs: a reload can have another part do it. */
-export interface ReplaceableChecking extends Checking {
+export interface ReplaceableCheckRunner extends CheckRunner {
   readonly runs: Runs;
   /** Throws `config_invalid` where it could not be. Gives what has the checks run by what `next` names, soon after. */
   prepare(next: Config): Promise<() => void>;
 }
 
-type Named = Pick<Config, 'nodes' | 'nats' | 'foreignService'>;
+type NodeSettings = Pick<Config, 'nodes' | 'nats' | 'foreignService'>;
 
 // What runs may end before the part that runs it goes, and the new one may get ready before it is used.
 const finishMs = 15_000;
@@ -22,16 +27,16 @@ const readyMs = 15_000;
 const againMs = 10_000;
 
 /** A target that is watched by whichever part there is. */
-class Followed implements Watched {
+class ReplaceableWatch implements WatchHandle {
   readonly target: WatchedTarget;
   readonly listener: RoundListener;
   readonly ended: Promise<void>;
-  inner: Watched | null = null;
+  inner: WatchHandle | null = null;
   isStopped = false;
-  readonly #followed: Set<Followed>;
+  readonly #followed: Set<ReplaceableWatch>;
   #resolve = () => {};
 
-  constructor(target: WatchedTarget, listener: RoundListener, followed: Set<Followed>) {
+  constructor(target: WatchedTarget, listener: RoundListener, followed: Set<ReplaceableWatch>) {
     this.target = target;
     this.listener = listener;
     this.#followed = followed;
@@ -68,12 +73,12 @@ class Followed implements Watched {
  * check that is asked for waits.
  */
 export async function openReplaceableChecking(
-  config: Named,
-  environment: Environment,
+  config: NodeSettings,
+  environment: CheckRunnerEnvironment,
   store: Pick<Store, 'recordLate' | 'history'> | null,
-  told: Told,
-): Promise<ReplaceableChecking> {
-  const open = async (named: Named) => openChecking(named, environment, store, told);
+  told: CheckingListeners,
+): Promise<ReplaceableCheckRunner> {
+  const open = async (named: NodeSettings) => openChecking(named, environment, store, told);
   const parts = createParts(await open(config), open, environment);
   const { over } = parts;
   const current = () => parts.current;
@@ -120,19 +125,19 @@ export async function openReplaceableChecking(
 
 /** The part that runs checks now, and those who use it whichever it is. */
 function createParts(
-  first: Checking,
-  open: (named: Named) => Promise<Checking>,
-  { clock, log }: Pick<Environment, 'clock' | 'log'>,
+  first: CheckRunner,
+  open: (named: NodeSettings) => Promise<CheckRunner>,
+  { clock, log }: Pick<CheckRunnerEnvironment, 'clock' | 'log'>,
 ) {
-  const followed = new Set<Followed>();
+  const followed = new Set<ReplaceableWatch>();
   const closing = new AbortController();
   const running = new Set<symbol>();
   let current = first;
   // Resolves to the part that runs checks: at once, but for the moments in which it is replaced.
-  let ready: Promise<Checking> = Promise.resolve(first);
+  let ready: Promise<CheckRunner> = Promise.resolve(first);
   let isReplacing = false;
 
-  function follow(one: Followed): void {
+  function follow(one: ReplaceableWatch): void {
     const inner = current.runner.watch(one.target, one.listener);
     one.inner = inner;
     void inner.ended.then(() => {
@@ -140,7 +145,7 @@ function createParts(
     });
   }
 
-  async function replaceBy(named: Named, before: Checking): Promise<Checking> {
+  async function replaceBy(named: NodeSettings, before: CheckRunner): Promise<CheckRunner> {
     isReplacing = true;
     const watches = [...followed].flatMap(({ inner }) => inner ?? []);
     for (const { inner } of followed) inner?.stop();
@@ -167,10 +172,10 @@ function createParts(
     return current;
   }
 
-  const replaced = async (named: Named, before: Promise<Checking>) => replaceBy(named, await before);
+  const replaced = async (named: NodeSettings, before: Promise<CheckRunner>) => replaceBy(named, await before);
 
   // It was found possible before: what fails now is trouble that passes, or that somebody has to hear of again and again.
-  async function openAtLast(named: Named): Promise<Checking> {
+  async function openAtLast(named: NodeSettings): Promise<CheckRunner> {
     for (;;) {
       try {
         return await open(named);
@@ -181,7 +186,7 @@ function createParts(
     }
   }
 
-  async function over<Result>(signal: AbortSignal, work: (checking: Checking) => Promise<Result>): Promise<Result> {
+  async function over<Result>(signal: AbortSignal, work: (checking: CheckRunner) => Promise<Result>): Promise<Result> {
     const checking = await orAbort(ready, signal);
     const mark = Symbol('run');
     running.add(mark);
@@ -197,12 +202,12 @@ function createParts(
       return current;
     },
     over,
-    watch(target: WatchedTarget, listener: RoundListener): Watched {
-      const one = new Followed(target, listener, followed);
+    watch(target: WatchedTarget, listener: RoundListener): WatchHandle {
+      const one = new ReplaceableWatch(target, listener, followed);
       if (!isReplacing) follow(one);
       return one;
     },
-    replace(named: Named): void {
+    replace(named: NodeSettings): void {
       ready = replaced(named, ready);
       ready.catch((error: unknown) => {
         if (!closing.signal.aborted) log.error({ err: error }, 'nothing runs checks any more');
@@ -217,9 +222,9 @@ function createParts(
   };
 }
 
-const partsOf = ({ nodes, nats, foreignService }: Named): Named => ({ nodes, nats, foreignService });
+const partsOf = ({ nodes, nats, foreignService }: NodeSettings): NodeSettings => ({ nodes, nats, foreignService });
 
-function runsOf({ runs }: Checking): Runs {
+function runsOf({ runs }: CheckRunner): Runs {
   if (runs === null) throw new WatchpostError('no_nodes', 'there is no node here to run this check on');
   return runs;
 }

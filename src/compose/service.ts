@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyPluginAsync } from 'fastify';
 import { CheckSpec, createResolver } from '#checks/index.ts';
-import type { Environment } from '#compose/checking.ts';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { startChore } from '#kernel/chore.ts';
 import { WatchpostError } from '#kernel/errors.ts';
@@ -11,10 +11,10 @@ import { checkService } from '#service/http/routes.ts';
 import { createLimits, type Limits, type RateLimits } from '#service/limits.ts';
 import type { ServicePages } from '#service/ports.ts';
 import type { Runs } from '#service/runs.ts';
-import { createVictims, lookupOver, type Victims } from '#service/victims.ts';
+import { createVictims, lookupOver, type DestinationLimits } from '#service/victims.ts';
 import type { Store } from '#store/sqlite.ts';
 
-export interface ServiceDependencies extends Pick<Environment, 'clock' | 'random' | 'log'> {
+export interface ServiceDependencies extends Pick<CheckRunnerEnvironment, 'clock' | 'random' | 'log'> {
   readonly runs: () => Runs | null;
   readonly store: Store;
   readonly started: AsyncDisposableStack;
@@ -22,16 +22,16 @@ export interface ServiceDependencies extends Pick<Environment, 'clock' | 'random
 }
 
 /** The check service over HTTP, as a configuration asks for it. */
-export interface Service {
+export interface CheckService {
   /** Its routes; none where the configuration has no service. Checks go on, and so do allowances whose limits stay. */
   routesOf(config: Config, pages: ServicePages): readonly FastifyPluginAsync[];
   /** Runs a check of the operator's own from all nodes, and gives the name of the run. Nothing but its type and host is kept. */
   checkNow(spec: CheckSpec): Promise<string>;
 }
 
-export function openService({ started, store, runs, retention, ...parts }: ServiceDependencies): Service {
+export function openService({ started, store, runs, retention, ...parts }: ServiceDependencies): CheckService {
   const open = started.use(new AsyncDisposableStack());
-  let opened: { readonly checks: Checks; readonly victims: Victims } | null = null;
+  let opened: { readonly checks: Checks; readonly victims: DestinationLimits } | null = null;
   let allowances: { readonly by: RateLimits; readonly limits: Limits } | null = null;
 
   function start(over: Runs) {

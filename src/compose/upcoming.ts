@@ -1,19 +1,19 @@
-import type { Watching } from '#compose/monitor.ts';
+import type { MonitorRuntime } from '#compose/monitor.ts';
 import type { Config } from '#config/config.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 
 /** The monitor, for those that are started before it and refer to it. */
-export interface Upcoming {
+export interface StartupState {
   /** Null until it is started. */
-  readonly watching: Watching | null;
+  readonly watching: MonitorRuntime | null;
   /** Throws `starting` until it is started. */
-  started(): Watching;
+  started(): MonitorRuntime;
   readonly inForce: () => Config;
-  put(watching: Watching): void;
+  put(watching: MonitorRuntime): void;
 }
 
-export function createUpcoming(config: Config): Upcoming {
-  let watching: Watching | null = null;
+export function createUpcoming(config: Config): StartupState {
+  let watching: MonitorRuntime | null = null;
   return {
     get watching() {
       return watching;

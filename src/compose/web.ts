@@ -1,17 +1,17 @@
-import type { Environment } from '#compose/checking.ts';
+import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import type { Foundation } from '#compose/foundation.ts';
 import { beatsOf } from '#compose/beats.ts';
-import { type Acknowledging, controlsOf } from '#compose/monitor.ts';
+import { type AcknowledgementParts, controlsOf } from '#compose/monitor.ts';
 import { openPages } from '#compose/pages.ts';
 import { openService } from '#compose/service.ts';
-import type { Upcoming } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/upcoming.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';
 import type { Outbox } from '#monitor/notify/outbox.ts';
 import { loadAssets } from '#web/assets/assets.ts';
 import { deliveryRoutes } from '#web/deliveries.ts';
-import type { Health } from '#web/health.ts';
+import type { HealthOptions } from '#web/health.ts';
 import { historyRoutes } from '#web/history.ts';
 import { statesSince } from '#web/state/states.ts';
 import { stateRoutes } from '#web/states.ts';
@@ -20,11 +20,11 @@ import { type WebChanges, startWebServer, type WebServer } from '#web/server.ts'
 
 const closeMs = 1_000;
 
-export interface WebDependencies extends Environment, Foundation {
-  readonly upcoming: Upcoming;
+export interface WebDependencies extends CheckRunnerEnvironment, Foundation {
+  readonly upcoming: StartupState;
   readonly outbox: Pick<Outbox, 'wake'>;
-  readonly health: Health;
-  readonly acknowledging: Acknowledging;
+  readonly health: HealthOptions;
+  readonly acknowledging: AcknowledgementParts;
   readonly unstored: UnstoredDeliveries;
 }
 

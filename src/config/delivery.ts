@@ -1,5 +1,5 @@
 import { type AnyChannelType, channelTypes, type Contact, type Section } from '#channels/index.ts';
-import type { Files } from '#kernel/files.ts';
+import type { SecretFiles } from '#kernel/files.ts';
 import type { Secret } from '#kernel/secret.ts';
 import { mergeRecipients, type Recipient } from '#monitor/judge/recipient.ts';
 import type { Severity } from '#monitor/judge/rule.ts';
@@ -57,7 +57,7 @@ export function resolveContacts({ notify }: Pick<ConfigFile, 'notify'>, files: R
   return Object.fromEntries(contacts.filter(([, own]) => own.length > 0));
 }
 
-function filesOf({ named }: ReadFiles, section: string): Files {
+function filesOf({ named }: ReadFiles, section: string): SecretFiles {
   return Object.fromEntries(
     Object.entries(named).flatMap(([path, text]) =>
       path.startsWith(`${section}.`) ? [[path.slice(section.length + 1), text]] : [],

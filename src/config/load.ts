@@ -9,16 +9,16 @@ import { Secret } from '#kernel/secret.ts';
 import { type Config, resolveConfig, type ValidatedTarget } from './config.ts';
 import { type ReadFiles, resolveContacts } from './delivery.ts';
 import { discoverTargets } from './lists/discover.ts';
-import type { Environment } from './read/environment.ts';
+import type { EnvironmentVariables } from './read/environment.ts';
 import { readEnrolled } from './shape/enrolled.ts';
 import { validateConfig } from './check/validate.ts';
 import { askOnce, type ReadList } from './lists/listed-targets.ts';
-import { find, type Located, problemAt } from './read/located.ts';
+import { find, type SourceNode, problemAt } from './read/located.ts';
 import { merge } from './read/merge.ts';
 import { tokenHash } from './shape/own-service.ts';
 import { faultOfAuthorities, faultOfPrivateKey } from './check/pem.ts';
 import type { WholeFile } from './print.ts';
-import { configError, type Path, type Problem } from './read/problem.ts';
+import { configError, type ErrorPath, type Problem } from './read/problem.ts';
 import { explainSystemError, readSources } from './read/source.ts';
 import { type ConfigFile, usualData } from './shape/schema.ts';
 import { Nats } from './shape/sections.ts';
@@ -29,7 +29,7 @@ export interface LoadOptions {
   /** A YAML file, or a folder of them. */
   readonly path: string;
   /** Where `${NAME}` comes from. */
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Told of each file that the configuration names and that is read with it: secrets, keys, templates. */
   readonly onFile?: (path: string) => void;
   /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked where that is nothing. */
@@ -81,7 +81,7 @@ export async function loadWhole({
   return { config, whole: { root, file, targets } };
 }
 
-interface Filling {
+interface DefaultsContext {
   readonly folder: string;
   readonly onFile: (path: string) => void;
   readonly problems: Problem[];
@@ -89,8 +89,8 @@ interface Filling {
 
 async function fillSpecs(
   targets: readonly ValidatedTarget[],
-  root: Located,
-  { folder, onFile, problems }: Filling,
+  root: SourceNode,
+  { folder, onFile, problems }: DefaultsContext,
 ): Promise<{ readonly targets: readonly ValidatedTarget[]; readonly exposed: readonly string[] }> {
   const exposed: string[] = [];
   const filled = await Promise.all(
@@ -130,13 +130,13 @@ const faultOfBeatSecret = (text: string) =>
     ? null
     : 'holds no secret for an address: 16 to 128 letters, digits, "-" and "_", as "watchpost beat new" makes them';
 
-function faultOf(path: Path): (text: string) => string | null {
+function faultOf(path: ErrorPath): (text: string) => string | null {
   return path[0] === 'targets' ? faultOfBeatSecret : (faults[String(path.at(-1))] ?? faultOfSecret);
 }
 
 // Every key of these sections that ends in `_file`, wherever it stands in them, and a few others.
 async function readNamedFiles(
-  root: Located,
+  root: SourceNode,
   folder: string,
   problems: Problem[],
   onFile: (path: string) => void,
@@ -165,7 +165,12 @@ async function readNamedFiles(
   return { named, tokenHashes, exposed: [...new Set(exposed)] };
 }
 
-async function readNamedFile(root: Located, path: Path, folder: string, problems: Problem[]): Promise<string | null> {
+async function readNamedFile(
+  root: SourceNode,
+  path: ErrorPath,
+  folder: string,
+  problems: Problem[],
+): Promise<string | null> {
   const name = find(root, path);
   if (name === null || name.broken || typeof name.value !== 'string' || name.value === '') return null;
   return readText(resolve(folder, name.value), faultOf(path), (what) => problemAt(root, path, what), problems);
@@ -188,10 +193,10 @@ async function readText(
   return null;
 }
 
-function filesUnder(root: Located, path: Path): readonly Path[] {
+function filesUnder(root: SourceNode, path: ErrorPath): readonly ErrorPath[] {
   const here = find(root, path);
   const isList = Array.isArray(here?.value);
-  return [...(here?.children.keys() ?? [])].flatMap((key): readonly Path[] => {
+  return [...(here?.children.keys() ?? [])].flatMap((key): readonly ErrorPath[] => {
     const below = [...path, isList ? Number(key) : key];
     return key.endsWith('_file') ? [below] : filesUnder(root, below);
   });
@@ -202,7 +207,7 @@ function firstWord(text: string): string {
   return text.trim().split(/\s/)[0] ?? '';
 }
 
-async function enrolledNames(root: Located, folder: string, problems: Problem[]): Promise<readonly string[]> {
+async function enrolledNames(root: SourceNode, folder: string, problems: Problem[]): Promise<readonly string[]> {
   const file = Nats.shape.nodes_file.safeParse(find(root, ['nats', 'nodes_file'])?.value);
   if (find(root, ['nats']) === null || !file.success) return [];
   try {
@@ -214,7 +219,7 @@ async function enrolledNames(root: Located, folder: string, problems: Problem[])
 }
 
 // What a channel only sees once the files are read.
-function contactProblems(root: Located, file: ConfigFile, files: ReadFiles): readonly Problem[] {
+function contactProblems(root: SourceNode, file: ConfigFile, files: ReadFiles): readonly Problem[] {
   const contacts = resolveContacts(file, files);
   return channelTypes.flatMap((type) =>
     (contacts[type.name] ?? []).flatMap((contact) =>

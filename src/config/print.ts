@@ -6,11 +6,11 @@ import { formatDuration } from '#kernel/units.ts';
 import { Rule } from '#monitor/judge/rule.ts';
 import type { ValidatedTarget } from './config.ts';
 import { asksForeignService } from './shape/foreign-service.ts';
-import { type Located, written } from './read/located.ts';
+import { type SourceNode, written } from './read/located.ts';
 import { ConfigFile } from './shape/schema.ts';
 
-type Schema = z.core.$ZodType;
-type Tree = Readonly<Record<string, unknown>>;
+type PrintSchema = z.core.$ZodType;
+type ConfigTree = Readonly<Record<string, unknown>>;
 
 /** What stands in the place of a secret. */
 export const mask = '[secret]';
@@ -18,7 +18,7 @@ export const mask = '[secret]';
 /** A configuration that was found good, in all its parts. */
 export interface WholeFile {
   /** What was written, without its short forms. */
-  readonly root: Located;
+  readonly root: SourceNode;
   readonly file: ConfigFile;
   readonly targets: readonly ValidatedTarget[];
 }
@@ -27,7 +27,7 @@ export interface WholeFile {
  * The configuration as somebody would write it who left nothing to defaults, each target by itself. Secrets are masked, and what
  * comes from the environment is shown as its variable. It is accepted as a configuration again, but for the masks.
  */
-export function spelledConfig({ root, file, targets }: WholeFile): Tree {
+export function spelledConfig({ root, file, targets }: WholeFile): ConfigTree {
   const whole = treeOf(spelled(ConfigFile, root.value, root, []));
   const defaults = without(treeOf(whole['defaults']), checkTypeNames);
   const own = treeOf(whole['targets']);
@@ -45,7 +45,7 @@ export function spelledConfig({ root, file, targets }: WholeFile): Tree {
   };
 }
 
-function spelledTarget({ spec, keys }: ValidatedTarget, own: Tree, defaults: Tree): Tree {
+function spelledTarget({ spec, keys }: ValidatedTarget, own: ConfigTree, defaults: ConfigTree): ConfigTree {
   const { every, timezone, nodes, rules, notify } = defaults;
   const when = keys.cron === undefined ? { every } : { timezone };
   // A timeout that nobody wrote may be shorter than the default of its type.
@@ -55,7 +55,7 @@ function spelledTarget({ spec, keys }: ValidatedTarget, own: Tree, defaults: Tre
   return { check, host, ...when, ...where, rules, notify, ...rest, ...timeout };
 }
 
-function spelled(schema: Schema, value: unknown, here: Located | null, path: readonly string[]): unknown {
+function spelled(schema: PrintSchema, value: unknown, here: SourceNode | null, path: readonly string[]): unknown {
   if (schema instanceof z.ZodDefault) {
     return value === undefined
       ? z.encode(schema.def.innerType, schema.def.defaultValue)
@@ -71,12 +71,12 @@ function spelled(schema: Schema, value: unknown, here: Located | null, path: rea
     return form === undefined ? leafOf(schema, value, here, path) : spelled(form, value, here, path);
   }
   if (Array.isArray(value)) {
-    const entry: Schema = schema instanceof z.ZodArray ? schema.element : z.unknown();
+    const entry: PrintSchema = schema instanceof z.ZodArray ? schema.element : z.unknown();
     return value.map((one, index) => spelled(entry, one, childOf(here, String(index)), path));
   }
   if (!isTree(value)) return leafOf(schema, value, here, path);
-  const shape: Readonly<Record<string, Schema>> = schema instanceof z.ZodObject ? schema.shape : {};
-  const each: Schema = schema instanceof z.ZodRecord ? schema.valueType : z.unknown();
+  const shape: Readonly<Record<string, PrintSchema>> = schema instanceof z.ZodObject ? schema.shape : {};
+  const each: PrintSchema = schema instanceof z.ZodRecord ? schema.valueType : z.unknown();
   const names = new Set([...Object.keys(shape), ...Object.keys(value)]);
   const parts = [...names].map((name) => {
     const part = spelled(shape[name] ?? each, value[name], childOf(here, name), [...path, name]);
@@ -95,7 +95,7 @@ export const isSecretPath = (path: readonly string[]): boolean =>
 /** A text without what stands before the @ of an address. */
 export const withoutLogin = (text: string): string => text.replace(/\/\/[^/@\s]*@/, `//${mask}@`);
 
-function leafOf(schema: Schema, value: unknown, here: Located | null, path: readonly string[]): unknown {
+function leafOf(schema: PrintSchema, value: unknown, here: SourceNode | null, path: readonly string[]): unknown {
   const isSecret = isSecretPath(path) || z.safeParse(schema, value).data instanceof Secret;
   const variable = here?.expanded === true ? variableIn(here) : null;
   if (variable !== null && !(isSecret && variable.includes(':-'))) return variable;
@@ -105,16 +105,16 @@ function leafOf(schema: Schema, value: unknown, here: Located | null, path: read
 }
 
 // The text with the names of its variables, as it stands in the file.
-function variableIn({ spot }: Located): string | null {
+function variableIn({ spot }: SourceNode): string | null {
   const { contents, errors } = parseDocument(written(spot));
   return errors.length === 0 && isScalar(contents) && typeof contents.value === 'string' ? contents.value : null;
 }
 
-const childOf = (here: Located | null, name: string) => here?.children.get(name) ?? null;
+const childOf = (here: SourceNode | null, name: string) => here?.children.get(name) ?? null;
 
-const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null;
+const isTree = (value: unknown): value is ConfigTree => typeof value === 'object' && value !== null;
 
-const treeOf = (value: unknown): Tree => (isTree(value) ? value : {});
+const treeOf = (value: unknown): ConfigTree => (isTree(value) ? value : {});
 
-const without = (tree: Tree, names: readonly string[]): Tree =>
+const without = (tree: ConfigTree, names: readonly string[]): ConfigTree =>
   Object.fromEntries(Object.entries(tree).filter(([name]) => !names.includes(name)));

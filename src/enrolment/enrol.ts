@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Enrolled, type EnrolledNode, readEnrolled } from '#config/shape/enrolled.ts';
+import { type NodeEnrolments, type EnrolledNode, readEnrolled } from '#config/shape/enrolled.ts';
 import { NodeName, type placeKeys } from '#config/shape/sections.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Secret } from '#kernel/secret.ts';
@@ -15,7 +15,7 @@ export interface EnrolmentFiles {
   readonly nodesFile: string;
 }
 
-export type Place = Pick<EnrolledNode, keyof typeof placeKeys>;
+export type EnrolledLocation = Pick<EnrolledNode, keyof typeof placeKeys>;
 
 /** The list that nats-server includes: beside the hub's, with the ending `.conf`. */
 export const permissionsPath = ({ nodesFile }: Pick<EnrolmentFiles, 'nodesFile'>) =>
@@ -35,7 +35,7 @@ export async function makeHub(files: EnrolmentFiles): Promise<boolean> {
 export async function enrol(
   files: EnrolmentFiles,
   name: string,
-  place: Place,
+  place: EnrolledLocation,
   now: number,
   keep: (seed: Secret) => Promise<void> = async () => {},
 ): Promise<Secret> {
@@ -80,7 +80,7 @@ async function makeHubSeed(path: string): Promise<boolean> {
 }
 
 // The hub's list first: what the server lets in and the hub does not know is a stranger, which is harmless.
-async function publish(files: EnrolmentFiles, nodes: Enrolled): Promise<void> {
+async function publish(files: EnrolmentFiles, nodes: NodeEnrolments): Promise<void> {
   const seed = await readSeed(files.seedFile, hubKeyWayOut);
   const holders = Object.entries(nodes).map(([name, { key }]) => ({ name, key }));
   await replaceFile(files.nodesFile, `${JSON.stringify({ nodes }, null, 2)}\n`);

@@ -1,10 +1,9 @@
-import { describeDuration, formatDuration } from '#kernel/units.ts';
-import type { Budget, BudgetLeft, Objective } from './reader.ts';
-import { dayMs, hourMs } from './span.ts';
+import { dayMs, describeDuration, formatDuration, hourMs } from '#kernel/units.ts';
+import type { BudgetFigures, BudgetLeft, Objective } from './reader.ts';
 import { type TimeByStatus, uptimeOf } from './spells.ts';
 
 /** How an objective stands after a period that was spent so. Time that nobody watched is taken to have been good. */
-export function budgetOf(objective: Objective, time: TimeByStatus): Budget {
+export function budgetOf(objective: Objective, time: TimeByStatus): BudgetFigures {
   return { ...budgetLeftOf(objective, time.down), uptime: uptimeOf(time) };
 }
 
@@ -20,11 +19,11 @@ function allowedIn({ ratio }: Objective, ms: number): number {
 }
 
 /** How fast a budget is spent that nobody may overlook: within minutes and hours, or over days. */
-export type Pace = 'fast' | 'slow';
+export type BurnPace = 'fast' | 'slow';
 
 /** A budget burns where it is spent `factor` times as fast as it may be, over the long window and over the short one. */
 export interface Burn {
-  readonly pace: Pace;
+  readonly pace: BurnPace;
   readonly factor: number;
   readonly longMs: number;
   readonly shortMs: number;
@@ -45,13 +44,13 @@ export function burnsOf({ overMs }: Objective): readonly Burn[] {
 }
 
 /** A burn that goes on, with how fast the budget was spent over its long window, and how long the target was down in it. */
-export interface Burning extends Burn {
+export interface BurnState extends Burn {
   readonly speed: number;
   readonly downMs: number;
 }
 
 /** The burns that go on at a moment, the fastest first; `downWithin` is how long the target was down in the last so many milliseconds. */
-export function burningOf(objective: Objective, downWithin: (ms: number) => number): readonly Burning[] {
+export function burningOf(objective: Objective, downWithin: (ms: number) => number): readonly BurnState[] {
   return burnsOf(objective).flatMap((burn) => {
     const downMs = downWithin(burn.longMs);
     const speed = downMs / allowedIn(objective, burn.longMs);

@@ -4,7 +4,7 @@ import { type Outcome, checkOf, type CheckTypeName } from '#checks/index.ts';
 export type ChangeKind = 'reload' | 'certificate' | 'answers';
 
 /** A change that somebody noticed. The first of a kind at a node is how it was when it was looked at first. */
-export interface Change {
+export interface TargetChange {
   readonly target: string;
   readonly kind: ChangeKind;
   /** The node that saw it; null where none did. */
@@ -18,29 +18,29 @@ export interface Change {
 /** Where changes are kept. */
 export interface ChangeStore {
   /** The newest of each kind at each node of each target. */
-  newestChanges(): readonly Change[];
+  newestChanges(): readonly TargetChange[];
   /** The changes of a target, the newest first. */
-  changesOf(target: string): readonly Change[];
+  changesOf(target: string): readonly TargetChange[];
   /** Stores changes, and forgets the oldest of a kind where there are many. */
-  addChanges(changes: readonly Change[]): void;
+  addChanges(changes: readonly TargetChange[]): void;
 }
 
 /** Compares what each round saw with what was seen before. */
 export interface ChangeKeeper {
-  roundDone(target: string, check: CheckTypeName, dueAt: number, votes: readonly SeenVote[]): void;
+  roundDone(target: string, check: CheckTypeName, dueAt: number, votes: readonly ChangeVote[]): void;
   /** The configuration of these targets is another from now on. */
   reloaded(targets: readonly string[], at: number): void;
   /** A target is not watched any more. What is known of it stays in the store. */
   forget(target: string): void;
 }
 
-interface SeenVote {
+interface ChangeVote {
   readonly node: { readonly name: string };
   readonly outcome: Outcome;
 }
 
-const valuesOf = (all: readonly Change[]) => new Map(all.map((change) => [keyOf(change), change.value]));
-const keyOf = ({ kind, node }: Pick<Change, 'kind' | 'node'>) => `${kind}\n${node ?? ''}`;
+const valuesOf = (all: readonly TargetChange[]) => new Map(all.map((change) => [keyOf(change), change.value]));
+const keyOf = ({ kind, node }: Pick<TargetChange, 'kind' | 'node'>) => `${kind}\n${node ?? ''}`;
 
 /** `failed` hears where a change could not be stored; it is noticed again in the next round. */
 export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) => void): ChangeKeeper {
@@ -55,11 +55,11 @@ export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) 
     return values;
   }
 
-  function add(all: readonly Change[]): void {
+  function add(all: readonly TargetChange[]): void {
     if (all.length > 0) store.addChanges(all);
   }
 
-  function addNews(all: readonly Change[]): void {
+  function addNews(all: readonly TargetChange[]): void {
     const fresh = all.filter((change) => newestOf(change.target).get(keyOf(change)) !== change.value);
     add(fresh);
     for (const change of fresh) newestOf(change.target).set(keyOf(change), change.value);
@@ -77,7 +77,7 @@ export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) 
     roundDone(target, check, at, votes) {
       const type = checkOf(check);
       if (type.answers === null && type.certificate === null) return;
-      const all: Change[] = [];
+      const all: TargetChange[] = [];
       for (const { node, outcome } of votes) {
         const certificate = type.certificate?.(outcome) ?? null;
         const answers = outcome.status === 'up' ? (type.answers?.(outcome) ?? null) : null;

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { budgetOf } from './budget.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
-import { figuresOf, type Read, readSpan } from './figures.ts';
+import { figuresOf, type FiguresSource, readSpan } from './figures.ts';
 import { lastRounds } from './rounds.ts';
 import { targetsNow } from './now.ts';
 import type {
-  Figures,
+  HistoryFigures,
   FiguresQuery,
   HistoryReader,
-  KnownTarget,
+  HistoryTarget,
   NodeFigures,
   Selection,
   TargetBudget,
@@ -17,12 +17,12 @@ import type {
 } from './reader.ts';
 import { readSeries } from './series.ts';
 import type { HistorySource } from './source.ts';
-import type { Span } from './span.ts';
+import type { TimeSpan } from './span.ts';
 
 export interface ReaderOptions {
   readonly source: HistorySource;
   /** What is configured at this moment. */
-  readonly targets: () => readonly KnownTarget[];
+  readonly targets: () => readonly HistoryTarget[];
   readonly clock: Clock;
 }
 
@@ -35,18 +35,18 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
     return known(of).map(({ name }) => name);
   }
 
-  function known(of: Selection = { all: true }): readonly KnownTarget[] {
+  function known(of: Selection = { all: true }): readonly HistoryTarget[] {
     const all = targets().toSorted((a, b) => (a.name < b.name ? -1 : 1));
     if ('target' in of) return all.filter(({ name }) => name === of.target);
     return 'label' in of ? all.filter(({ labels }) => labels[of.label] === of.value) : all;
   }
 
-  const cut = ({ from, to }: Span): Span => ({ from, to: Math.max(from, Math.min(to, clock.now())) });
+  const cut = ({ from, to }: TimeSpan): TimeSpan => ({ from, to: Math.max(from, Math.min(to, clock.now())) });
   const read = (target: string, query: FiguresQuery) =>
     readSpan(source, target, query.node ?? null, cut(query), clock.now());
 
-  async function readAll({ of, ...query }: FiguresQuery): Promise<readonly Read[]> {
-    const all: Read[] = [];
+  async function readAll({ of, ...query }: FiguresQuery): Promise<readonly FiguresSource[]> {
+    const all: FiguresSource[] = [];
     for (const target of namesOf(of)) {
       all.push(read(target, query));
       await nextTurn();
@@ -54,7 +54,7 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
     return all;
   }
 
-  function budgetAt(target: KnownTarget | undefined, to: number): TargetBudget | null {
+  function budgetAt(target: HistoryTarget | undefined, to: number): TargetBudget | null {
     if (target === undefined || target.objective === null) return null;
     const span = cut({ from: to - target.objective.overMs, to });
     const { time } = figuresOf([readSpan(source, target.name, null, span, clock.now(), 'time')], span, null);
@@ -74,7 +74,7 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       const byName = new Map(targets().map((target) => [target.name, target]));
       const all: TargetFigures[] = [];
       for (const target of namesOf(query.of)) {
-        const figures: Figures = figuresOf([read(target, query)], cut(query), query.node ?? null);
+        const figures: HistoryFigures = figuresOf([read(target, query)], cut(query), query.node ?? null);
         const budget = query.node === undefined ? budgetAt(byName.get(target), figures.to) : null;
         all.push({ target, ...figures, budget });
         await nextTurn();

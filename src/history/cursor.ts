@@ -1,17 +1,17 @@
 import { WatchpostError } from '#kernel/errors.ts';
 
-interface Place {
+interface CursorPosition {
   readonly startedAt: number;
   readonly id: string;
 }
 
 /** A place in a list of incidents as text that can stand in a URL. */
-export function cursorOf({ startedAt, id }: Place): string {
+export function cursorOf({ startedAt, id }: CursorPosition): string {
   return Buffer.from(`${startedAt} ${id}`).toString('base64url');
 }
 
 /** Throws `usage` where the text is no such place. */
-export function parseCursor(text: string): Place {
+export function parseCursor(text: string): CursorPosition {
   const [, startedAt, id] = /^(\d{1,16}) (.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (id === undefined) throw new WatchpostError('usage', `"${text}" is no place in a list: take "next" of an answer`);
   return { startedAt: Number(startedAt), id };

@@ -1,8 +1,8 @@
-import { dayMs } from './span.ts';
-import { follow, type RoundVerdict, type Spell } from './spells.ts';
+import { dayMs } from '#kernel/units.ts';
+import { follow, type RoundVerdict, type VerdictPeriod } from './spells.ts';
 
 /** A stretch of time in which a target was down for so long. */
-interface Piece {
+interface DowntimePart {
   from: number;
   to: number;
   downMs: number;
@@ -17,10 +17,10 @@ export class Downtime {
   readonly #reachMs: number;
   readonly #exactMs: number;
   readonly #sliceMs: number;
-  #pieces: Piece[] = [];
+  #pieces: DowntimePart[] = [];
   /** How many of the oldest pieces are slices already. */
   #sliced = 0;
-  #newest: Spell | null = null;
+  #newest: VerdictPeriod | null = null;
 
   constructor(reachMs = 30 * dayMs) {
     this.#reachMs = reachMs;
@@ -35,7 +35,7 @@ export class Downtime {
   }
 
   /** Begins anew with these, the oldest first. */
-  fill(spells: readonly Spell[]): void {
+  fill(spells: readonly VerdictPeriod[]): void {
     this.#pieces = [];
     this.#sliced = 0;
     this.#newest = null;
@@ -60,7 +60,7 @@ export class Downtime {
     return this.#pieces.length;
   }
 
-  #take(next: Spell): void {
+  #take(next: VerdictPeriod): void {
     const last = this.#newest;
     this.#newest = next;
     if (last === null || last.from === next.from) return;
@@ -94,14 +94,14 @@ export class Downtime {
     }
   }
 
-  #sliceOf({ to }: Piece): number {
+  #sliceOf({ to }: DowntimePart): number {
     return Math.floor(to / this.#sliceMs);
   }
 }
 
-const isDown = ({ status, inMaintenance }: Spell) => status === 'down' && !inMaintenance;
+const isDown = ({ status, inMaintenance }: VerdictPeriod) => status === 'down' && !inMaintenance;
 
-const endOf = ({ last, holdsMs }: Spell, next: number) => Math.min(last + holdsMs, next);
+const endOf = ({ last, holdsMs }: VerdictPeriod, next: number) => Math.min(last + holdsMs, next);
 
 function overlap(from: number, to: number, start: number, end: number): number {
   return Math.max(0, Math.min(to, end) - Math.max(from, start));

@@ -1,15 +1,16 @@
-import type { Figures } from './reader.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
+import type { HistoryFigures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
-import { cover, dayMs, hourMs, type Piece, type Span } from './span.ts';
-import { addTime, noTime, type Spell, type TimeByStatus, timeIn, uptimeOf } from './spells.ts';
+import { cover, type SpanPart, type TimeSpan } from './span.ts';
+import { addTime, noTime, type VerdictPeriod, type TimeByStatus, timeIn, uptimeOf } from './spells.ts';
 import { Tally } from './tally.ts';
 
-type Row = SealedSums | PastResult;
+type FigureRow = SealedSums | PastResult;
 
 /** What was read of one target for one span. */
-export interface Read extends Span {
+export interface FiguresSource extends TimeSpan {
   readonly time: TimeByStatus | null;
-  readonly rows: readonly Row[];
+  readonly rows: readonly FigureRow[];
   /** As in `Figures`. */
   readonly verdictsFrom: number | null;
 }
@@ -19,10 +20,10 @@ export function readSpan(
   source: HistorySource,
   target: string,
   node: string | null,
-  span: Span,
+  span: TimeSpan,
   now: number,
   what: 'all' | 'time' = 'all',
-): Read {
+): FiguresSource {
   const pieces = what === 'time' ? [] : cover(span, source.kept());
   const wide = { from: pieces[0]?.from ?? span.from, to: pieces.at(-1)?.to ?? span.to };
   const time = node === null ? timeIn(wide, source.spells(target, wide), now) : null;
@@ -36,7 +37,7 @@ const unitMs = { results: 1, hours: hourMs, days: dayMs };
 // Sums count as older only as a whole: verdicts may begin within them.
 function waitingFor(
   since: number | null,
-  read: readonly { readonly piece: Piece; readonly rows: readonly Row[] }[],
+  read: readonly { readonly piece: SpanPart; readonly rows: readonly FigureRow[] }[],
 ): number | null {
   if (since === null) return null;
   const isOlder = ({ piece, rows }: (typeof read)[number]) =>
@@ -49,9 +50,9 @@ export function partsRead(
   source: HistorySource,
   target: string,
   node: string | null,
-  parts: readonly Span[],
+  parts: readonly TimeSpan[],
   now: number,
-): readonly Read[] {
+): readonly FiguresSource[] {
   const [first] = parts;
   const last = parts.at(-1);
   if (first === undefined || last === undefined) return [];
@@ -77,7 +78,7 @@ export function partsRead(
 }
 
 /** The figures of what was read of some targets. */
-export function figuresOf(reads: readonly Read[], span: Span, node: string | null): Figures {
+export function figuresOf(reads: readonly FiguresSource[], span: TimeSpan, node: string | null): HistoryFigures {
   const tally = new Tally();
   let time: TimeByStatus | null = node === null ? noTime : null;
   for (const read of reads) {
@@ -103,13 +104,18 @@ export function figuresOf(reads: readonly Read[], span: Span, node: string | nul
   };
 }
 
-function rowsOf(source: HistorySource, target: string, node: string | null, { of, from, to }: Piece): readonly Row[] {
+function rowsOf(
+  source: HistorySource,
+  target: string,
+  node: string | null,
+  { of, from, to }: SpanPart,
+): readonly FigureRow[] {
   return of === 'results' ? source.results(target, node, { from, to }) : source.sealed(of, target, node, { from, to });
 }
 
-interface Rows {
+interface TimedRows {
   readonly times: readonly number[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly FigureRow[];
 }
 
 // One look for all pieces of a kind; what lies between them is not asked for twice, and is dropped by `takeWithin`.
@@ -117,11 +123,11 @@ function rowsWithin(
   source: HistorySource,
   target: string,
   node: string | null,
-  pieces: readonly Piece[],
-  of: Piece['of'],
-): Rows {
+  pieces: readonly SpanPart[],
+  of: SpanPart['of'],
+): TimedRows {
   const own = pieces.filter((piece) => piece.of === of);
-  const joined: Piece[] = [];
+  const joined: SpanPart[] = [];
   for (const piece of own) {
     const last = joined.at(-1);
     if (last !== undefined && piece.from <= last.to)
@@ -132,13 +138,17 @@ function rowsWithin(
   return { rows, times: rows.map(timeOf) };
 }
 
-const timeOf = (row: Row) => ('sketch' in row ? row.at : row.dueAt);
+const timeOf = (row: FigureRow) => ('sketch' in row ? row.at : row.dueAt);
 
-function takeWithin({ times, rows }: Rows, { from, to }: Span): readonly Row[] {
+function takeWithin({ times, rows }: TimedRows, { from, to }: TimeSpan): readonly FigureRow[] {
   return rows.slice(firstAt(times, from), firstAt(times, to));
 }
 
-function spellsIn(spells: readonly Spell[], starts: readonly number[], { from, to }: Span): readonly Spell[] {
+function spellsIn(
+  spells: readonly VerdictPeriod[],
+  starts: readonly number[],
+  { from, to }: TimeSpan,
+): readonly VerdictPeriod[] {
   return spells.slice(Math.max(0, firstAt(starts, from + 1) - 1), firstAt(starts, to) + 1);
 }
 

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
-import type { KnownTarget, TargetNow } from './reader.ts';
+import type { HistoryTarget, TargetNow } from './reader.ts';
 import { lastRounds } from './rounds.ts';
 import type { HistorySource } from './source.ts';
 
 /** How targets are at this moment, as far as the history tells. */
 export async function targetsNow(
   source: HistorySource,
-  targets: readonly KnownTarget[],
+  targets: readonly HistoryTarget[],
   clock: Clock,
 ): Promise<readonly TargetNow[]> {
   const spells = source.newestSpells();

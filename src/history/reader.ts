@@ -1,6 +1,6 @@
 import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { PastFailure } from './source.ts';
-import type { Span } from './span.ts';
+import type { TimeSpan } from './span.ts';
 import type { TargetStatus, TimeByStatus } from './spells.ts';
 import type { Latency, OutcomeCounts } from './tally.ts';
 
@@ -14,13 +14,13 @@ export interface HistoryReader {
   /** The newest rounds before `before` (default: now) with all votes, the newest first; at most `limit`, and at most 7 days back. */
   rounds(target: string, options: { readonly before?: number; readonly limit: number }): Promise<readonly PastRound[]>;
   /** The figures of a span, of all targets of the selection together. */
-  figures(query: FiguresQuery): Promise<Figures>;
+  figures(query: FiguresQuery): Promise<HistoryFigures>;
   /** The same for each target of the selection, by name, with what is left of its objective's budget. */
   byTarget(query: FiguresQuery): Promise<readonly TargetFigures[]>;
   /** The same for each node that had a result, by name. */
   byNode(query: Omit<FiguresQuery, 'node'>): Promise<readonly NodeFigures[]>;
   /** Figures in steps, for charts: all parts of the span in order, those without any result too. */
-  series(query: SeriesQuery): Promise<Series>;
+  series(query: SeriesQuery): Promise<FiguresSeries>;
   /** Incidents that were open for a part of the span, the newest first. `next` goes on where the list was cut, else it is null. */
   incidents(query: IncidentsQuery): Promise<IncidentPage>;
   /** One incident with its votes and deliveries; null where there is none of this id. */
@@ -40,7 +40,7 @@ export type Selection =
   | { readonly all: true };
 
 /** What is to be seen of a span. `of` is all targets where it is not said, `node` all nodes. */
-export interface FiguresQuery extends Span {
+export interface FiguresQuery extends TimeSpan {
   readonly of?: Selection | undefined;
   readonly node?: string | undefined;
 }
@@ -52,7 +52,7 @@ export interface SeriesQuery extends FiguresQuery {
   readonly points?: number | undefined;
 }
 
-export interface IncidentsQuery extends Partial<Span> {
+export interface IncidentsQuery extends Partial<TimeSpan> {
   readonly target?: string | undefined;
   /** True for open ones only, false for those that are over only. */
   readonly isOpen?: boolean | undefined;
@@ -71,7 +71,7 @@ export interface IncidentPage {
  * How a span went. `from` and `to` are what was counted: the span that was asked for, widened to whole hours or days where no finer
  * history is kept, and cut at now.
  */
-export interface Figures extends Span {
+export interface HistoryFigures extends TimeSpan {
   /**
    * The share of the time with a verdict in which the targets were not down; of one node, the share of its answers that were up.
    * Unknown and maintenance count for neither side. Null where there is nothing to go by, and while answers of the span wait for verdicts.
@@ -85,19 +85,19 @@ export interface Figures extends Span {
   readonly latency: Latency | null;
 }
 
-export interface TargetFigures extends Figures {
+export interface TargetFigures extends HistoryFigures {
   readonly target: string;
   /** Of the objective's own period up to the end of the span; null where the target has no objective, or a node is named. */
-  readonly budget: Budget | null;
+  readonly budget: BudgetFigures | null;
 }
 
-export interface NodeFigures extends Figures {
+export interface NodeFigures extends HistoryFigures {
   readonly node: string;
 }
 
-export interface Series extends Span {
+export interface FiguresSeries extends TimeSpan {
   readonly stepMs: number;
-  readonly parts: readonly Figures[];
+  readonly parts: readonly HistoryFigures[];
 }
 
 /** What a target promises: not to be down for more than a share of a period. */
@@ -117,7 +117,7 @@ export interface BudgetLeft extends Objective {
 }
 
 /** How an objective stands. */
-export interface Budget extends BudgetLeft {
+export interface BudgetFigures extends BudgetLeft {
   /** The uptime within the period; null where nothing is known. */
   readonly uptime: number | null;
 }
@@ -126,12 +126,12 @@ export interface TargetBudgetLeft extends BudgetLeft {
   readonly target: string;
 }
 
-export interface TargetBudget extends Budget {
+export interface TargetBudget extends BudgetFigures {
   readonly target: string;
 }
 
 /** What is configured about a target, as far as people see it. */
-export interface KnownTarget {
+export interface HistoryTarget {
   readonly name: string;
   readonly check: string;
   readonly host: string;
@@ -140,7 +140,7 @@ export interface KnownTarget {
 }
 
 /** A target at this moment. */
-export interface TargetNow extends KnownTarget {
+export interface TargetNow extends HistoryTarget {
   /** Unknown where nothing was seen of it for too long. */
   readonly status: TargetStatus;
   readonly inMaintenance: boolean;
@@ -158,10 +158,10 @@ export interface PastRound {
   /** The verdict that was shown; null where none was kept. */
   readonly status: TargetStatus | null;
   /** By the node's name. */
-  readonly votes: readonly NodeResult[];
+  readonly votes: readonly PastNodeResult[];
 }
 
-export interface NodeResult {
+export interface PastNodeResult {
   readonly node: string;
   readonly status: 'up' | 'down' | 'unknown';
   readonly seconds: number | null;

@@ -1,29 +1,33 @@
-import type { RoundVerdict, Spell } from './spells.ts';
+import type { RoundVerdict, VerdictPeriod } from './spells.ts';
 
 /** A round of the past with the due times of the rounds before and after it; null if they are not known. */
-export interface PastRound {
+export interface RoundNeighbours {
   readonly before: number | null;
   readonly dueAt: number;
   readonly after: number | null;
 }
 
 /** The verdict period that a moment lies in, or the last one before it, and its neighbours; null for none. */
-export interface SpellsAround {
-  readonly previous: Spell | null;
-  readonly at: Spell | null;
-  readonly next: Spell | null;
+export interface AdjacentPeriods {
+  readonly previous: VerdictPeriod | null;
+  readonly at: VerdictPeriod | null;
+  readonly next: VerdictPeriod | null;
 }
 
 /**
  * The periods in place of those around a round, once that round has a verdict that it did not have when it ended. Null if nothing
  * changes: the round had a verdict, or has none now.
  */
-export function reviseSpells(around: SpellsAround, round: PastRound, verdict: RoundVerdict): readonly Spell[] | null {
+export function reviseSpells(
+  around: AdjacentPeriods,
+  round: RoundNeighbours,
+  verdict: RoundVerdict,
+): readonly VerdictPeriod[] | null {
   const { previous, at, next } = around;
   const { dueAt } = round;
   if (verdict.status === 'unknown' || hasVerdictAt(at, dueAt)) return null;
   const isInside = at !== null && dueAt <= at.last;
-  const pieces: Spell[] = [];
+  const pieces: VerdictPeriod[] = [];
   for (const one of [previous, at === null ? null : isInside ? beginningOf(at, round) : at])
     if (one !== null) pieces.push(one);
   pieces.push({ from: dueAt, last: dueAt, ...verdict });
@@ -32,25 +36,25 @@ export function reviseSpells(around: SpellsAround, round: PastRound, verdict: Ro
 }
 
 /** Whether the rounds of a period that a moment lies in had a verdict. */
-export function hasVerdictAt(spell: Spell | null, dueAt: number): boolean {
+export function hasVerdictAt(spell: VerdictPeriod | null, dueAt: number): boolean {
   return spell !== null && dueAt <= spell.last && spell.status !== 'unknown';
 }
 
-function beginningOf(spell: Spell, { before, dueAt }: PastRound): Spell | null {
+function beginningOf(spell: VerdictPeriod, { before, dueAt }: RoundNeighbours): VerdictPeriod | null {
   if (spell.from >= dueAt) return null;
   const last = before ?? dueAt - usualGapMs(spell);
   return { ...spell, last: Math.max(spell.from, Math.min(last, dueAt - 1)) };
 }
 
-function restOf(spell: Spell, { dueAt, after }: PastRound): Spell | null {
+function restOf(spell: VerdictPeriod, { dueAt, after }: RoundNeighbours): VerdictPeriod | null {
   const from = after ?? dueAt + usualGapMs(spell);
   return from > spell.last ? null : { ...spell, from };
 }
 
 // What a round saw holds for two intervals.
-const usualGapMs = ({ holdsMs }: Spell) => Math.max(1, Math.floor(holdsMs / 2));
+const usualGapMs = ({ holdsMs }: VerdictPeriod) => Math.max(1, Math.floor(holdsMs / 2));
 
-function join(joined: Spell[], next: Spell): Spell[] {
+function join(joined: VerdictPeriod[], next: VerdictPeriod): VerdictPeriod[] {
   const last = joined.at(-1);
   const goesOn =
     last !== undefined &&

@@ -1,7 +1,7 @@
+import { dayMs } from '#kernel/units.ts';
 import type { PastRound } from './reader.ts';
 import type { HistorySource, PastResult } from './source.ts';
-import { dayMs } from './span.ts';
-import type { Spell } from './spells.ts';
+import type { VerdictPeriod } from './spells.ts';
 
 const longestLookBackMs = 7 * dayMs;
 
@@ -21,7 +21,7 @@ export function lastRounds(
   return dues.flatMap((dueAt) => roundOf(spells, results.get(dueAt) ?? []) ?? []);
 }
 
-function roundOf(spells: readonly Spell[], votes: readonly PastResult[]): PastRound | null {
+function roundOf(spells: readonly VerdictPeriod[], votes: readonly PastResult[]): PastRound | null {
   const [first] = votes;
   if (first === undefined) return null;
   const spell = spells.findLast(({ from, last }) => from <= first.dueAt && first.dueAt <= last);

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { figuresOf, partsRead, type Read } from './figures.ts';
-import type { Series, SeriesQuery } from './reader.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
+import { figuresOf, partsRead, type FiguresSource } from './figures.ts';
+import type { FiguresSeries, SeriesQuery } from './reader.ts';
 import type { HistorySource } from './source.ts';
-import { dayMs, hourMs, partsOf, stepFor } from './span.ts';
+import { partsOf, stepFor } from './span.ts';
 
 const defaultPoints = 300;
 
@@ -12,13 +13,13 @@ export async function readSeries(
   targets: readonly string[],
   { from, to, node: named, stepMs, points = defaultPoints }: Omit<SeriesQuery, 'of'>,
   now: number,
-): Promise<Series> {
+): Promise<FiguresSeries> {
   const node = named ?? null;
   const { resultsFrom, hoursFrom } = source.kept();
   const leastMs = from < hoursFrom ? dayMs : from < resultsFrom ? hourMs : 0;
   const step = stepMs === undefined ? stepFor({ from, to }, points, leastMs) : Math.max(stepMs, leastMs);
   const parts = partsOf({ from, to }, step);
-  const perTarget: (readonly Read[])[] = [];
+  const perTarget: (readonly FiguresSource[])[] = [];
   for (const target of targets) {
     perTarget.push(partsRead(source, target, node, parts, now));
     await nextTurn();

@@ -1,11 +1,11 @@
 import type { Failure } from '#checks/index.ts';
 import type { IncidentDetail, PastIncident } from './incidents.ts';
-import type { Kept, Span } from './span.ts';
-import type { Spell } from './spells.ts';
-import type { Counted, Sums } from './tally.ts';
+import type { RetentionLimits, TimeSpan } from './span.ts';
+import type { VerdictPeriod } from './spells.ts';
+import type { CountedResult, Sums } from './tally.ts';
 
 /** One node's result in one round. Times are milliseconds since the epoch, durations whole microseconds. */
-export interface PastResult extends Counted {
+export interface PastResult extends CountedResult {
   readonly dueAt: number;
   readonly node: string;
   readonly failure: PastFailure | null;
@@ -24,19 +24,19 @@ export interface SealedSums extends Sums {
 
 /** What the reader reads from. Every method is one look at what is stored, in order of time. */
 export interface HistorySource {
-  kept(): Kept;
+  kept(): RetentionLimits;
   /** Names of all nodes that ever had a result. */
   nodes(): readonly string[];
   /** Whatever began in the span, one row for each node; of one node where it is named. */
-  sealed(of: 'hours' | 'days', target: string, node: string | null, span: Span): readonly SealedSums[];
+  sealed(of: 'hours' | 'days', target: string, node: string | null, span: TimeSpan): readonly SealedSums[];
   /** The results that were due in the span, wherever they are kept; those of a round together, by the node's name. */
-  results(target: string, node: string | null, span: Span): readonly PastResult[];
+  results(target: string, node: string | null, span: TimeSpan): readonly PastResult[];
   /** When up to `limit` rounds before `before` were due, the newest first, not looking further back than `since`. */
   rounds(target: string, before: number, since: number, limit: number): readonly number[];
   /** The spells that touch the span, and the one after it where there is one. */
-  spells(target: string, span: Span): readonly Spell[];
+  spells(target: string, span: TimeSpan): readonly VerdictPeriod[];
   /** The newest spell of each target that has one. */
-  newestSpells(): ReadonlyMap<string, Spell>;
+  newestSpells(): ReadonlyMap<string, VerdictPeriod>;
   /**
    * From when on the rounds of a target have verdicts, while those of before an update of the file still get theirs; Infinity if none
    * has one yet, null if all that is kept has.
@@ -49,7 +49,7 @@ export interface HistorySource {
 }
 
 /** Which incidents: those that were open for a part of the span; the newest first. */
-export interface IncidentQuery extends Span {
+export interface IncidentQuery extends TimeSpan {
   readonly target: string | null;
   readonly isOpen: boolean | null;
   /** Only those that come after this one in the list. */

@@ -1,19 +1,17 @@
+import { dayMs, hourMs } from '#kernel/units.ts';
 /** A stretch of time in milliseconds since the epoch: from `from` until before `to`. */
-export interface Span {
+export interface TimeSpan {
   readonly from: number;
   readonly to: number;
 }
 
-export const hourMs = 3_600_000;
-export const dayMs = 86_400_000;
-
 /** What a part of a span is read from: sealed days, sealed hours, or the results one by one. */
-export interface Piece extends Span {
+export interface SpanPart extends TimeSpan {
   readonly of: 'days' | 'hours' | 'results';
 }
 
 /** What there is to read from: times in milliseconds since the epoch. */
-export interface Kept {
+export interface RetentionLimits {
   /** Days that begin before it are sealed. */
   readonly daysUntil: number;
   /** Hours that begin before it are sealed. */
@@ -29,8 +27,8 @@ export interface Kept {
  * Cuts a span into what is read from the coarsest source that fits it exactly: whole days, whole hours around them, results at the
  * edges. Where what an edge needs is forgotten it is widened to the hour or the day that it lies in; the pieces say so.
  */
-export function cover({ from, to }: Span, kept: Kept): readonly Piece[] {
-  const pieces: Piece[] = [];
+export function cover({ from, to }: TimeSpan, kept: RetentionLimits): readonly SpanPart[] {
+  const pieces: SpanPart[] = [];
   for (let at = from; at < to;) {
     const piece = pieceAt(at, to, kept);
     const last = pieces.at(-1);
@@ -41,7 +39,7 @@ export function cover({ from, to }: Span, kept: Kept): readonly Piece[] {
   return pieces;
 }
 
-function pieceAt(at: number, to: number, { daysUntil, hoursUntil, hoursFrom, resultsFrom }: Kept): Piece {
+function pieceAt(at: number, to: number, { daysUntil, hoursUntil, hoursFrom, resultsFrom }: RetentionLimits): SpanPart {
   const day = floorTo(at, dayMs);
   const isWholeDay = at === day && day + dayMs <= to;
   if (day < daysUntil && (isWholeDay || day < hoursFrom)) return { of: 'days', from: day, to: day + dayMs };
@@ -60,14 +58,14 @@ const minute = 60_000;
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 1_440, 2_880, 10_080, 43_200].map((count) => count * minute);
 
 /** The shortest step, in milliseconds, that cuts a span into at most `points` parts and is not below `leastMs`. */
-export function stepFor({ from, to }: Span, points: number, leastMs = 0): number {
+export function stepFor({ from, to }: TimeSpan, points: number, leastMs = 0): number {
   const fits = (step: number) => step >= leastMs && Math.ceil(to / step) - Math.floor(from / step) <= points;
   return steps.find(fits) ?? floorTo(Math.max((to - from) / Math.max(points - 1, 1), leastMs) + dayMs - 1, dayMs);
 }
 
 /** The parts of a span between the multiples of a step; the first and the last may be shorter. */
-export function partsOf({ from, to }: Span, stepMs: number): readonly Span[] {
-  const parts: Span[] = [];
+export function partsOf({ from, to }: TimeSpan, stepMs: number): readonly TimeSpan[] {
+  const parts: TimeSpan[] = [];
   for (let at = from; at < to;) {
     const end = Math.min(floorTo(at, stepMs) + stepMs, to);
     parts.push({ from: at, to: end });

@@ -1,4 +1,4 @@
-import type { Span } from './span.ts';
+import type { TimeSpan } from './span.ts';
 
 /** What the votes of a round said together: `partial` where some nodes, but not enough for the rule, see the target down. */
 export type TargetStatus = 'up' | 'partial' | 'down' | 'unknown';
@@ -7,7 +7,7 @@ export type TargetStatus = 'up' | 'partial' | 'down' | 'unknown';
  * A stretch of time in which every round of a target ended with the same verdict. What a round saw holds until the next round, but
  * no longer than `holdsMs`: what comes after that was not watched.
  */
-export interface Spell {
+export interface VerdictPeriod {
   /** When its first and its last round were due. */
   readonly from: number;
   readonly last: number;
@@ -39,7 +39,7 @@ export interface RoundVerdict {
  * What the newest spell becomes by a round that was due at `at`: the same one, a bit longer, or a new one. Null where the round is
  * older than what is known, which it does not change.
  */
-export function follow(newest: Spell | null, at: number, verdict: RoundVerdict): Spell | null {
+export function follow(newest: VerdictPeriod | null, at: number, verdict: RoundVerdict): VerdictPeriod | null {
   const fresh = { from: at, last: at, ...verdict };
   if (newest === null) return fresh;
   if (at <= newest.last) return null;
@@ -52,12 +52,12 @@ export function follow(newest: Spell | null, at: number, verdict: RoundVerdict):
 }
 
 /** Where each spell ends: with the next one, or when what its last round saw holds no longer, at `now` at the latest. */
-function endsOf(spells: readonly Spell[], now: number): readonly number[] {
+function endsOf(spells: readonly VerdictPeriod[], now: number): readonly number[] {
   return spells.map(({ last, holdsMs }, index) => Math.min(last + holdsMs, spells[index + 1]?.from ?? now, now));
 }
 
 /** How the time of a span was spent. `spells` are all that touch it, oldest first, and the one after them where there is one. */
-export function timeIn({ from, to }: Span, spells: readonly Spell[], now: number): TimeByStatus {
+export function timeIn({ from, to }: TimeSpan, spells: readonly VerdictPeriod[], now: number): TimeByStatus {
   const time = { ...noTime };
   const ends = endsOf(spells, now);
   for (const [index, spell] of spells.entries()) {

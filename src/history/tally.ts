@@ -30,7 +30,7 @@ export interface Sums extends OutcomeCounts {
 }
 
 /** What of a result counts. */
-export interface Counted {
+export interface CountedResult {
   readonly status: 'up' | 'down' | 'unknown';
   readonly durationUs: number | null;
   readonly lateAt: number | null;
@@ -44,7 +44,7 @@ export class Tally {
   #maxUs: number | null = null;
   #sketch: Sketch | null = null;
 
-  addResult({ status, durationUs, lateAt }: Counted): void {
+  addResult({ status, durationUs, lateAt }: CountedResult): void {
     this.#answers[status] += 1;
     if (lateAt !== null) this.#answers.late += 1;
     if (status !== 'up' || durationUs === null) return;

@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from './span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 
 /** How often targets are looked at by nodes: so many pairs of a target and a node, each with so many results a day. */
 export interface Traffic {

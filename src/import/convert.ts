@@ -1,6 +1,6 @@
 import { checkOf } from '#checks/index.ts';
-import { formatDuration } from '#kernel/units.ts';
-import type { Plain } from './draft.ts';
+import { dayMs, formatDuration } from '#kernel/units.ts';
+import type { PlainValue } from './draft.ts';
 
 const unitsMs: ReadonlyMap<string, number> = new Map([
   ['ns', 1e-6],
@@ -10,7 +10,7 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['s', 1_000],
   ['m', 60_000],
   ['h', 3_600_000],
-  ['d', 86_400_000],
+  ['d', dayMs],
   ['w', 604_800_000],
   ['y', 31_536_000_000],
 ]);
@@ -36,7 +36,7 @@ export function timeoutFor(ms: number, everyMs: number): string {
 }
 
 /** The codes from 100 to 999 that are accepted, as `expect.status` writes them; null where there is none. */
-export function statusRanges(accepts: (code: number) => boolean): Plain | null {
+export function statusRanges(accepts: (code: number) => boolean): PlainValue | null {
   const ranges: (string | number)[] = [];
   for (let code = 100; code <= 999; code += 1) {
     if (!accepts(code)) continue;
@@ -62,7 +62,7 @@ export function literalOfRegex(pattern: string): string | null {
 }
 
 /** Text as a configuration writes it, where `${` stands for an environment variable. */
-export function literal(value: Plain): Plain {
+export function literal(value: PlainValue): PlainValue {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map(literal);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,9 +1,10 @@
 import { parse } from 'tldts';
+import { dayMs } from '#kernel/units.ts';
 import { durationWithin } from './convert.ts';
 import type { Draft } from './draft.ts';
 
 /** A target that was not to outlive the registration of its domain. */
-export interface DomainWish {
+export interface DomainTarget {
   readonly place: string;
   readonly title: string;
   readonly domain: string;
@@ -20,10 +21,8 @@ export function domainOf(host: string): string | null {
   return isIcann === true ? domain : null;
 }
 
-const dayMs = 86_400_000;
-
 /** Adds a target for each domain, told of to all who wanted to know, by the longest of their times. */
-export function addDomains(draft: Draft, wishes: readonly DomainWish[], place: string): void {
+export function addDomains(draft: Draft, wishes: readonly DomainTarget[], place: string): void {
   for (const [domain, [first, ...others]] of Map.groupBy(wishes, (wish) => wish.domain)) {
     if (first === undefined) continue;
     const all = [first, ...others];

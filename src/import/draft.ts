@@ -1,11 +1,17 @@
 import type { Outcome } from '#checks/index.ts';
 
 /** A value as a configuration file holds it; what is undefined is left out. */
-export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain | undefined };
-export type PlainMap = { readonly [key: string]: Plain | undefined };
+export type PlainValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly PlainValue[]
+  | { readonly [key: string]: PlainValue | undefined };
+export type PlainMap = { readonly [key: string]: PlainValue | undefined };
 
 /** Something that is not as it was: a whole target that is left out, a part that is lost, or one that works in another way. */
-export interface Note {
+export interface ImportNote {
   /** `gatus.yaml:12:5`, or what stands for it in a database. */
   readonly place: string;
   readonly kind: 'left out' | 'lost' | 'differs';
@@ -13,21 +19,21 @@ export interface Note {
 }
 
 /** Tells what becomes of a part of a check. */
-export type Say = (kind: 'lost' | 'differs', text: string) => void;
+export type DifferenceReporter = (kind: 'lost' | 'differs', text: string) => void;
 
 /** The keys of a check that does what another program's did, or why there is none. */
-export type Made = PlainMap | LeftOut;
+export type DraftEntry = PlainMap | SkippedEntry;
 
-export interface LeftOut {
+export interface SkippedEntry {
   readonly leftOut: string;
 }
 
-export function isLeftOut(made: Made): made is LeftOut {
+export function isLeftOut(made: DraftEntry): made is SkippedEntry {
   return 'leftOut' in made;
 }
 
 /** What was measured before, of the target with this origin. Times are milliseconds since the epoch. */
-export interface PastResult {
+export interface ImportedPastResult {
   readonly at: number;
   readonly origin: number;
   readonly outcome: Outcome;
@@ -50,14 +56,14 @@ export class Draft {
   readonly notify = new Map<string, PlainMap>();
   readonly maintenance: PlainMap[] = [];
   /** Every other section. */
-  readonly sections = new Map<string, Plain>();
+  readonly sections = new Map<string, PlainValue>();
   /** Secrets, by the path of the file beside the configuration. */
   readonly files = new Map<string, string>();
-  readonly notes: Note[] = [];
+  readonly notes: ImportNote[] = [];
   /** Null where there is none. */
-  history: (() => Iterable<PastResult>) | null = null;
+  history: (() => Iterable<ImportedPastResult>) | null = null;
 
-  note(kind: Note['kind'], place: string, text: string): void {
+  note(kind: ImportNote['kind'], place: string, text: string): void {
     this.notes.push({ place, kind, text });
   }
 
@@ -131,6 +137,6 @@ export function labelsOf(wanted: Iterable<readonly [string, string]>): PlainMap 
 
 const labelsIn = ({ labels }: PlainMap): PlainMap => (isMap(labels) ? labels : {});
 
-export function isMap(value: Plain | undefined): value is PlainMap {
+export function isMap(value: PlainValue | undefined): value is PlainMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,24 +1,24 @@
 import { Document, isCollection, visit } from 'yaml';
-import type { Environment } from '#config/read/environment.ts';
+import type { EnvironmentVariables } from '#config/read/environment.ts';
 import { validateConfig } from '#config/check/validate.ts';
 import { formatPath, type Problem } from '#config/read/problem.ts';
 import { readYaml } from '#config/read/yaml.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { type Draft, isMap, type Plain, type PlainMap } from './draft.ts';
+import { type Draft, isMap, type PlainValue, type PlainMap } from './draft.ts';
 
-interface Finishing {
-  readonly env: Environment;
+interface FinishOptions {
+  readonly env: EnvironmentVariables;
   /** Lines of a comment at the top. */
   readonly heading: readonly string[];
   /** Puts everything into the form of the file. */
-  readonly change: (value: Plain) => Plain;
+  readonly change: (value: PlainValue) => PlainValue;
 }
 
 /**
  * The text of a configuration that `config check` accepts. What it would refuse is taken out of the draft and noted, so that
  * one odd target does not stand in the way of all others.
  */
-export function finish(draft: Draft, { env, heading, change }: Finishing): string {
+export function finish(draft: Draft, { env, heading, change }: FinishOptions): string {
   nameCommonRule(draft);
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const problems = problemsOf(render(draft, heading, change), env);
@@ -32,7 +32,7 @@ export function finish(draft: Draft, { env, heading, change }: Finishing): strin
   throw new WatchpostError('internal', 'the imported configuration cannot be made valid');
 }
 
-function problemsOf(text: string, env: Environment): readonly Problem[] {
+function problemsOf(text: string, env: EnvironmentVariables): readonly Problem[] {
   const { root } = readYaml({ file: 'watchpost.yaml', text }, 0, env);
   return validateConfig(root).problems;
 }
@@ -93,11 +93,11 @@ function nameCommonRule(draft: Draft): void {
   }
 }
 
-const namesIn = (value: Plain | undefined): readonly Plain[] => (Array.isArray(value) ? value : []);
+const namesIn = (value: PlainValue | undefined): readonly PlainValue[] => (Array.isArray(value) ? value : []);
 
 // What most targets say is said once.
 function shareDefaults(draft: Draft): void {
-  const defaults: Record<string, Plain | undefined> = {};
+  const defaults: Record<string, PlainValue | undefined> = {};
   for (const key of ['every', 'nodes', 'rules', 'notify']) {
     const common = mostCommon([...draft.targets.values()].map(({ keys }) => keys[key]));
     // Nobody hears of a new target only where that target says so.
@@ -114,8 +114,8 @@ function shareDefaults(draft: Draft): void {
 }
 
 // Null where one of them does not say it: a default would say it for that one.
-function mostCommon(values: readonly (Plain | undefined)[]): Plain | null {
-  const counts = new Map<string, { readonly value: Plain; readonly count: number }>();
+function mostCommon(values: readonly (PlainValue | undefined)[]): PlainValue | null {
+  const counts = new Map<string, { readonly value: PlainValue; readonly count: number }>();
   for (const value of values) {
     if (value === undefined) return null;
     const text = JSON.stringify(value);
@@ -127,8 +127,8 @@ function mostCommon(values: readonly (Plain | undefined)[]): Plain | null {
 
 const order = ['data', 'http', 'smtp', 'defaults', 'targets', 'rules', 'notify', 'maintenance', 'retention'];
 
-function render(draft: Draft, heading: readonly string[], change: Finishing['change']): string {
-  const all: Record<string, Plain | undefined> = {
+function render(draft: Draft, heading: readonly string[], change: FinishOptions['change']): string {
+  const all: Record<string, PlainValue | undefined> = {
     ...Object.fromEntries(draft.sections),
     targets: Object.fromEntries([...draft.targets].map(([name, { keys }]) => [name, keys])),
     rules: mapOrNothing(draft.rules),

@@ -1,34 +1,43 @@
 import type { Outcome } from '#checks/index.ts';
-import type { Environment } from '#config/read/environment.ts';
-import type { Draft, Note } from './draft.ts';
+import type { EnvironmentVariables } from '#config/read/environment.ts';
+import type { Draft, ImportNote } from './draft.ts';
 import { literal } from './convert.ts';
 import { finish } from './finish.ts';
-import { importBlackbox } from './blackbox/index.ts';
-import { importGatus } from './gatus/index.ts';
-import { importKuma } from './kuma/index.ts';
 
-interface Source {
+interface ImportFormat {
   readonly title: string;
-  readonly read: (paths: readonly string[], env: Environment) => Promise<Draft>;
+  readonly read: (paths: readonly string[], env: EnvironmentVariables) => Promise<Draft>;
   /** Whether `${NAME}` in what is read stands for the environment already. */
   readonly hasVariables: boolean;
 }
 
-/** What can be imported, by the word for it. */
+/** The formats that can be imported, by name; each is loaded when it is read. */
 export const importSources = {
-  gatus: { title: 'Gatus', read: importGatus, hasVariables: true },
-  blackbox: { title: 'Prometheus and the blackbox exporter', read: importBlackbox, hasVariables: false },
-  kuma: { title: 'Uptime Kuma', read: importKuma, hasVariables: false },
-} as const satisfies Record<string, Source>;
+  gatus: {
+    title: 'Gatus',
+    read: async (paths, env) => (await import('./gatus/index.ts')).importGatus(paths, env),
+    hasVariables: true,
+  },
+  blackbox: {
+    title: 'Prometheus and the blackbox exporter',
+    read: async (paths) => (await import('./blackbox/index.ts')).importBlackbox(paths),
+    hasVariables: false,
+  },
+  kuma: {
+    title: 'Uptime Kuma',
+    read: async (paths) => (await import('./kuma/index.ts')).importKuma(paths),
+    hasVariables: false,
+  },
+} as const satisfies Record<string, ImportFormat>;
 export type ImportSource = keyof typeof importSources;
 
-export interface Imported {
+export interface ImportResult {
   /** The configuration. */
   readonly text: string;
   /** Secrets, by the path of their files beside it. */
   readonly files: ReadonlyMap<string, string>;
   /** Everything that is not as it was. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly ImportNote[];
   readonly targets: number;
   /** What was measured before, from the oldest on; null where there is nothing. */
   readonly history: (() => Iterable<ImportedResult>) | null;
@@ -41,7 +50,7 @@ export interface ImportedResult {
 }
 
 interface ImportOptions {
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Whether what was measured before is imported too. */
   readonly withHistory: boolean;
 }
@@ -51,7 +60,7 @@ export async function importFrom(
   source: ImportSource,
   paths: readonly string[],
   { env, withHistory }: ImportOptions,
-): Promise<Imported> {
+): Promise<ImportResult> {
   const { title, read, hasVariables } = importSources[source];
   const draft = await read(paths, env);
   if (!withHistory) forgetHistory(draft);
@@ -61,7 +70,7 @@ export async function importFrom(
 }
 
 // Results of what is not watched any more are left behind.
-function historyOf({ targets, history }: Draft): Imported['history'] {
+function historyOf({ targets, history }: Draft): ImportResult['history'] {
   if (history === null) return null;
   const names = new Map([...targets].map(([name, { origin }]) => [origin, name]));
   return function* results() {

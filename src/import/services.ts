@@ -2,7 +2,7 @@ import { isWebUrl } from '#kernel/url.ts';
 import type { Draft, PlainMap } from './draft.ts';
 
 /** What a way to reach people needs, whoever it is imported from; empty where the source does not say it. */
-export interface Service {
+export interface NotificationService {
   readonly kind: 'slack' | 'discord' | 'teams' | 'telegram' | 'ntfy' | 'pagerduty' | 'opsgenie' | 'matrix';
   /** An address that is a secret, or that of a server. */
   readonly url?: string;
@@ -20,7 +20,7 @@ export interface Service {
  */
 export function serviceEntry(
   draft: Draft,
-  { kind, url = '', secret = '', to = '', thread = '' }: Service,
+  { kind, url = '', secret = '', to = '', thread = '' }: NotificationService,
 ): PlainMap | null {
   const file = (text: string) => draft.secret(`${kind}-secret`, text);
   if (url !== '' && !isVariable(url) && !isWebUrl(url)) return null;
@@ -57,7 +57,7 @@ export function serviceEntry(
 }
 
 // Keys in other forms are refused by the configuration.
-const forms: Readonly<Partial<Record<Service['kind'], RegExp>>> = {
+const forms: Readonly<Partial<Record<NotificationService['kind'], RegExp>>> = {
   telegram: /^\d{3,20}:[\w-]{20,}$/,
   pagerduty: /^[\da-zA-Z]{32}$/,
 };

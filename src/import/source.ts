@@ -1,17 +1,17 @@
-import { container, find, leaf, type Located, placeOf } from '#config/read/located.ts';
-import { configError, type Path } from '#config/read/problem.ts';
-import type { Source } from '#config/read/source.ts';
+import { container, find, leaf, type SourceNode, placeOf } from '#config/read/located.ts';
+import { configError, type ErrorPath } from '#config/read/problem.ts';
+import type { SourceText } from '#config/read/source.ts';
 import { readForeignYaml } from '#config/read/yaml.ts';
 
 /** A YAML file of another program. Rejects with `config_invalid` where it is no YAML. */
-export function readForeign(source: Source, order: number): Located {
+export function readForeign(source: SourceText, order: number): SourceNode {
   const { root, problems, wellFormed } = readForeignYaml(source, order);
   if (!wellFormed) throw configError(problems);
   return root;
 }
 
 /** `gatus.yaml:12:5` of what stands at the path, or of what is nearest to it. */
-export function placeAt(root: Located, path: Path): string {
+export function placeAt(root: SourceNode, path: ErrorPath): string {
   for (let length = path.length; length >= 0; length -= 1) {
     const here = find(root, path.slice(0, length));
     if (here === null) continue;
@@ -22,13 +22,13 @@ export function placeAt(root: Located, path: Path): string {
 }
 
 /** Several files as one: maps are joined, lists put one after the other; of two plain values the first stays. */
-export function joinDeep(roots: readonly Located[]): Located {
+export function joinDeep(roots: readonly SourceNode[]): SourceNode {
   const [first, ...others] = roots;
   if (first === undefined) throw new RangeError('there is nothing to join');
   return others.reduce(joinTwo, first);
 }
 
-function joinTwo(one: Located, two: Located): Located {
+function joinTwo(one: SourceNode, two: SourceNode): SourceNode {
   if (Array.isArray(one.value) && Array.isArray(two.value)) {
     const items = [...one.children.values(), ...two.children.values()];
     return container(one.spot, one.key, new Map(items.map((item, index) => [String(index), item])), true);
@@ -43,7 +43,7 @@ function joinTwo(one: Located, two: Located): Located {
 }
 
 /** The same with every text put through `change`. */
-export function mapTexts(root: Located, change: (text: string) => string): Located {
+export function mapTexts(root: SourceNode, change: (text: string) => string): SourceNode {
   if (typeof root.value === 'string') return leaf(change(root.value), root.spot, root.key);
   if (root.children.size === 0) return root;
   const children = new Map([...root.children].map(([key, child]) => [key, mapTexts(child, change)]));

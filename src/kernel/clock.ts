@@ -45,7 +45,8 @@ export async function sleepUnlessAborted(clock: Clock, ms: number, signal: Abort
 }
 
 const longestNapMs = 60_000;
-const clockJitterMs = 1_000;
+/** How far a clock that NTP slews may step back, in milliseconds, without anything being repeated. */
+export const clockJitterMs = 1_000;
 
 /**
  * Resolves to true once the wall clock reads `at` or later, or to false as soon as it is seen to have been set back to

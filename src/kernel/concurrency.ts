@@ -16,9 +16,9 @@ export interface Pool {
 }
 
 /** Runs one task at a time, in the order in which they came, whatever became of the one before. */
-export type InTurn = <Result>(task: () => Promise<Result>) => Promise<Result>;
+export type SerialRunner = <Result>(task: () => Promise<Result>) => Promise<Result>;
 
-export function createInTurn(): InTurn {
+export function createInTurn(): SerialRunner {
   const limit = pLimit(1);
   return async (task) => limit(task);
 }

@@ -1,5 +1,5 @@
 import { type Clock, type Deadline, DeadlineError } from './clock.ts';
-import { type Place, Sequence } from './sequence.ts';
+import { type SequenceEntry, Sequence } from './sequence.ts';
 
 /** Deadlines for what others have to answer in time. */
 export interface Deadlines {
@@ -18,12 +18,12 @@ const longestGraceMs = 5_000;
  * little more than their own signals. (A listener for each would cost more with each, as one that goes is looked for among all.)
  */
 export function createDeadlines(clock: Clock): Deadlines {
-  const groups = new Map<AbortSignal, Group>();
+  const groups = new Map<AbortSignal, DeadlineGroup>();
   return {
     begin(ms, outer) {
       let group = groups.get(outer);
       if (group === undefined) {
-        group = new Group(clock, outer, () => groups.delete(outer));
+        group = new DeadlineGroup(clock, outer, () => groups.delete(outer));
         groups.set(outer, group);
       }
       return group.begin(ms);
@@ -31,11 +31,11 @@ export function createDeadlines(clock: Clock): Deadlines {
   };
 }
 
-class Group {
+class DeadlineGroup {
   readonly #clock: Clock;
   readonly #outer: AbortSignal;
   readonly #onEmpty: () => void;
-  readonly #lines = new Map<number, Line>();
+  readonly #lines = new Map<number, DeadlineQueue>();
   readonly #onOuter = () => {
     for (const line of this.#lines.values()) line.abort(this.#outer.reason);
   };
@@ -50,7 +50,7 @@ class Group {
   begin(ms: number): Deadline {
     let line = this.#lines.get(ms);
     if (line === undefined) {
-      line = new Line(this.#clock, ms, () => this.#forget(ms));
+      line = new DeadlineQueue(this.#clock, ms, () => this.#forget(ms));
       this.#lines.set(ms, line);
     }
     const begun = line.begin();
@@ -67,7 +67,7 @@ class Group {
 }
 
 /** Those of one length: they end in the order in which they began. */
-class Line {
+class DeadlineQueue {
   readonly #clock: Clock;
   readonly #ms: number;
   readonly #onEmpty: () => void;
@@ -118,7 +118,7 @@ class Line {
 class SharedDeadline implements Deadline {
   readonly until: number;
   /** Where it stands among the others; null once it is disposed. */
-  place: Place | null = null;
+  place: SequenceEntry | null = null;
   readonly #onEnd: () => void;
   readonly #controller = new AbortController();
   #grace: Disposable | null = null;

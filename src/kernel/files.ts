@@ -6,7 +6,7 @@ import type { Secret } from './secret.ts';
 export const FilePath = z.string().min(1).max(4_096);
 
 /** What the files of a section hold, by the key that names them from the section down: `password_file`, `dkim.key_file`. */
-export type Files = Readonly<Record<string, Secret>>;
+export type SecretFiles = Readonly<Record<string, Secret>>;
 
 /** What was done with a file, or null where it is not there. What else is wrong with it is thrown. */
 export async function unlessMissing<Result>(doing: Promise<Result>): Promise<Result | null> {

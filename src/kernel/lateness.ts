@@ -2,7 +2,7 @@ import { createHistogram } from 'node:perf_hooks';
 import type { Clock } from './clock.ts';
 
 /** How late a thread came to what was due, in seconds. */
-export interface Lateness {
+export interface LatenessSummary {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -12,7 +12,7 @@ export interface ObservedClock {
   /** The same clock; what waits for it is observed. */
   readonly clock: Clock;
   /** Since this was asked last; zeros where nothing was due. */
-  readonly take: () => Lateness;
+  readonly take: () => LatenessSummary;
 }
 
 /** Tells how late timers come by those that there are anyway: one of its own would wake an idle process. */

@@ -21,7 +21,7 @@ export function networkOf(text: string): string {
 }
 
 /** What a request tells of where it comes from. Headers are lower case; one that is absent is undefined. */
-export interface Origin {
+export interface RequestOrigin {
   /** The address of the connection itself. */
   readonly peer: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -33,7 +33,7 @@ const forwarding = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwa
  * Whether a request comes from this machine itself, straight and under one of the machine's own names: any page can call a
  * name its own and point it here (DNS rebinding), which its Host tells. Whether a page of another site made it is not judged.
  */
-export function isFromHere({ peer, headers }: Origin): boolean {
+export function isFromHere({ peer, headers }: RequestOrigin): boolean {
   if (!isLoopback(peer) || forwarding.some((name) => headers[name] !== undefined)) return false;
   const host = String(headers['host'] ?? '')
     .replace(/:\d+$/, '')

@@ -3,13 +3,13 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 // As other programs write it: $scrypt$ln=<log2 of N>,r=<block size>,p=<parallelism>$<salt>$<hash>, in base64 without padding.
 const pattern = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{16,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-interface Cost {
+interface HashCost {
   readonly ln: number;
   readonly r: number;
   readonly p: number;
 }
 
-const usual: Cost = { ln: 15, r: 8, p: 1 };
+const usual: HashCost = { ln: 15, r: 8, p: 1 };
 
 /** Why the text cannot be used as the hash of a password, or null. */
 export function faultOfPasswordHash(text: string): string | null {
@@ -47,7 +47,7 @@ function parse(text: string) {
 
 const plain = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 
-async function derive(password: string, salt: Buffer, length: number, { ln, r, p }: Cost): Promise<Buffer> {
+async function derive(password: string, salt: Buffer, length: number, { ln, r, p }: HashCost): Promise<Buffer> {
   const N = 2 ** ln;
   return new Promise((resolve, reject) => {
     scrypt(password.normalize('NFKC'), salt, length, { N, r, p, maxmem: 256 * N * r }, (error, derived) =>

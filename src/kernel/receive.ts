@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-export interface Received {
+export interface ReceivedBody {
   /** What came, at most as much as was asked for. */
   readonly bytes: Buffer;
   /** Whether there was more. */
@@ -10,10 +10,10 @@ export interface Received {
 }
 
 /** Takes a stream to its end, or as much of it as `mostBytes`, and leaves it destroyed. */
-export async function receive(stream: Readable, mostBytes: number): Promise<Received> {
+export async function receive(stream: Readable, mostBytes: number): Promise<ReceivedBody> {
   const pieces: Buffer[] = [];
   let length = 0;
-  let broken: Received['broken'] = null;
+  let broken: ReceivedBody['broken'] = null;
   try {
     for await (const piece of stream) {
       const read = Buffer.from(piece);

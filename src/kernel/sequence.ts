@@ -1,5 +1,5 @@
 /** Where an item stands in a sequence. */
-export interface Place {
+export interface SequenceEntry {
   /** Takes the item out. Idempotent. */
   leave(): void;
 }
@@ -14,7 +14,7 @@ export class Sequence<Item> {
   #last: Link<Item> | null = null;
   #size = 0;
 
-  add(item: Item): Place {
+  add(item: Item): SequenceEntry {
     const link: Link<Item> = { item, before: this.#last, after: null, leave: () => this.#remove(link) };
     if (this.#last === null) this.#first = link;
     else this.#last.after = link;
@@ -67,7 +67,7 @@ export class Sequence<Item> {
   }
 }
 
-interface Link<Item> extends Place {
+interface Link<Item> extends SequenceEntry {
   /** Null once it has left. */
   item: Item | null;
   before: Link<Item> | null;

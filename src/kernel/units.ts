@@ -1,7 +1,13 @@
 import { z } from 'zod';
 
+/** An hour in milliseconds. */
+export const hourMs = 3_600_000;
+
+/** A day in milliseconds. */
+export const dayMs = 86_400_000;
+
 const unitMs: ReadonlyMap<string, number> = new Map([
-  ['d', 86_400_000],
+  ['d', dayMs],
   ['h', 3_600_000],
   ['m', 60_000],
   ['s', 1_000],
@@ -86,7 +92,7 @@ const rateMs: ReadonlyMap<string, number> = new Map([
   ['s', 1_000],
   ['min', 60_000],
   ['h', 3_600_000],
-  ['d', 86_400_000],
+  ['d', dayMs],
 ]);
 
 /** A rate such as `60/min` or `5/s`: so many in so many milliseconds inside the program. */

@@ -39,3 +39,12 @@ export const BareWebUrl = (hint: string) => Url(hint, { ...webForm, bare: true }
 
 /** An address to call over HTTP, which may be as good as a password. */
 export const SecretUrl = (hint: string) => WebUrl(hint).transform((text) => new Secret(text));
+
+/**
+ * The host in `host`, `host:port`, `[IPv6]:port` or `scheme://[user@]host[:port][/path]`, in lower case; an IPv6 address keeps its
+ * brackets, as a URL writes it (RFC 3986, section 3.2.2). An empty text if there is none.
+ */
+export function hostIn(text: string): string {
+  const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#]/)[0] ?? '';
+  return authority.replace(/^(?:.*@)?(\[[^\]]*\]|[^:]*)(?::\d+)?$/, '$1').toLowerCase();
+}

@@ -1,4 +1,4 @@
-interface Parts {
+interface ZonedParts {
   readonly date: string;
   readonly time: string;
   readonly zone: string;
@@ -35,7 +35,7 @@ export function timesInZone(text: string, zone: string, now: number): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function partsOf(at: number, zone: string): Parts {
+function partsOf(at: number, zone: string): ZonedParts {
   if (zone === 'UTC') {
     const [date = '', rest = ''] = new Date(at).toISOString().split('T');
     return { date, time: rest.slice(0, 8), zone };

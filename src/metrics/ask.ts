@@ -3,10 +3,10 @@ import { messageOf } from '#kernel/errors.ts';
 import type { OwnRegister } from './own-register.ts';
 
 /** Asks a part of the program for figures; null where it could not tell. */
-export type Ask = <T>(name: string, read: () => T) => T | null;
+export type MetricReader = <T>(name: string, read: () => T) => T | null;
 
 /** A part that fails to tell costs its own figures only: it is counted and logged, and the scrape goes on. */
-export function createAsk(register: OwnRegister, log: Log): Ask {
+export function createAsk(register: OwnRegister, log: Log): MetricReader {
   const failures = register.counter(
     'watchpost_metrics_source_failures_total',
     'How often a part of the program could not tell its figures.',

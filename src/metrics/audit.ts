@@ -1,8 +1,12 @@
-import type { Ask } from './ask.ts';
+import type { MetricReader } from './ask.ts';
 import type { OwnRegister } from './own-register.ts';
 
 /** How many open incidents nobody was notified of; asked for at each scrape. */
-export function createAuditMetrics(register: OwnRegister, ask: Ask, unreported: () => number): { refresh(): void } {
+export function createAuditMetrics(
+  register: OwnRegister,
+  ask: MetricReader,
+  unreported: () => number,
+): { refresh(): void } {
   const incidents = register.gauge(
     'watchpost_unreported_incidents',
     'Open incidents that the audit found without a notification although nothing explained it.',

@@ -2,37 +2,37 @@ import { isIPv6 } from 'node:net';
 import { checkOf, probeFindings } from '#checks/index.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Family, Register } from './register.ts';
-import type { Labels, Sample } from './series.ts';
-import { shownHost, type WatchedTarget } from './target.ts';
+import type { SeriesLabels, Sample } from './series.ts';
+import { shownHost, type ExportedTarget } from './target.ts';
 
-type CheckType = Parameters<typeof checkOf>[0];
+type AnyCheckType = Parameters<typeof checkOf>[0];
 
 /** The same figures once more under the names of blackbox_exporter, for dashboards and alerts that were written for it. */
 export interface BlackboxMetrics {
-  record(target: string, check: CheckType, votes: readonly Vote[]): void;
+  record(target: string, check: AnyCheckType, votes: readonly Vote[]): void;
   /** Takes all targets; what is shown of those that are gone, or have other labels, goes. */
-  targetsChanged(targets: readonly WatchedTarget[]): void;
+  targetsChanged(targets: readonly ExportedTarget[]): void;
   keepNodes(nodes: ReadonlySet<string>): void;
   /** Nothing of it is shown any more. */
   close(): void;
 }
 
-interface Known {
+interface BlackboxTarget {
   /** What tells this target from the one that it was before. */
   readonly key: string;
-  readonly labels: Labels;
+  readonly labels: SeriesLabels;
   /** By node, then by name and labels. */
-  readonly nodes: Map<string, Map<string, Shown>>;
+  readonly nodes: Map<string, Map<string, FamilySample>>;
 }
 
-interface Shown {
+interface FamilySample {
   readonly family: Family;
   readonly sample: Sample;
 }
 
-interface Finding {
+interface ProbeMetric {
   readonly name: string;
-  readonly labels?: Labels;
+  readonly labels?: SeriesLabels;
   readonly value: number;
 }
 
@@ -48,11 +48,11 @@ export function createBlackboxMetrics(register: Register): BlackboxMetrics {
   const families = new Map(
     Object.entries({ ...common, ...probeFindings }).map(([name, help]) => [name, register.gauge(name, help)]),
   );
-  const known = new Map<string, Known>();
+  const known = new Map<string, BlackboxTarget>();
 
-  function show({ labels, nodes }: Known, node: string, findings: readonly Finding[]): void {
+  function show({ labels, nodes }: BlackboxTarget, node: string, findings: readonly ProbeMetric[]): void {
     let shown = nodes.get(node);
-    if (shown === undefined) nodes.set(node, (shown = new Map<string, Shown>()));
+    if (shown === undefined) nodes.set(node, (shown = new Map<string, FamilySample>()));
     for (const { sample } of shown.values()) sample.value = null;
     for (const { name, labels: more = {}, value } of findings) {
       const key = `${name} ${Object.values(more).join(' ')}`;
@@ -66,7 +66,7 @@ export function createBlackboxMetrics(register: Register): BlackboxMetrics {
     }
   }
 
-  function drop(shown: ReadonlyMap<string, Shown>): void {
+  function drop(shown: ReadonlyMap<string, FamilySample>): void {
     for (const { family, sample } of shown.values()) family.remove(sample);
   }
 
@@ -104,10 +104,10 @@ export function createBlackboxMetrics(register: Register): BlackboxMetrics {
   };
 }
 
-const keyOf = ({ check, host, labels }: WatchedTarget) => JSON.stringify([check, host, labels]);
+const keyOf = ({ check, host, labels }: ExportedTarget) => JSON.stringify([check, host, labels]);
 
 // Where the node itself failed nothing is told: that would be an outage.
-function findingsOf(check: CheckType, outcome: Vote['outcome']): readonly Finding[] {
+function findingsOf(check: AnyCheckType, outcome: Vote['outcome']): readonly ProbeMetric[] {
   if (outcome.status === 'unknown') return [];
   const { seconds, phases, address } = outcome;
   const { certificate, asProbe } = checkOf(check);

@@ -1,9 +1,9 @@
 import type { Vote } from '#monitor/judge/vote.ts';
 import type { Family, Register } from './register.ts';
-import { type Distribution, type Labels, LabelSet, Sample } from './series.ts';
+import { type Distribution, type SeriesLabels, LabelSet, Sample } from './series.ts';
 
-type Outcome = Vote['outcome'];
-type Fact = keyof Outcome['facts'];
+type VoteOutcome = Vote['outcome'];
+type FactName = keyof VoteOutcome['facts'];
 
 /** Upper bounds in seconds: few, because each is a series for every target on every node. */
 export const durationBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1, 3, 10] as const;
@@ -21,7 +21,7 @@ export interface CheckMetrics {
   keepNodes(nodes: ReadonlySet<string>): void;
 }
 
-interface Pair {
+interface TargetNodeSeries {
   readonly check: string;
   readonly labels: LabelSet;
   /** The same without the check. */
@@ -30,17 +30,17 @@ interface Pair {
   /** What follows is of the last outcome; its series are made when they are scraped. */
   up: number | null;
   seconds: number | null;
-  phases: Outcome['phases'];
-  facts: Outcome['facts'];
+  phases: VoteOutcome['phases'];
+  facts: VoteOutcome['facts'];
   /** Facts that stay true when a later check could not tell; null where there was none. */
-  kept: Partial<Record<Fact, number>> | null;
-  results: readonly Counted[];
+  kept: Partial<Record<FactName, number>> | null;
+  results: readonly CountedVote[];
   /** What was counted last, which is mostly what is counted next. */
-  last: Counted | null;
+  last: CountedVote | null;
 }
 
-interface Counted {
-  readonly status: Outcome['status'];
+interface CountedVote {
+  readonly status: VoteOutcome['status'];
   readonly reason: string;
   readonly sample: Sample;
 }
@@ -48,7 +48,7 @@ interface Counted {
 export function createCheckMetrics(register: Register, firstBounds: readonly number[]): CheckMetrics {
   let bounds = firstBounds;
   let duration = durationFamily(register, bounds);
-  const targets = new Map<string, Map<string, Pair>>();
+  const targets = new Map<string, Map<string, TargetNodeSeries>>();
   const pairs = function* all() {
     for (const nodes of targets.values()) yield* nodes.values();
   };
@@ -75,9 +75,9 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     count(pair, outcome);
   }
 
-  function pairOf(target: string, check: string, node: string): Pair {
+  function pairOf(target: string, check: string, node: string): TargetNodeSeries {
     let nodes = targets.get(target);
-    if (nodes === undefined) targets.set(target, (nodes = new Map<string, Pair>()));
+    if (nodes === undefined) targets.set(target, (nodes = new Map<string, TargetNodeSeries>()));
     let pair = nodes.get(node);
     if (pair === undefined) {
       const labels = new LabelSet({ target, check, node });
@@ -99,7 +99,7 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     return pair;
   }
 
-  function count(pair: Pair, outcome: Outcome): void {
+  function count(pair: TargetNodeSeries, outcome: VoteOutcome): void {
     const { status } = outcome;
     const reason = outcome.status === 'up' ? 'none' : outcome.failure.code;
     if (pair.last?.status !== status || pair.last.reason !== reason) {
@@ -115,12 +115,12 @@ export function createCheckMetrics(register: Register, firstBounds: readonly num
     pair.last.sample.add();
   }
 
-  function drop(pair: Pair): void {
+  function drop(pair: TargetNodeSeries): void {
     duration.remove(pair.duration);
     for (const { sample } of pair.results) results.remove(sample);
   }
 
-  function keep(wanted: (target: string, node: string, pair: Pair) => boolean): void {
+  function keep(wanted: (target: string, node: string, pair: TargetNodeSeries) => boolean): void {
     for (const [target, nodes] of targets) {
       for (const [node, pair] of nodes) {
         if (wanted(target, node, pair)) continue;
@@ -163,7 +163,7 @@ function durationFamily(register: Register, bounds: readonly number[]): Family<D
 }
 
 // What outcomes bring anew, and nobody looks at between two scrapes, is kept as it came.
-type Pairs = () => Iterable<Pair>;
+type Pairs = () => Iterable<TargetNodeSeries>;
 
 function createLastViews(register: Register, pairs: Pairs): void {
   const upHelp = 'What the node saw last: 1 for up, 0 for down; absent while it cannot tell.';
@@ -177,7 +177,7 @@ function createLastViews(register: Register, pairs: Pairs): void {
 }
 
 /** Sets of labels by what they are known by, each made once. */
-function createLabelSets(): (key: string, labels: () => Labels) => LabelSet {
+function createLabelSets(): (key: string, labels: () => SeriesLabels) => LabelSet {
   const sets = new Map<string, LabelSet>();
   return (key, labels) => {
     let set = sets.get(key);
@@ -199,7 +199,7 @@ interface ShownFact {
   readonly isKept?: true;
 }
 
-const shownFacts: Readonly<Record<Fact, ShownFact | null>> = {
+const shownFacts: Readonly<Record<FactName, ShownFact | null>> = {
   loss: { metric: 'watchpost_ping_loss_ratio' },
   rtt_min: { metric: 'watchpost_ping_rtt_seconds', stat: 'min' },
   rtt_mean: { metric: 'watchpost_ping_rtt_seconds', stat: 'mean' },
@@ -210,7 +210,7 @@ const shownFacts: Readonly<Record<Fact, ShownFact | null>> = {
   certificate_expires_at: { metric: 'watchpost_certificate_expiry_timestamp_seconds', isKept: true },
   domain_expires_at: { metric: 'watchpost_domain_expiry_timestamp_seconds', isKept: true },
 };
-const factNames = Object.keys(shownFacts).filter((name): name is Fact => name in shownFacts);
+const factNames = Object.keys(shownFacts).filter((name): name is FactName => name in shownFacts);
 const keptFacts = factNames.filter((fact) => shownFacts[fact]?.isKept);
 
 function createFindingViews(register: Register, pairs: Pairs): void {

@@ -1,9 +1,9 @@
 import type { OwnRegister } from './own-register.ts';
 
 /** Takes whether the configuration could be loaded, and when: milliseconds since the epoch. */
-export type ConfigReloaded = (successful: boolean, at: number) => void;
+export type ReloadRecorder = (successful: boolean, at: number) => void;
 
-export function createConfigMetrics(register: OwnRegister): ConfigReloaded {
+export function createConfigMetrics(register: OwnRegister): ReloadRecorder {
   const successful = register.gauge(
     'watchpost_config_last_reload_successful',
     '1 where the last attempt to load the configuration was successful, else 0.',

@@ -1,9 +1,9 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
-import type { Ask } from './ask.ts';
+import type { MetricReader } from './ask.ts';
 import type { OwnRegister } from './own-register.ts';
 
-export interface DeliverySettled {
+export interface DeliveryAttemptResult {
   readonly channel: string;
   /** `pending` says that the attempt failed and another one follows. */
   readonly state: 'sent' | 'merged' | 'dead' | 'pending';
@@ -14,7 +14,7 @@ export interface DeliverySettled {
 
 export interface DeliveryMetrics {
   refresh(): void;
-  deliverySettled(settled: DeliverySettled): void;
+  deliverySettled(settled: DeliveryAttemptResult): void;
 }
 
 const outcomes = ['sent', 'merged', 'dead', 'retry'];
@@ -23,7 +23,7 @@ const delayBounds = [1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400];
 export function createDeliveryMetrics(
   register: OwnRegister,
   clock: Clock,
-  ask: Ask,
+  ask: MetricReader,
   counts: () => readonly DeliveryCount[],
 ): DeliveryMetrics {
   const pending = register.gauge('watchpost_deliveries_pending', 'Deliveries that are not settled.', ['channel']);

@@ -1,6 +1,6 @@
 import type { Register } from './register.ts';
 import { LabelSet, type Sample } from './series.ts';
-import type { WatchedTarget } from './target.ts';
+import type { ExportedTarget } from './target.ts';
 
 export interface IncidentChange {
   readonly target: string;
@@ -13,7 +13,7 @@ export interface IncidentChange {
 
 /** Whether an incident is open, and held back, for each rule of each target. */
 export interface IncidentMetrics {
-  targetsChanged(targets: readonly WatchedTarget[]): void;
+  targetsChanged(targets: readonly ExportedTarget[]): void;
   incidentChanged(change: IncidentChange): void;
 }
 

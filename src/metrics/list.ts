@@ -1,4 +1,4 @@
-import type { Ask } from './ask.ts';
+import type { MetricReader } from './ask.ts';
 import type { OwnRegister } from './own-register.ts';
 
 /** How a list of targets at an address has come in since the start. */
@@ -15,7 +15,7 @@ export interface ListFigures {
 /** Whether the lists can be had that targets come from; asked for at each scrape. */
 export function createListMetrics(
   register: OwnRegister,
-  ask: Ask,
+  ask: MetricReader,
   lists: () => readonly ListFigures[],
 ): { refresh(): void } {
   const up = register.gauge(

@@ -1,7 +1,7 @@
 import type { CheckSpec } from '#checks/index.ts';
 import type { TargetBudgetLeft } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { Lateness } from '#kernel/lateness.ts';
+import type { LatenessSummary } from '#kernel/lateness.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DeliveryCount } from '#monitor/judge/delivery.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
@@ -11,7 +11,7 @@ import { createBlackboxMetrics } from './blackbox.ts';
 import { createCheckMetrics, durationBounds } from './check.ts';
 import { createClockMetrics } from './clock.ts';
 import { createConfigMetrics } from './config.ts';
-import { createDeliveryMetrics, type DeliverySettled } from './delivery.ts';
+import { createDeliveryMetrics, type DeliveryAttemptResult } from './delivery.ts';
 import { createDisagreement } from './disagreement.ts';
 import { type BeatOutcome, createHeartbeatMetrics } from './heartbeat.ts';
 import { createIncidentMetrics, type IncidentChange } from './incident.ts';
@@ -21,11 +21,11 @@ import { createObjectiveMetrics } from './objective.ts';
 import { OwnRegister } from './own-register.ts';
 import { createProcessMetrics } from './process.ts';
 import { Register } from './register.ts';
-import { createRequestMetrics, type RequestAnswered } from './request.ts';
+import { createRequestMetrics, type RequestRecord } from './request.ts';
 import { createScheduleMetrics } from './schedule.ts';
 import { createScrapes, type Scrape, type ScrapeRequest } from './scrape.ts';
 import { createStoreMetrics, type StoreFigures } from './store.ts';
-import { createTargetMetrics, type TargetState, type WatchedTarget } from './target.ts';
+import { createTargetMetrics, type TargetState, type ExportedTarget } from './target.ts';
 
 /** Where the figures come from that are asked for at each scrape. One that throws costs its own figures only. */
 export interface MetricsSources {
@@ -40,7 +40,7 @@ export interface MetricsSources {
   /** How many open incidents the audit found without a notification. */
   readonly unreported: () => number;
   /** How late the main thread came to what was due since this was asked last. */
-  readonly lateness: () => Lateness;
+  readonly lateness: () => LatenessSummary;
 }
 
 export interface MetricsOptions {
@@ -80,16 +80,16 @@ export interface Metrics {
   /** Shows as this says from now on. With other buckets the durations of checks are counted anew. */
   showAs(shown: ShownMetrics): void;
   /** All targets that are watched from now on; the series of any other are dropped, and its late rounds ignored. */
-  targetsChanged(targets: readonly WatchedTarget[]): void;
+  targetsChanged(targets: readonly ExportedTarget[]): void;
   roundDone(round: RoundDone): void;
   roundsSkipped(count: number): void;
   incidentChanged(change: IncidentChange): void;
-  deliverySettled(settled: DeliverySettled): void;
+  deliverySettled(settled: DeliveryAttemptResult): void;
   /** A transaction that took `seconds`. */
   storeWritten(seconds: number): void;
   /** A piece of sealing or forgetting that took `seconds`. */
   upkeepDone(seconds: number): void;
-  requestAnswered(answered: RequestAnswered): void;
+  requestAnswered(answered: RequestRecord): void;
   /** A call of a job. */
   beatAnswered(outcome: BeatOutcome): void;
   configReloaded(successful: boolean, at: number): void;
@@ -120,7 +120,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const configReloaded = createConfigMetrics(own);
   const clockSet = createClockMetrics(own);
   const ownProcess = createProcessMetrics(own, ask, { version, clock, lateness: sources.lateness });
-  let watchedTargets: readonly WatchedTarget[] = [];
+  let watchedTargets: readonly ExportedTarget[] = [];
   let blackbox = shown.blackbox ? createBlackboxMetrics(register) : null;
   const scrape = createScrapes(register, clock, own);
 

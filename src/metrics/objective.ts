@@ -1,11 +1,11 @@
 import type { TargetBudgetLeft } from '#history/reader.ts';
-import type { Ask } from './ask.ts';
+import type { MetricReader } from './ask.ts';
 import type { Register } from './register.ts';
 
 /** What each target with an objective promises, and what is left of its budget; asked for at each scrape. */
 export function createObjectiveMetrics(
   register: Register,
-  ask: Ask,
+  ask: MetricReader,
   budgets: () => readonly TargetBudgetLeft[],
 ): { refresh(): void } {
   const ratio = register.gauge(

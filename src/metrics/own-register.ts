@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { NativeBuckets } from './native-buckets.ts';
 import type { MetricType, ShownFamily } from './register.ts';
-import { Distribution, type Labels, LabelSet, Sample, type Series } from './series.ts';
+import { Distribution, type SeriesLabels, LabelSet, Sample, type MetricSeries } from './series.ts';
 
 /** A histogram of prom-client with the buckets of a native one beside it, which prom-client does not have. */
 export interface OwnHistogram<L extends string> {
@@ -10,7 +10,7 @@ export interface OwnHistogram<L extends string> {
   zero(labels: Record<L, string>): void;
 }
 
-interface Kept {
+interface MetricFamily {
   readonly type: MetricType;
   readonly bounds: readonly number[];
   /** Whether a series begins at 0 for whoever has not seen it. */
@@ -19,14 +19,14 @@ interface Kept {
   readonly natives: ReadonlyMap<string, NativeBuckets>;
 }
 
-type Values = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]['values'];
+type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]['values'];
 
-const none: Pick<Kept, 'bounds' | 'natives'> = { bounds: [], natives: new Map() };
+const none: Pick<MetricFamily, 'bounds' | 'natives'> = { bounds: [], natives: new Map() };
 
 /** What the program tells of itself: a registry of prom-client, which is made for series as few as these. */
 export class OwnRegister {
   readonly #registry = new Registry();
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, MetricFamily>();
   readonly #births = new Map<string, number>();
   readonly #bear: () => number;
 
@@ -88,15 +88,15 @@ export class OwnRegister {
     });
   }
 
-  #samples(name: string, kept: Kept, values: Values): readonly Series[] {
+  #samples(name: string, kept: MetricFamily, values: MetricValues): readonly MetricSeries[] {
     return values.map(({ labels, value }) => {
       const set = new LabelSet(textsOf(labels));
       return new Sample(set, value, this.#birthOf(name, kept, set));
     });
   }
 
-  #distributions(name: string, kept: Kept, values: Values): readonly Series[] {
-    const found = new Map<string, { labels: Labels; below: number[]; sum: number; count: number }>();
+  #distributions(name: string, kept: MetricFamily, values: MetricValues): readonly MetricSeries[] {
+    const found = new Map<string, { labels: SeriesLabels; below: number[]; sum: number; count: number }>();
     for (const one of values) {
       const { le, ...labels } = textsOf(one.labels);
       const key = keyOf(labels);
@@ -114,7 +114,7 @@ export class OwnRegister {
     });
   }
 
-  #birthOf(name: string, { isBorn }: Kept, { text }: LabelSet): number {
+  #birthOf(name: string, { isBorn }: MetricFamily, { text }: LabelSet): number {
     if (!isBorn) return 0;
     const key = `${name}{${text}}`;
     let birth = this.#births.get(key);
@@ -129,7 +129,7 @@ export function show(gauge: Gauge, value: number | null): void {
   else gauge.set(value);
 }
 
-const keyOf = (labels: Labels) => Object.values(labels).join('\0');
+const keyOf = (labels: SeriesLabels) => Object.values(labels).join('\0');
 
-const textsOf = (labels: Values[number]['labels']): Labels =>
+const textsOf = (labels: MetricValues[number]['labels']): SeriesLabels =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));

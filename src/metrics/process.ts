@@ -1,20 +1,20 @@
 import { readdirSync } from 'node:fs';
 import process from 'node:process';
 import type { Clock } from '#kernel/clock.ts';
-import type { Lateness } from '#kernel/lateness.ts';
-import type { Ask } from './ask.ts';
+import type { LatenessSummary } from '#kernel/lateness.ts';
+import type { MetricReader } from './ask.ts';
 import { type OwnRegister, show } from './own-register.ts';
 
 export interface ProcessOptions {
   readonly version: string;
   readonly clock: Clock;
-  readonly lateness: () => Lateness;
+  readonly lateness: () => LatenessSummary;
 }
 
 /** The process as a whole: the embedded nodes' threads are part of its CPU time, but not of its heap and event loop. */
 export function createProcessMetrics(
   register: OwnRegister,
-  ask: Ask,
+  ask: MetricReader,
   { version, clock, lateness }: ProcessOptions,
 ): { refresh(): void } {
   const cpu = register.counter('process_cpu_seconds_total', 'User and system CPU time.', [], 'start');

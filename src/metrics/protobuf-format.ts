@@ -1,6 +1,6 @@
 import { ProtobufWriter } from './protobuf.ts';
 import type { FamilyHead, MetricType } from './register.ts';
-import { Distribution, type Series } from './series.ts';
+import { Distribution, type MetricSeries } from './series.ts';
 import type { Format } from './text-format.ts';
 
 // The numbers are those of `io.prometheus.client.MetricFamily` in metrics.proto of Prometheus' client_model.
@@ -46,7 +46,7 @@ export const protobuf: Format = {
 };
 
 // Everything is written from its end to its beginning.
-function writeMetric(writer: ProtobufWriter, family: FamilyHead, series: Series, isNew: boolean): void {
+function writeMetric(writer: ProtobufWriter, family: FamilyHead, series: MetricSeries, isNew: boolean): void {
   const metric = writer.open();
   const value = writer.open();
   if (series instanceof Distribution) {

@@ -1,4 +1,4 @@
-import { Distribution, type Labels, LabelSet, Sample, type Series } from './series.ts';
+import { Distribution, type SeriesLabels, LabelSet, Sample, type MetricSeries } from './series.ts';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
@@ -10,10 +10,10 @@ export interface FamilyHead {
 }
 
 /** A metric with its series, to be written. */
-export interface ShownFamily extends FamilyHead, Iterable<Series> {}
+export interface ShownFamily extends FamilyHead, Iterable<MetricSeries> {}
 
 /** A metric with all its series, in the order in which they came. */
-export class Family<S extends Series = Sample> implements ShownFamily {
+export class Family<S extends MetricSeries = Sample> implements ShownFamily {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
@@ -28,7 +28,7 @@ export class Family<S extends Series = Sample> implements ShownFamily {
   }
 
   /** A new series, which its caller keeps: no other may have these labels. Those of many series are best given as one set. */
-  add(labels: Labels | LabelSet, more: LabelSet | null = null): S {
+  add(labels: SeriesLabels | LabelSet, more: LabelSet | null = null): S {
     const series = this.#create(labels instanceof LabelSet ? labels : new LabelSet(labels), more);
     this.#series.add(series);
     return series;
@@ -92,7 +92,7 @@ export class Register {
     this.#families = this.#families.filter((family) => !gone.has(family));
   }
 
-  #keep<S extends Series>(family: Family<S>): Family<S> {
+  #keep<S extends MetricSeries>(family: Family<S>): Family<S> {
     this.#families = [...this.#families, family];
     return family;
   }

@@ -1,7 +1,7 @@
 import type { OwnRegister } from './own-register.ts';
 
 /** A request that was answered over HTTP. */
-export interface RequestAnswered {
+export interface RequestRecord {
   /** The path as the program knows it, `/api/v1/checks/:id`; null where it has none of that kind. */
   readonly route: string | null;
   readonly method: string;
@@ -12,7 +12,7 @@ export interface RequestAnswered {
 
 const timeBounds = [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30];
 
-export function createRequestMetrics(register: OwnRegister): (answered: RequestAnswered) => void {
+export function createRequestMetrics(register: OwnRegister): (answered: RequestRecord) => void {
   const total = register.counter(
     'watchpost_http_requests_total',
     'Requests that were answered, by the path of the program.',

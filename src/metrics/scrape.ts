@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#kernel/clock.ts';
 import { protobuf } from './protobuf-format.ts';
 import type { Register, ShownFamily } from './register.ts';
-import type { Series } from './series.ts';
+import type { MetricSeries } from './series.ts';
 import { type Format, openMetrics, plainText } from './text-format.ts';
 
 /** Somebody asks for the metrics. */
@@ -53,7 +53,7 @@ export function createScrapes(
     const known = seenBy(scraper);
     const ofProgram = await own.families();
     const births = register.births;
-    const isNew = ({ birth }: Series) => birth > known;
+    const isNew = ({ birth }: MetricSeries) => birth > known;
     for (const family of [...register.families, ...ofProgram]) {
       let isFirst = true;
       for (const slice of slicesOf(family)) {
@@ -73,8 +73,8 @@ export function createScrapes(
 }
 
 // At least one, which may be empty: a family without series shows that it is there.
-function* slicesOf(series: Iterable<Series>): Generator<readonly Series[]> {
-  let slice: Series[] = [];
+function* slicesOf(series: Iterable<MetricSeries>): Generator<readonly MetricSeries[]> {
+  let slice: MetricSeries[] = [];
   for (const one of series) {
     slice.push(one);
     if (slice.length < perSlice) continue;
@@ -84,7 +84,7 @@ function* slicesOf(series: Iterable<Series>): Generator<readonly Series[]> {
   yield slice;
 }
 
-interface Wanted {
+interface AcceptedType {
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
   readonly quality: number;
@@ -100,7 +100,7 @@ export function formatFor(accept = ''): Format {
   return fitting.toSorted((a, b) => b.quality - a.quality)[0]?.format ?? plainText;
 }
 
-const formats: readonly { readonly format: Format; fits(wanted: Wanted): boolean }[] = [
+const formats: readonly { readonly format: Format; fits(wanted: AcceptedType): boolean }[] = [
   {
     format: protobuf,
     fits: ({ type, parameters }) =>
@@ -119,7 +119,7 @@ const formats: readonly { readonly format: Format; fits(wanted: Wanted): boolean
   },
 ];
 
-function readWanted(text: string): Wanted {
+function readWanted(text: string): AcceptedType {
   const [type = '', ...rest] = text
     .toLowerCase()
     .split(';')

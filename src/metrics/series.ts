@@ -2,14 +2,14 @@ import { NativeBuckets } from './native-buckets.ts';
 
 // What grows with targets times nodes: its holders change it directly, and only what is needed to write it is kept.
 
-export type Labels = Readonly<Record<string, string>>;
+export type SeriesLabels = Readonly<Record<string, string>>;
 
 /** Labels that many series share, with how they stand between the braces. */
 export class LabelSet {
-  readonly labels: Labels;
+  readonly labels: SeriesLabels;
   readonly text: string;
 
-  constructor(labels: Labels) {
+  constructor(labels: SeriesLabels) {
     this.labels = labels;
     this.text = labelTextOf(labels);
   }
@@ -31,7 +31,7 @@ export class Sample {
     this.birth = birth;
   }
 
-  get labels(): Labels {
+  get labels(): SeriesLabels {
     return this.#more === null ? this.#shared.labels : { ...this.#shared.labels, ...this.#more.labels };
   }
 
@@ -46,7 +46,7 @@ export class Sample {
 }
 
 /** What was observed before, elsewhere. */
-interface Observed {
+interface HistogramState {
   /** In each bucket for itself. */
   readonly counts: readonly number[];
   readonly sum: number;
@@ -64,7 +64,7 @@ export class Distribution {
   #sum: number;
   #count: number;
 
-  constructor(shared: LabelSet, bounds: readonly number[], birth: number, observed: Observed | null = null) {
+  constructor(shared: LabelSet, bounds: readonly number[], birth: number, observed: HistogramState | null = null) {
     this.#shared = shared;
     this.birth = birth;
     this.native = observed?.native ?? new NativeBuckets();
@@ -74,7 +74,7 @@ export class Distribution {
     this.#count = observed?.count ?? 0;
   }
 
-  get labels(): Labels {
+  get labels(): SeriesLabels {
     return this.#shared.labels;
   }
 
@@ -118,13 +118,13 @@ export class Distribution {
   }
 }
 
-export type Series = Sample | Distribution;
+export type MetricSeries = Sample | Distribution;
 
 /** Labels as they stand between the braces; backslash, quote and line feed are escaped. */
-function labelTextOf(labels: Labels): string {
+function labelTextOf(labels: SeriesLabels): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, (sign) => escapes[sign] ?? sign)}"`)
     .join(',');
 }
 
-const escapes: Labels = { '"': '\\"', '\\': '\\\\', '\n': '\\n' };
+const escapes: SeriesLabels = { '"': '\\"', '\\': '\\\\', '\n': '\\n' };

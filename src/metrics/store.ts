@@ -1,4 +1,4 @@
-import type { Ask } from './ask.ts';
+import type { MetricReader } from './ask.ts';
 import { type OwnRegister, show } from './own-register.ts';
 
 export interface StoreFigures {
@@ -18,7 +18,11 @@ export interface StoreMetrics {
 
 const writeBounds = [0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-export function createStoreMetrics(register: OwnRegister, ask: Ask, figures: () => StoreFigures): StoreMetrics {
+export function createStoreMetrics(
+  register: OwnRegister,
+  ask: MetricReader,
+  figures: () => StoreFigures,
+): StoreMetrics {
   const bytes = register.gauge('watchpost_store_bytes', 'Size of the database with its journal.');
   const queued = register.gauge('watchpost_store_queued', 'Rounds that wait to be written.');
   const unsealed = register.gauge(

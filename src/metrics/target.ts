@@ -1,17 +1,17 @@
 import type { Register } from './register.ts';
-import { type Labels, LabelSet, Sample } from './series.ts';
+import { type SeriesLabels, LabelSet, Sample } from './series.ts';
 
 const targetStates = ['up', 'partial', 'down', 'unknown', 'maintenance'] as const;
 export type TargetState = (typeof targetStates)[number];
 
 /** What metrics need to know about a configured target. */
-export interface WatchedTarget {
+export interface ExportedTarget {
   readonly name: string;
   readonly check: string;
   /** As it is configured; what follows a `?` or `#` is not exported. */
   readonly host: string;
   /** Its own labels, whose names are made of letters, digits and underscores. */
-  readonly labels: Labels;
+  readonly labels: SeriesLabels;
   /** The longest time between two of its rounds, or null where that is not known. */
   readonly intervalSeconds: number | null;
   readonly rules: readonly { readonly name: string; readonly severity: string }[];
@@ -22,12 +22,12 @@ export interface TargetMetrics {
   /** Whether a target of this name is watched with this check type. */
   watches(target: string, check: string): boolean;
   /** Takes all targets; gives the names of those whose host is another one than before. */
-  targetsChanged(targets: readonly WatchedTarget[]): readonly string[];
+  targetsChanged(targets: readonly ExportedTarget[]): readonly string[];
   record(target: string, state: TargetState, startedAt: number): void;
 }
 
 // Values only: series are made when they are scraped.
-interface Known {
+interface TargetSeries {
   readonly check: string;
   readonly host: string;
   readonly labels: LabelSet;
@@ -41,7 +41,7 @@ interface Known {
 const states = targetStates.map((name) => ({ name, labels: new LabelSet({ state: name }) }));
 
 export function createTargetMetrics(register: Register): TargetMetrics {
-  const all = new Map<string, Known>();
+  const all = new Map<string, TargetSeries>();
 
   register.view(
     'watchpost_target_state',
@@ -64,7 +64,7 @@ export function createTargetMetrics(register: Register): TargetMetrics {
     for (const { labels, intervalSeconds } of all.values()) yield new Sample(labels, intervalSeconds, 0);
   });
 
-  function update(known: Known | undefined, watched: WatchedTarget): void {
+  function update(known: TargetSeries | undefined, watched: ExportedTarget): void {
     const { name: target, check, host, labels, intervalSeconds } = watched;
     const own = Object.entries(labels).map(([name, value]) => [`label_${name}`, value]);
     all.set(target, {

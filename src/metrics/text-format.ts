@@ -1,5 +1,5 @@
 import type { FamilyHead } from './register.ts';
-import { Distribution, type Series } from './series.ts';
+import { Distribution, type MetricSeries } from './series.ts';
 
 /** Writes metrics in one of the formats that Prometheus reads. */
 export interface Format {
@@ -7,8 +7,8 @@ export interface Format {
   /** Some series of a family: `isFirst` where none of it was written before. Those for which `isNew` says so are shown at 0. */
   write(
     family: FamilyHead,
-    series: readonly Series[],
-    options: { readonly isFirst: boolean; readonly isNew: (series: Series) => boolean },
+    series: readonly MetricSeries[],
+    options: { readonly isFirst: boolean; readonly isNew: (series: MetricSeries) => boolean },
   ): string | Uint8Array;
   /** What stands at the end. */
   readonly end: string;
@@ -36,7 +36,11 @@ export const openMetrics: Format = {
   end: '# EOF\n',
 };
 
-function linesOf(family: FamilyHead, series: readonly Series[], isNew: (series: Series) => boolean): string {
+function linesOf(
+  family: FamilyHead,
+  series: readonly MetricSeries[],
+  isNew: (series: MetricSeries) => boolean,
+): string {
   let text = '';
   for (const one of series) {
     if (one instanceof Distribution) text += histogramLines(family.name, one, isNew(one));

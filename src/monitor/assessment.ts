@@ -1,5 +1,6 @@
 import { checkOf, type CheckSpec, type NodeInfo } from '#checks/index.ts';
 import { onceFor } from '#kernel/once-for.ts';
+import { hostIn } from '#kernel/url.ts';
 import { type Connectivity, createConnectivity } from './suppress/connectivity.ts';
 import { createHoldbacks, type Holdbacks } from './suppress/holdbacks.ts';
 import type { Maintenance } from './suppress/maintenance.ts';
@@ -8,9 +9,10 @@ import { createServiceAway } from './suppress/service-away.ts';
 import { createQuarantine, type Quarantine } from './suppress/quarantine.ts';
 import { isFailing } from './suppress/standings.ts';
 import { createSuspects } from './suppress/suspects.ts';
+import { witnessesOf } from './suppress/witnesses.ts';
 import { type Budgets, createBudgets } from './judge/budgets.ts';
-import { type Decision, decide, type Memory, type Round } from './judge/decide.ts';
-import { type Held, type Incident, ownConnectivity, ownNats, ownService } from './judge/incident.ts';
+import { type Decision, decide, type Memory, type RoundInput } from './judge/decide.ts';
+import { type Suppression, type Incident, ownConnectivity, ownNats, ownService } from './judge/incident.ts';
 import { createRecentTimes, type RecentTimes, windowMsOf } from './judge/recent-times.ts';
 import type { RoundRecord } from './judge/round-record.ts';
 import { mergeRecipients, type Recipient } from './judge/recipient.ts';
@@ -48,7 +50,7 @@ export interface Assessor {
   ): void;
   /** What was seen of a target counts no more: it is another one now. */
   forget(target: string): void;
-  assess(target: Target, memory: Memory, round: Round): Assessment;
+  assess(target: Target, memory: Memory, round: RoundInput): Assessment;
   /** Who could tell whether connectivity is lost, while that is in doubt: ask them until it is not. */
   witnesses(): readonly string[];
   /** Whether there are any. */
@@ -72,7 +74,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   const suspects = createSuspects(quarantine);
   const known = new Set<string>();
   // Asked with every round, and the same as long as the target is.
-  const hostOfTarget = onceFor(({ spec }: Target) => hostOf(spec.host));
+  const hostOfTarget = onceFor(({ spec }: Target) => hostIn(spec.host));
   let everybody: readonly Recipient[] = [];
   const own = createOwnIncidents({ open, recipients: () => everybody, heldBy: (now) => holdbacks.heldForAll(now) });
   for (const incident of open) {
@@ -87,7 +89,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   }
 
   // What the round says about ourselves, before it says anything about its target.
-  function observe(target: Target, { dueAt, votes }: Round, now: number): void {
+  function observe(target: Target, { dueAt, votes }: RoundInput, now: number): void {
     const { name, spec } = target;
     addTimes(recentTimes, name, dueAt, votes);
     // Who calls us says nothing about what can be seen from here.
@@ -169,7 +171,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
 }
 
 // Whether people were told that the service that runs the checks is away, or NATS is.
-function isReported(held: Held | null, own: readonly Incident[]): boolean {
+function isReported(held: Suppression | null, own: readonly Incident[]): boolean {
   if (held?.by !== 'service') return false;
   return own.some(
     ({ target, held: isHeld, told }) =>
@@ -177,7 +179,7 @@ function isReported(held: Held | null, own: readonly Incident[]): boolean {
   );
 }
 
-function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes: Round['votes']): void {
+function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes: RoundInput['votes']): void {
   for (const { node, outcome } of votes) {
     const { status, seconds } = outcome;
     if (status === 'up' && seconds !== null) recentTimes.add(target, node.name, { at: dueAt, seconds });
@@ -197,24 +199,7 @@ function others(name: string, lists: readonly (readonly string[])[]): readonly s
 const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
 
 // Why nobody can judge anything, where that is one reason for all.
-function blindBy(serviceAway: string | null, natsLost: string | null): Held | null {
+function blindBy(serviceAway: string | null, natsLost: string | null): Suppression | null {
   if (serviceAway !== null) return { by: 'service', why: `the check service is away: ${serviceAway}` };
   return natsLost === null ? null : { by: 'service', why: `no node on another machine can be reached: ${natsLost}` };
-}
-
-// What lies behind one target fails with it: it is that one's witness, and speaks for its machine.
-function witnessesOf(
-  targets: readonly Target[],
-  ancestors: ReadonlyMap<string, readonly string[]>,
-): ReadonlyMap<string, string> {
-  const byName = new Map(targets.map((target) => [target.name, target]));
-  const rootOf = (name: string) => ancestors.get(name)?.find((one) => byName.get(one)?.dependsOn.length === 0) ?? name;
-  return new Map(targets.map(({ name, spec }) => [name, hostOf(byName.get(rootOf(name))?.spec.host ?? spec.host)]));
-}
-
-// Several checks of one machine are one witness.
-function hostOf(host: string): string {
-  const withoutScheme = host.replace(/^[a-z]+:\/\//i, '');
-  const authority = withoutScheme.split(/[/?#]/)[0] ?? withoutScheme;
-  return authority.replace(/^(?:.*@)?(\[[^\]]*\]|[^:]*)(?::\d+)?$/, '$1').toLowerCase();
 }

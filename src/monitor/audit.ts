@@ -7,7 +7,7 @@ import type { Incident } from './judge/incident.ts';
 import type { Monitor } from './monitor.ts';
 
 /** An incident, and what the audit has to know about it besides. */
-export interface AuditedIncident {
+export interface IncidentAudit {
   readonly incident: Pick<Incident, 'openedAt' | 'severity' | 'held' | 'told' | 'acknowledged'>;
   /** How many notifications of it there are, whatever became of them. */
   readonly deliveries: number;
@@ -28,7 +28,7 @@ const slackMs = 120_000;
  * why no notification was made, or if one was. Pure.
  */
 export function unreportedReason(
-  { incident, deliveries, unexplainedSince }: AuditedIncident,
+  { incident, deliveries, unexplainedSince }: IncidentAudit,
   { now, doubtLimitMs = defaultDoubtLimitMs }: AuditOptions,
 ): string | null {
   const { openedAt, held, told, acknowledged } = incident;
@@ -46,7 +46,7 @@ export function unreportedReason(
 }
 
 /** What is stored about an incident, as the audit asks of it after the program has ended. */
-export interface StoredIncident extends AuditedIncident {
+export interface StoredIncident extends IncidentAudit {
   readonly id: string;
 }
 

@@ -4,7 +4,7 @@ import type { Assessor } from './assessment.ts';
 import { isHeldTooLong, statedDoubt } from './suppress/hold-limit.ts';
 import type { Memory } from './judge/decide.ts';
 import { announce } from './judge/incident-life.ts';
-import type { Held, Incident } from './judge/incident.ts';
+import type { Suppression, Incident } from './judge/incident.ts';
 import type { Target } from './judge/target.ts';
 import { openIn } from './memories.ts';
 import type { Recorder } from './recorder.ts';
@@ -38,15 +38,15 @@ const storedAfterMs = 30_000;
 // Time for the first checks, and the first attempts to deliver something.
 const settlingMs = 60_000;
 
-interface Doubted {
+interface DoubtedIncident {
   readonly target: Target;
   readonly memory: Memory;
   readonly incident: Incident;
-  readonly held: Held;
+  readonly held: Suppression;
   readonly since: number;
 }
 
-const withoutSince = ({ since: _since, ...held }: Held): Held => held;
+const withoutSince = ({ since: _since, ...held }: Suppression): Suppression => held;
 
 export function createHolds(options: HoldsOptions): Holds {
   const { assessor, memories, recorder, inForce, isCutOff = () => false, clock, log } = options;
@@ -71,12 +71,12 @@ export function createHolds(options: HoldsOptions): Holds {
     for (const one of doubted) if (clock.now() - one.since >= storedAfterMs) keepSince(one);
   }
 
-  function doubtedNow(): readonly Doubted[] {
+  function doubtedNow(): readonly DoubtedIncident[] {
     const now = clock.now();
     return holdbacks.held().flatMap((name) => {
       const [target, memory] = [inForce().byName.get(name), memories.get(name)];
       if (target === undefined || memory === undefined) return [];
-      return [...memory.openIncidents.values()].flatMap((incident): Doubted[] => {
+      return [...memory.openIncidents.values()].flatMap((incident): DoubtedIncident[] => {
         const { held, id, openedAt, acknowledged } = incident;
         if (held === null || acknowledged !== null) return [];
         if (assessor.isExplained(incident, now)) {
@@ -89,17 +89,17 @@ export function createHolds(options: HoldsOptions): Holds {
     });
   }
 
-  function isDue({ incident, memory, since }: Doubted): boolean {
+  function isDue({ incident, memory, since }: DoubtedIncident): boolean {
     const state = memory.states.get(incident.rule);
     const now = clock.now();
     return isHeldTooLong({ incident, state, since, doubtLimitMs: inForce().doubtLimitMs, connectivity, now });
   }
 
   // What one doubt holds back is one message: the rest of it comes along.
-  function tell(doubted: readonly Doubted[], due: readonly Doubted[]): void {
+  function tell(doubted: readonly DoubtedIncident[], due: readonly DoubtedIncident[]): void {
     const connected = due.filter(({ held }) => held.by === 'connectivity');
     const severities = new Set(connected.map(({ incident }) => incident.severity));
-    const isAlong = ({ held, incident, memory }: Doubted) =>
+    const isAlong = ({ held, incident, memory }: DoubtedIncident) =>
       held.by === 'connectivity' &&
       severities.has(incident.severity) &&
       (memory.states.get(incident.rule)?.goodSince ?? null) === null;
@@ -120,7 +120,7 @@ export function createHolds(options: HoldsOptions): Holds {
     change(target, told, deliveries);
   }
 
-  function keepSince({ target, memory, incident, held, since }: Doubted): void {
+  function keepSince({ target, memory, incident, held, since }: DoubtedIncident): void {
     const isStill = memories.get(target.name)?.openIncidents.get(incident.id) === memory.openIncidents.get(incident.id);
     if (isStill && held.since !== since) change(target, { ...incident, held: { ...held, since } });
   }

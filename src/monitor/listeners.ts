@@ -1,30 +1,30 @@
 import { checkOf } from '#checks/index.ts';
 import { type Clock, endsWithin } from '#kernel/clock.ts';
 import type { Assessor } from './assessment.ts';
-import type { Beat } from './heartbeats/hear.ts';
+import type { Ping } from './heartbeats/hear.ts';
 import { createHearing } from './heartbeats/hearing.ts';
-import { type Listener, startListening } from './heartbeats/listen.ts';
-import type { Heard } from './judge/heard.ts';
+import { type PingListener, startListening } from './heartbeats/listen.ts';
+import type { HeartbeatState } from './judge/heard.ts';
 import type { StoredTarget } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Recorder } from './recorder.ts';
-import type { Rounds } from './rounds.ts';
+import type { RoundHandler } from './rounds.ts';
 
 /** The targets that are heard of, and whoever listens to them. */
 export interface Listeners extends Disposable {
   /** Names of the targets that something was heard of. */
   known(): Iterable<string>;
   /** Listens to a target; null where nodes look at it. */
-  start(target: Target): Listener | null;
+  start(target: Target): PingListener | null;
   /** The target is watched in another way from now on, or no more. */
   handOver(name: string, next: Target | null): void;
   /** Takes the call of a target. Resolves to whether it is stored within a few seconds. */
-  hear(target: string, beat: Beat): Promise<boolean>;
+  hear(target: string, beat: Ping): Promise<boolean>;
 }
 
 export interface ListenersOptions {
   readonly stored: readonly StoredTarget[];
-  readonly rounds: () => Pick<Rounds, 'hear'>;
+  readonly rounds: () => Pick<RoundHandler, 'hear'>;
   readonly recorder: Pick<Recorder, 'keep'>;
   readonly assessor: Pick<Assessor, 'connectedSince'>;
   readonly awaited: (target: Target, dueAt: number) => void;
@@ -35,9 +35,9 @@ const longestStoringMs = 5_000;
 
 export function createListeners(options: ListenersOptions): Listeners {
   const { stored, rounds, recorder, assessor, awaited, clock } = options;
-  const heard = new Map<string, Heard>();
+  const heard = new Map<string, HeartbeatState>();
   for (const one of stored) if (one.heard !== null) heard.set(one.target, one.heard);
-  const listeners = new Map<string, Listener>();
+  const listeners = new Map<string, PingListener>();
   const hearing = createHearing({ clock, connectedSince: () => assessor.connectedSince() });
 
   return {

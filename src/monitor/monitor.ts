@@ -4,9 +4,9 @@ import type { Log } from '#kernel/log.ts';
 import { type Assessor, createAssessor } from './assessment.ts';
 import { defaultDoubtLimitMs } from './suppress/hold-limit.ts';
 import type { Maintenance } from './suppress/maintenance.ts';
-import type { Absence, Trouble, Unjudged } from './suppress/own-incident-kinds.ts';
+import type { NodeAbsence, Trouble, UnjudgedRounds } from './suppress/own-incident-kinds.ts';
 import type { Silence } from './suppress/silence.ts';
-import type { Beat } from './heartbeats/hear.ts';
+import type { Ping } from './heartbeats/hear.ts';
 import { carryOver } from './judge/carry-over.ts';
 import { nothingRemembered } from './judge/decide.ts';
 import { type Incident, type VoteLine, voteTable } from './judge/incident.ts';
@@ -18,12 +18,12 @@ import { createListeners } from './listeners.ts';
 import { hasAnotherSpec, lookBack } from './look-back.ts';
 import { acknowledge, memoriesOf, openIn, ownOf } from './memories.ts';
 import { createOverdue } from './overdue.ts';
-import { createPast, type Past } from './past.ts';
+import { createPast, type PastVerdicts } from './past.ts';
 import { createRecorder } from './recorder.ts';
 import { createRounds } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 import { createExtraRounds } from './watch/extra-rounds.ts';
-import { type Applied, createWatchSet } from './watch/watch-set.ts';
+import { type WatchSetChange, createWatchSet } from './watch/watch-set.ts';
 import type { Runner } from './watch/runner.ts';
 import { type MonitorEvents, startWatch, type Watch, type WatchPorts } from './watch/watch.ts';
 
@@ -56,23 +56,23 @@ export interface Monitor {
   /** Resolves when it has stopped; rejects when a target is not watched any more by a defect of ours. */
   readonly ended: Promise<void>;
   /** Tells that a node on another machine has been away for long, or is back. */
-  nodeAbsent(absence: Absence): void;
+  nodeAbsent(absence: NodeAbsence): void;
   /**
    * Takes the call of a target that is heard of. Resolves to whether it is stored: if not, it is to come again, and counts once
    * where it names its run.
    */
-  hear(target: string, beat: Beat): Promise<boolean>;
+  hear(target: string, beat: Ping): Promise<boolean>;
   /** Tells that something of our own does not work, or works again. */
   troubled(trouble: Trouble): void;
   /** Tells that what nodes saw while this program was away was too much to be judged. */
-  unjudged(unjudged: Unjudged): void;
+  unjudged(unjudged: UnjudgedRounds): void;
   /** By how many milliseconds the target that has waited longest for its round is late; 0 where none is. */
   overdueMs(): number;
   /**
    * Watches by another settings. Targets that stay as they are are not disturbed; those that change keep their state and their
    * incidents; an incident that no rule looks after any more is closed, and whoever was told of it is told that.
    */
-  apply(settings: MonitorSettings): Applied;
+  apply(settings: MonitorSettings): WatchSetChange;
   /** Names of what is watched. */
   targets(): readonly string[];
   /** Adds a silence, or changes the one of its id. Throws where it cannot be stored. */
@@ -92,7 +92,7 @@ export interface Monitor {
   /** What is left of each objective's budget at this moment, or of that of one target; nothing where there is none. */
   budgets(target?: string): readonly TargetBudgetLeft[];
   /** What becomes known about rounds of the past. */
-  readonly past: Pick<Past, 'verdictOf' | 'changed' | 'countBudgets'>;
+  readonly past: Pick<PastVerdicts, 'verdictOf' | 'changed' | 'countBudgets'>;
   /** What the nodes saw of an open incident's target in its last round, where it had one since the start; or null. */
   seenNow(incident: Incident): readonly VoteLine[] | null;
   /**
@@ -126,7 +126,7 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   for (const silence of store.silences(clock.now())) assessor.holdbacks.silences.put(silence, clock.now());
   apply(settings);
 
-  function apply(next: MonitorSettings): Applied {
+  function apply(next: MonitorSettings): WatchSetChange {
     inForce = forceOf(next);
     const { targets, maintenance, unknownAfterMs, doubtLimitMs } = inForce;
     const { applied, changed } = watchSet.want(targets);
@@ -210,7 +210,11 @@ export function startMonitor(settings: MonitorSettings, ports: MonitorPorts): Mo
   };
 }
 
-function recorded(record: RoundRecord, past: Pick<Past, 'changed'>, events: Pick<MonitorEvents, 'recorded'>): void {
+function recorded(
+  record: RoundRecord,
+  past: Pick<PastVerdicts, 'changed'>,
+  events: Pick<MonitorEvents, 'recorded'>,
+): void {
   if (record.revisedAt !== undefined) past.changed(record.target);
   events.recorded(record);
 }

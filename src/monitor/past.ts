@@ -3,11 +3,11 @@ import { type Budgets, countBudgets } from './judge/budgets.ts';
 import type { ShownVerdict } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
-import type { Rounds } from './rounds.ts';
+import type { RoundHandler } from './rounds.ts';
 import type { MonitorStore } from './store.ts';
 
 /** What becomes known about rounds of the past: their verdicts, and what that does to budgets. */
-export interface Past extends Disposable {
+export interface PastVerdicts extends Disposable {
   /** All targets there are from now on. */
   setTargets(targets: readonly Target[]): void;
   /** The verdict of a round that is not judged any more, by the statuses of its votes; null for an unknown target. */
@@ -21,14 +21,14 @@ export interface Past extends Disposable {
 export interface PastOptions {
   readonly budgets: Budgets;
   readonly store: Pick<MonitorStore, 'spells'>;
-  readonly rounds: () => Pick<Rounds, 'verdictOf'>;
+  readonly rounds: () => Pick<RoundHandler, 'verdictOf'>;
   readonly clock: Clock;
 }
 
 // Rounds of the past come by the thousand: one count serves them all.
 const togetherMs = 1_000;
 
-export function createPast({ budgets, store, rounds, clock }: PastOptions): Past {
+export function createPast({ budgets, store, rounds, clock }: PastOptions): PastVerdicts {
   let targets: ReadonlyMap<string, Target> = new Map();
   let waiting = new Set<string>();
   let timer: Disposable | null = null;

@@ -31,7 +31,7 @@ export interface Recorder {
   giveUp(): void;
 }
 
-interface Kept extends Disposable {
+interface WaitingRound extends Disposable {
   /** Resolves when it is committed or refused, to whether it is. */
   readonly writing: Promise<boolean>;
   /** Has people told without the store. */
@@ -45,7 +45,7 @@ const patienceMs = 5_000;
 
 export function createRecorder(ports: RecorderPorts): Recorder {
   const { store, clock, log, onRecorded, onUnstored, wakeOutbox } = ports;
-  const onTheWay = new Set<Kept>();
+  const onTheWay = new Set<WaitingRound>();
   let noted = 0;
   const waiting: (() => void)[] = [];
   let refusal = '';
@@ -89,7 +89,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
     refusal = messageOf(error);
   }
 
-  function start(record: RoundRecord, resolve: (isStored: boolean) => void): Kept {
+  function start(record: RoundRecord, resolve: (isStored: boolean) => void): WaitingRound {
     let isTold = record.incidents.length === 0;
     const tell = () => {
       resolve(false);

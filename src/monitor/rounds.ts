@@ -1,28 +1,29 @@
 import { type NodeInfo, ownNodeName } from '#checks/index.ts';
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, clockJitterMs } from '#kernel/clock.ts';
+import { dayMs } from '#kernel/units.ts';
 import { longestInterval } from '#schedule/schedule.ts';
 import type { Assessor } from './assessment.ts';
 import { type Memory, nothingRemembered } from './judge/decide.ts';
-import type { Heard } from './judge/heard.ts';
-import type { HeardRound } from './heartbeats/listen.ts';
+import type { HeartbeatState } from './judge/heard.ts';
+import type { PingRound } from './heartbeats/listen.ts';
 import { hasVerdict, statusByVotes } from './judge/round-verdict.ts';
 import type { ShownVerdict } from './judge/round-record.ts';
 import type { Target } from './judge/target.ts';
 import type { Vote } from './judge/vote.ts';
 import type { Recorder } from './recorder.ts';
 import type { ExtraRounds } from './watch/extra-rounds.ts';
-import type { Runner, SeenRound } from './watch/runner.ts';
+import type { Runner, ObservedVotes } from './watch/runner.ts';
 import type { DoneRound, MonitorEvents } from './watch/watch.ts';
 
 // What calls us is heard here, and nowhere else.
 const listeningNode: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
 
 /** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
-export interface Rounds {
+export interface RoundHandler {
   /** Takes a round that is over. Gives whether another one at once would make sure of it, when that may be asked. */
-  take(target: Target, round: SeenRound): boolean | Promise<boolean>;
+  take(target: Target, round: ObservedVotes): boolean | Promise<boolean>;
   /** Keeps what was heard of a target that calls, with the round that it made. Resolves to whether it is stored. */
-  hear(target: Target, heard: Heard, round: HeardRound | null): Promise<boolean>;
+  hear(target: Target, heard: HeartbeatState, round: PingRound | null): Promise<boolean>;
   /** Whether these votes are enough for a verdict. */
   hasVerdict(target: Target, votes: readonly Vote[]): boolean;
   /** The verdict of a round of the past that is not judged any more, by the statuses of its votes; null while they are too few. */
@@ -33,7 +34,7 @@ export interface Rounds {
   forget(target: string): void;
 }
 
-export interface RoundsOptions {
+export interface RoundHandlerOptions {
   readonly assessor: Assessor;
   /** What is remembered about each target; every round may change it. */
   readonly memories: Map<string, Memory>;
@@ -48,10 +49,9 @@ export interface RoundsOptions {
 const patienceMs = 600_000;
 // One round may fail to come without its time being lost: what was seen last holds for so many intervals.
 const intervalsHeld = 2;
-const longestGapMs = 86_400_000;
-const clockJitterMs = 1_000;
+const longestGapMs = dayMs;
 
-export function createRounds(options: RoundsOptions): Rounds {
+export function createRounds(options: RoundHandlerOptions): RoundHandler {
   const { assessor, memories, recorder, extraRounds, runner, events, clock } = options;
   const startedAt = clock.now();
   const last = new Map<string, readonly Vote[]>();
@@ -64,7 +64,7 @@ export function createRounds(options: RoundsOptions): Rounds {
     return ms;
   }
 
-  function conclude(target: Target, round: SeenRound, heard?: Heard) {
+  function conclude(target: Target, round: ObservedVotes, heard?: HeartbeatState) {
     const { dueAt, startedAt: begun, votes, late, isRevision, isExtra } = round;
     const now = clock.now();
     const before = memories.get(target.name) ?? nothingRemembered;

@@ -18,7 +18,7 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { excuseLateness } from './excuse.ts';
 import { watchLag } from './lag.ts';
-import { type Agent, type AgentOptions, type Capabilities, type Command, shareOfApi } from './ports.ts';
+import { type Agent, type AgentOptions, type Capabilities, type NodeCheckCommand, shareOfApi } from './ports.ts';
 
 /** Starts a node: opens what its check types need, tries out what it can do, and waits for commands. */
 export async function startAgent(options: AgentOptions, machineClock: Clock, random: Random): Promise<Agent> {
@@ -43,7 +43,11 @@ export async function startAgent(options: AgentOptions, machineClock: Clock, ran
   const mostOfApi = Math.max(1, Math.floor(options.running * shareOfApi));
   const poolOfApi = createPool({ running: mostOfApi, queued: options.queued });
 
-  const probe = async (command: Command, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome> => {
+  const probe = async (
+    command: NodeCheckCommand,
+    signal: AbortSignal,
+    onStarted?: (at: number) => void,
+  ): Promise<Outcome> => {
     signal.throwIfAborted();
     onStarted?.(clock.now());
     const prober = probers.get(command.spec.type);

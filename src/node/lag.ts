@@ -10,7 +10,7 @@ export interface LagWatch extends Disposable {
   /** The clock for whatever runs in this thread: its timers tell how late they came. */
   readonly clock: Clock;
   /** A check begins. `closely` looks every 20 ms until it is over; without it only what a timer was waiting for is seen. */
-  observe(how: { readonly closely: boolean }): Observation;
+  observe(how: { readonly closely: boolean }): LagMeasurement;
   /** Whether a check runs that has to know it closely. */
   readonly isClose: boolean;
   /** The worst since this was asked last, in seconds. */
@@ -18,7 +18,7 @@ export interface LagWatch extends Disposable {
 }
 
 /** A check that runs, until it is disposed of. */
-export interface Observation extends Disposable {
+export interface LagMeasurement extends Disposable {
   /** The outcome; where the loop was held up meanwhile, with the fact `node_lag`: for how long at the worst. */
   told(outcome: Outcome): Outcome;
 }
@@ -30,13 +30,13 @@ const worthTellingMs = 5;
 const keptStalls = 100;
 
 /** From when something was due to when the loop came to it. */
-interface Stall {
+interface ThreadStall {
   readonly from: number;
   readonly until: number;
 }
 
 export function watchLag(clock: Clock): LagWatch {
-  const stalls: Stall[] = [];
+  const stalls: ThreadStall[] = [];
   let observed = 0;
   let dueAt = 0;
   let timer: Disposable | null = null;

@@ -1,8 +1,8 @@
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#checks/index.ts';
 
 /** One check for one node. */
-export interface Command {
+export interface NodeCheckCommand {
   readonly spec: CheckSpec;
   /** What whoever asked may reach; the node's own policy can only narrow it. */
   readonly policy: Policy;
@@ -56,7 +56,7 @@ export interface Agent {
   /** Whether a check runs whose times this thread takes: it must not be held up then. The kernel's do not suffer. */
   readonly isTiming: boolean;
   /** `onStarted` hears when the probe begins, in milliseconds since the epoch. Always an outcome, within the command's deadline. Rejects only with the signal's reason, when nobody waits any more. */
-  run(command: Command, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
+  run(command: NodeCheckCommand, signal: AbortSignal, onStarted?: (at: number) => void): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -69,18 +69,18 @@ export interface LocalTarget extends AssignedTarget {
 }
 
 /** What the hub says to a node in a thread. */
-export type ToNode =
+export type HubMessage =
   | { readonly kind: 'watch'; readonly number: number; readonly targets: readonly LocalTarget[] }
   | { readonly kind: 'clock'; readonly aheadMs: number }
-  | { readonly kind: 'run'; readonly id: number; readonly command: Command }
+  | { readonly kind: 'run'; readonly id: number; readonly command: NodeCheckCommand }
   | { readonly kind: 'abort'; readonly id: number }
   | { readonly kind: 'close' };
 
 /** What a node in a thread says to the hub. */
-export type FromNode =
+export type NodeMessage =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
-  | { readonly kind: 'seen'; readonly sightings: readonly Sighting[] }
+  | { readonly kind: 'seen'; readonly sightings: readonly Observation[] }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: ThreadHealth };
 

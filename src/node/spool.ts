@@ -15,7 +15,7 @@ export interface SpoolOptions {
   readonly log: Log;
 }
 
-interface Row {
+interface SpoolRow {
   readonly id: string;
 }
 
@@ -123,7 +123,7 @@ function prepare(database: Database.Database) {
     ),
     select: database.prepare<[string], { payload: string }>('SELECT payload FROM spool WHERE ticket = ?'),
     remove: database.prepare<[string]>('DELETE FROM spool WHERE ticket = ?'),
-    newest: database.prepare<[number], Row>('SELECT ticket AS id FROM spool ORDER BY number DESC LIMIT ?'),
+    newest: database.prepare<[number], SpoolRow>('SELECT ticket AS id FROM spool ORDER BY number DESC LIMIT ?'),
     expire: database.prepare<[number], { at: number }>(
       'DELETE FROM spool WHERE number IN (SELECT number FROM spool ORDER BY number LIMIT 1000) AND at < ? RETURNING at',
     ),

@@ -4,7 +4,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { createPunctualClock } from '#kernel/punctual.ts';
 import { systemRandom } from '#kernel/random.ts';
 import { startAgent } from './agent.ts';
-import type { AgentOptions, FromNode, ToNode } from './ports.ts';
+import type { AgentOptions, NodeMessage, HubMessage } from './ports.ts';
 import { watchTargets } from './watching.ts';
 
 // The entry of a node that lives in a worker thread of the hub, so that measuring never shares an event loop with storage
@@ -15,7 +15,7 @@ const healthEveryMs = 1_000;
 async function main(port: NonNullable<typeof parentPort>, options: AgentOptions): Promise<void> {
   const agent = await startAgent(options, systemClock, systemRandom);
   const running = new Map<number, AbortController>();
-  const say = (message: FromNode) => port.postMessage(message);
+  const say = (message: NodeMessage) => port.postMessage(message);
   const busy = options.busy === undefined ? null : new Uint8Array(options.busy);
   let aheadMs = 0;
   const watching = watchTargets({
@@ -29,7 +29,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     },
   });
 
-  const run = async ({ id, command }: Extract<ToNode, { kind: 'run' }>) => {
+  const run = async ({ id, command }: Extract<HubMessage, { kind: 'run' }>) => {
     const controller = new AbortController();
     running.set(id, controller);
     try {
@@ -57,7 +57,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     port.close();
   };
 
-  port.on('message', (message: ToNode) => {
+  port.on('message', (message: HubMessage) => {
     switch (message.kind) {
       case 'run':
         void run(message);

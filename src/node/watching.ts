@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { failed, failure, type Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
-import type { Sighting } from '#protocol/watching.ts';
-import { createWheel, type Recurring } from '#schedule/wheel.ts';
-import type { Agent, Command, LocalTarget } from './ports.ts';
+import type { Observation } from '#protocol/watching.ts';
+import { createWheel, type RecurringItem } from '#schedule/wheel.ts';
+import type { Agent, NodeCheckCommand, LocalTarget } from './ports.ts';
 
-export interface WatchingOptions {
+export interface TargetSchedulerOptions {
   readonly agent: Pick<Agent, 'run'>;
   readonly clock: Clock;
   /** What checks are begun by; default: `clock`. */
@@ -14,13 +14,13 @@ export interface WatchingOptions {
   /** How far this machine's clock is ahead of the hub's, in milliseconds. */
   readonly aheadMs: () => number;
   /** Takes what was seen, in the order in which checks ended. */
-  readonly send: (sightings: readonly Sighting[]) => void;
+  readonly send: (sightings: readonly Observation[]) => void;
   /** Told of each check that begins and that is over, by the place of its target. */
   readonly onBusy?: (place: number, isBusy: boolean) => void;
 }
 
 /** Checks what a node is assigned, whenever it is due. */
-export interface Watching extends Disposable {
+export interface TargetScheduler extends Disposable {
   /**
    * Watches this from now on, in place of what was watched before; what stays as it is is not disturbed, and checks that run go on.
    * Gives the moment, by the hub's clock, after which every due time is kept or passed over.
@@ -32,10 +32,10 @@ export interface Watching extends Disposable {
   readonly skipped: number;
 }
 
-interface Watched extends Recurring {
+interface NodeTarget extends RecurringItem {
   schedule: LocalTarget['schedule'];
   assigned: LocalTarget;
-  readonly command: Command;
+  readonly command: NodeCheckCommand;
   isRunning: boolean;
   /** What was seen last, in a word. */
   last: string;
@@ -52,23 +52,28 @@ const companyLimit = 256;
  * 2. what was seen goes to the hub at once where it is bad or other than the last time, with all that waits;
  * 3. anything else waits for company, up to a second.
  */
-export function watchTargets(options: WatchingOptions): Watching {
+export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   const { agent, clock, startClock = clock, aheadMs, send, onBusy } = options;
   const ending = new AbortController();
-  const watched = new Map<string, Watched>();
-  let waiting: Sighting[] = [];
+  const watched = new Map<string, NodeTarget>();
+  let waiting: Observation[] = [];
   let timer: Disposable | null = null;
   let skipped = 0;
-  const wheel = createWheel<Watched>({ clock: startClock, aheadMs, start, skipped: (_, count) => (skipped += count) });
+  const wheel = createWheel<NodeTarget>({
+    clock: startClock,
+    aheadMs,
+    start,
+    skipped: (_, count) => (skipped += count),
+  });
 
-  function start(target: Watched, dueAt: number): void {
+  function start(target: NodeTarget, dueAt: number): void {
     if (target.isRunning) return;
     target.isRunning = true;
     onBusy?.(target.assigned.place, true);
     void check(target, dueAt);
   }
 
-  async function check(target: Watched, dueAt: number): Promise<void> {
+  async function check(target: NodeTarget, dueAt: number): Promise<void> {
     const { name, assigned } = target;
     let startedAt = clock.now();
     const outcome = await look(target, (at) => (startedAt = at));
@@ -84,7 +89,7 @@ export function watchTargets(options: WatchingOptions): Watching {
     else timer ??= clock.after(companyMs, flush);
   }
 
-  async function look({ assigned, command }: Watched, onStarted: (at: number) => void): Promise<Outcome | null> {
+  async function look({ assigned, command }: NodeTarget, onStarted: (at: number) => void): Promise<Outcome | null> {
     if (assigned.refusal !== null) return failed(failure('node', 'internal', assigned.refusal));
     try {
       return await agent.run(command, ending.signal, onStarted);
@@ -112,7 +117,7 @@ export function watchTargets(options: WatchingOptions): Watching {
       return wheel.add(known);
     }
     const command = { spec, policy, deadlineMs, isPatient: true };
-    const target: Watched = { name, schedule, assigned, command, isRunning: false, last: upWord };
+    const target: NodeTarget = { name, schedule, assigned, command, isRunning: false, last: upWord };
     watched.set(name, target);
     wheel.add(target);
   }

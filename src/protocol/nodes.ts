@@ -123,7 +123,7 @@ export const Report = z.object({
 export type Report = z.output<typeof Report>;
 
 /** The hub's answer to a report. */
-export const Welcome = z.object({
+export const WelcomeMessage = z.object({
   protocol: Range,
   /** `outdated` and `stranger` are not used, for the reason given. */
   state: z.enum(['welcome', 'outdated', 'stranger']),
@@ -131,10 +131,10 @@ export const Welcome = z.object({
   /** The hub's clock, in milliseconds since the epoch. */
   now: z.number(),
 });
-export type Welcome = z.output<typeof Welcome>;
+export type WelcomeMessage = z.output<typeof WelcomeMessage>;
 
 /** One check for one node. Its id goes back with its result. */
-export const Command = z.object({
+export const CommandMessage = z.object({
   protocol: Range,
   ticket: CommandId,
   spec: z.unknown(),
@@ -143,7 +143,7 @@ export const Command = z.object({
   /** For whom it is: the monitor's checks have room of their own at a node. */
   origin: z.enum(['monitor', 'api']).default('monitor'),
 });
-export type Command = z.output<typeof Command>;
+export type CommandMessage = z.output<typeof CommandMessage>;
 
 /** A node's answer to a command; the result comes later. */
 export const CommandReply = z.object({
@@ -154,8 +154,8 @@ export const CommandReply = z.object({
 });
 export type CommandReply = z.output<typeof CommandReply>;
 
-export const Abort = z.object({ ticket: CommandId });
-export type Abort = z.output<typeof Abort>;
+export const AbortMessage = z.object({ ticket: CommandId });
+export type AbortMessage = z.output<typeof AbortMessage>;
 
 /** What became of a command. The same result may come again until a receipt was heard. */
 export const Result = z.object({
@@ -169,14 +169,14 @@ export const Result = z.object({
 export type Result = z.output<typeof Result>;
 
 /** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
-export const Receipt = z.object({
+export const ResultReceipt = z.object({
   ticket: CommandId,
   state: z.enum(['stored', 'refused']),
   reason: Sentence,
   /** How many results of a batch that is stored were discarded, for the reason given. */
   discarded: Count.optional(),
 });
-export type Receipt = z.output<typeof Receipt>;
+export type ResultReceipt = z.output<typeof ResultReceipt>;
 
 /** What the hub tells about its nodes to whoever holds its key. */
 export const StatusList = z.object({

@@ -10,11 +10,11 @@ const slots = z
   .optional();
 
 /** When a target is due. */
-export const DueBy = z.discriminatedUnion('kind', [
+export const DueLimit = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('every'), everyMs: z.int().min(1), slots }),
   z.object({ kind: z.literal('cron'), pattern: z.string().max(200), timezone: z.string().max(100), slots }),
 ]);
-export type DueBy = z.output<typeof DueBy>;
+export type DueLimit = z.output<typeof DueLimit>;
 
 /** The versions of the protocol that somebody speaks. */
 export const Range = z.tuple([z.int(), z.int()]);
@@ -34,13 +34,13 @@ export const WireTarget = z.object({
   name: Name,
   revision: Revision,
   spec: z.unknown(),
-  schedule: DueBy,
+  schedule: DueLimit,
   policy: z.enum(['public', 'private']),
   deadlineMs: z.int().min(1).max(600_000),
 });
 
 /** A part of an assignment, hub to process, answered like a command. The last part brings the whole into force. */
-export const Assign = z.object({
+export const AssignMessage = z.object({
   protocol: Range,
   /** Names the run of the hub: each numbers its assignments by itself. */
   epoch: Epoch,
@@ -54,7 +54,7 @@ export const Assign = z.object({
   base: z.int().min(0).optional(),
   removed: z.array(Name).optional(),
 });
-export type Assign = z.output<typeof Assign>;
+export type AssignMessage = z.output<typeof AssignMessage>;
 
 /** What a process of a node watches; in its reports. */
 export const WatchingState = z.object({
@@ -68,14 +68,14 @@ export const WatchingState = z.object({
 });
 
 /** An assignment as a node keeps it on disk. */
-export const Kept = z.object({
+export const RetainedResults = z.object({
   epoch: Epoch,
   number: z.int().min(0),
   /** How far the clock of the node was ahead of the hub's. */
   aheadMs: z.number(),
   targets: z.array(z.unknown()),
 });
-export type Kept = z.output<typeof Kept>;
+export type RetainedResults = z.output<typeof RetainedResults>;
 
 /** What a node saw of what it watches, answered by a receipt once it is stored. A batch may come again until that was heard. */
 export const Batch = z.object({
@@ -106,7 +106,7 @@ export interface AssignedTarget {
   /** Names what is checked and when: what was seen of another revision is not a vote of this one. */
   readonly revision: string;
   readonly spec: CheckSpec;
-  readonly schedule: DueBy;
+  readonly schedule: DueLimit;
   /** What whoever asked may reach; the node's own policy can only narrow it. */
   readonly policy: Policy;
   /** When the node gives up on a check, in milliseconds from its beginning. */
@@ -123,7 +123,7 @@ export interface Assignment {
 }
 
 /** What a node saw of a target when it was due. */
-export interface Sighting {
+export interface Observation {
   readonly target: string;
   readonly revision: string;
   /** In milliseconds since the epoch, by the hub's clock: with the target, the name of the round. */

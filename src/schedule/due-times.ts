@@ -1,7 +1,7 @@
-import { type Clock, sleepUntil } from '#kernel/clock.ts';
+import { type Clock, clockJitterMs, sleepUntil } from '#kernel/clock.ts';
 import { createNextDue, type NextDue, type Schedule } from './schedule.ts';
 
-export interface Due {
+export interface DueTime {
   /** Wall time in milliseconds; with the target, the name of the round. */
   readonly dueAt: number;
   /** How many due times went by unused since the last one. */
@@ -10,9 +10,6 @@ export interface Due {
 
 // Nobody needs the exact count of more, and counting must not hold up the others.
 const mostCounted = 10_000;
-
-// NTP slews, and small steps back, must not repeat a round.
-const clockJitterMs = 1_000;
 
 /**
  * Yields each due time when it has come, until the signal is aborted (then it ends) or the schedule has none left.
@@ -24,7 +21,7 @@ export async function* dueTimes(
   target: string,
   clock: Clock,
   signal: AbortSignal,
-): AsyncGenerator<Due, void, undefined> {
+): AsyncGenerator<DueTime, void, undefined> {
   const next = createNextDue(schedule, target);
   let last: number | null = null;
   let repeats = 0;

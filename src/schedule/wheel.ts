@@ -1,8 +1,8 @@
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, clockJitterMs } from '#kernel/clock.ts';
 import { createNextDue, type NextDue, type Schedule } from './schedule.ts';
 
 /** Something that is due again and again. */
-export interface Recurring {
+export interface RecurringItem {
   readonly name: string;
   readonly schedule: Schedule;
 }
@@ -29,7 +29,7 @@ export interface Wheel<Item> extends Disposable {
   retime(): void;
 }
 
-interface Entry<Item> {
+interface WheelEntry<Item> {
   readonly item: Item;
   readonly next: NextDue;
   due: number;
@@ -50,8 +50,6 @@ const behindMs = 20;
 const mostWhenBehind = 32;
 // The wall clock is looked at so often, whatever is due.
 const longestNapMs = 60_000;
-// NTP slews, and small steps back, must not repeat anything.
-const clockJitterMs = 1_000;
 // Nobody needs the exact count of more, and counting must not hold up the others.
 const mostCounted = 10_000;
 
@@ -61,10 +59,10 @@ const mostCounted = 10_000;
  * was set back, the same due times come again a millisecond later, so that no two are alike, until it is past what had come: from
  * then on they are again as everywhere else.
  */
-export function createWheel<Item extends Recurring>(options: WheelOptions<Item>): Wheel<Item> {
+export function createWheel<Item extends RecurringItem>(options: WheelOptions<Item>): Wheel<Item> {
   const { clock, aheadMs = () => 0, start, skipped } = options;
-  const entries = new Map<string, Entry<Item>>();
-  const heap = createHeap<Entry<Item>>((entry) => entry.due + entry.repeats);
+  const entries = new Map<string, WheelEntry<Item>>();
+  const heap = createHeap<WheelEntry<Item>>((entry) => entry.due + entry.repeats);
   const timer = createTimer(clock, turn);
   let seen = now();
 
@@ -88,11 +86,12 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     armForFirst();
   }
 
-  const mostFor = ({ due, repeats }: Entry<Item>) => (now() - due - repeats < behindMs ? mostAtOnce : mostWhenBehind);
-  const isDue = ({ due, repeats, isGone }: Entry<Item>) => isGone || due + repeats <= now();
+  const mostFor = ({ due, repeats }: WheelEntry<Item>) =>
+    now() - due - repeats < behindMs ? mostAtOnce : mostWhenBehind;
+  const isDue = ({ due, repeats, isGone }: WheelEntry<Item>) => isGone || due + repeats <= now();
 
   // Whether it was started.
-  function take(entry: Entry<Item>): boolean {
+  function take(entry: WheelEntry<Item>): boolean {
     const { item, next, due, repeats } = entry;
     const following = next(due);
     const isLate = following !== null && following + repeats <= now();
@@ -104,7 +103,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
     return !isLate;
   }
 
-  function place(entry: Entry<Item>, due: number | null): void {
+  function place(entry: WheelEntry<Item>, due: number | null): void {
     if (due === null) return void entries.delete(entry.item.name);
     if (entry.last !== null && due > entry.last) entry.repeats = 0;
     entry.due = due;
@@ -124,7 +123,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
   }
 
   // It was never set back: only what was known of it was wrong.
-  function correct(entry: Entry<Item>): void {
+  function correct(entry: WheelEntry<Item>): void {
     entry.last = null;
     entry.repeats = 0;
     place(entry, entry.next(seen));
@@ -148,7 +147,7 @@ export function createWheel<Item extends Recurring>(options: WheelOptions<Item>)
       const next = createNextDue(item.schedule, item.name);
       const due = before !== undefined && before.due <= now() ? before.due : next(now());
       if (due === null) return;
-      const entry: Entry<Item> = { item, next, due, last: null, setBacks: 0, repeats: 0, isGone: false };
+      const entry: WheelEntry<Item> = { item, next, due, last: null, setBacks: 0, repeats: 0, isGone: false };
       entries.set(item.name, entry);
       heap.push(entry);
       if (heap.first() === entry) armForFirst();
@@ -201,8 +200,8 @@ function countUntil(next: NextDue, from: number, until: number): number {
 }
 
 /** A binary heap: the entry of the smallest key is the first. */
-function createHeap<Entry>(keyOf: (entry: Entry) => number) {
-  const entries: Entry[] = [];
+function createHeap<WheelEntry>(keyOf: (entry: WheelEntry) => number) {
+  const entries: WheelEntry[] = [];
   const swap = (one: number, other: number) => {
     const kept = entries[one];
     if (kept === undefined || entries[other] === undefined) return;
@@ -211,9 +210,9 @@ function createHeap<Entry>(keyOf: (entry: Entry) => number) {
   };
   const keyAt = (index: number) => (entries[index] === undefined ? Number.POSITIVE_INFINITY : keyOf(entries[index]));
   return {
-    first: (): Entry | undefined => entries[0],
+    first: (): WheelEntry | undefined => entries[0],
     clear: () => void entries.splice(0),
-    push(entry: Entry): void {
+    push(entry: WheelEntry): void {
       let index = entries.push(entry) - 1;
       for (let parent = (index - 1) >> 1; index > 0 && keyAt(index) < keyAt(parent); parent = (index - 1) >> 1) {
         swap(index, parent);

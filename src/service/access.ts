@@ -22,7 +22,7 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-export type Access =
+export type AccessDecision =
   | { readonly ok: true; readonly policy: Policy; /** Whose allowance pays. */ readonly client: string }
   | { readonly ok: false; readonly error: 'unauthorized' | 'cross_site'; readonly message: string };
 
@@ -34,7 +34,7 @@ export type Access =
  * 3. Without one, everybody may start where `open` is set, and callers on this machine where no token is configured.
  * 4. Private addresses are for whom `allowPrivate` says.
  */
-export function accessOf(caller: Caller, rules: AccessRules): Access {
+export function accessOf(caller: Caller, rules: AccessRules): AccessDecision {
   const objection = browserObjection(caller);
   if (objection !== null) return { ok: false, error: 'cross_site', message: objection };
   const local = isLocal(caller);

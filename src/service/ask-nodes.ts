@@ -2,10 +2,10 @@ import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { formatRunName } from '#protocol/run-name.ts';
-import type { Place } from './place.ts';
+import type { TargetWatch } from './place.ts';
 import type { Runs } from './runs.ts';
 
-export interface AskOptions {
+export interface NodeQueryOptions {
   readonly runs: Pick<Runs, 'runOn'>;
   readonly policy: Policy;
   /** Called after each vote that came of it. */
@@ -15,7 +15,11 @@ export interface AskOptions {
 }
 
 /** Has those nodes of a target look at it that do not keep the time; a due time that comes while they still do is passed over. */
-export function askNodes(place: Place, dueAt: number, { runs, policy, onVote, clock, log }: AskOptions): void {
+export function askNodes(
+  place: TargetWatch,
+  dueAt: number,
+  { runs, policy, onVote, clock, log }: NodeQueryOptions,
+): void {
   const { rounds, target, asked } = place;
   if (place.isAsking) {
     for (const { name } of asked) rounds.passOver(name, dueAt);

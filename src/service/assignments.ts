@@ -5,7 +5,7 @@ import type { Schedule } from '#schedule/schedule.ts';
 import type { Transport } from './ports.ts';
 
 /** What is to be looked at whenever it is due. */
-export interface WatchedTarget {
+export interface TargetDefinition {
   readonly name: string;
   readonly spec: CheckSpec;
   readonly schedule: Schedule;
@@ -13,7 +13,7 @@ export interface WatchedTarget {
 }
 
 /** A target as nodes are assigned it. */
-export function assignedOf({ name, spec, schedule }: WatchedTarget, policy: Policy): AssignedTarget {
+export function assignedOf({ name, spec, schedule }: TargetDefinition, policy: Policy): AssignedTarget {
   const content = JSON.stringify([spec, schedule]);
   const revision = createHash('sha256').update(content).digest('base64url').slice(0, 16);
   return { name, spec, schedule, policy, deadlineMs: checkOf(spec.type).deadlineMs(spec), revision };
@@ -22,28 +22,28 @@ export function assignedOf({ name, spec, schedule }: WatchedTarget, policy: Poli
 const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms} ${slots.since}`);
 
 /** Somebody who is assigned to nodes. */
-export interface Assignable {
+export interface AssignmentEntry {
   readonly assigned: AssignedTarget;
 }
 
 /** What a node was given last, and since which assignment it has each target. */
-interface Given {
+interface SentAssignment {
   readonly number: number;
   readonly content: string;
-  readonly members: ReadonlyMap<Assignable, number>;
+  readonly members: ReadonlyMap<AssignmentEntry, number>;
 }
 
 /** What nodes that keep the time are assigned. */
 export class Assignments {
   readonly #transport: Pick<Transport, 'assign'>;
-  readonly #nodes = new Map<string, Given>();
+  readonly #nodes = new Map<string, SentAssignment>();
 
   constructor(transport: Pick<Transport, 'assign'>) {
     this.#transport = transport;
   }
 
   /** Has a node watch these and nothing else; nothing is sent where that is what it watches. */
-  put(node: string, wanted: readonly Assignable[]): void {
+  put(node: string, wanted: readonly AssignmentEntry[]): void {
     const known = this.#nodes.get(node) ?? { number: 0, content: '', members: new Map() };
     const content = wanted
       .map(({ assigned: { name, revision, schedule } }) => `${name} ${revision} ${slotsOf(schedule)}`)
@@ -56,7 +56,7 @@ export class Assignments {
   }
 
   /** Whether a node has this one by the assignment of this number. */
-  has(node: string, one: Assignable, number: number): boolean {
+  has(node: string, one: AssignmentEntry, number: number): boolean {
     return (this.#nodes.get(node)?.members.get(one) ?? Number.POSITIVE_INFINITY) <= number;
   }
 }

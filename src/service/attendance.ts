@@ -2,7 +2,7 @@ import { failed, failure, type NodeInfo } from '#checks/index.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
 
-interface Attended {
+interface AttendanceEntry {
   readonly node: string;
   /** Every due time after this is kept or passed over; infinite where none is. */
   since: number;
@@ -15,7 +15,7 @@ export class Attendance {
   readonly #statusOf: (node: string) => NodeStatus | null;
   readonly #limitMs: number;
   // A target has few nodes, and there are many targets: a list weighs less than a map.
-  #nodes: readonly Attended[] = [];
+  #nodes: readonly AttendanceEntry[] = [];
 
   constructor(statusOf: (node: string) => NodeStatus | null, limitMs: number) {
     this.#statusOf = statusOf;
@@ -81,11 +81,11 @@ export class Attendance {
     return (this.#find(node)?.since ?? Number.POSITIVE_INFINITY) < dueAt;
   }
 
-  #find(node: string): Attended | undefined {
+  #find(node: string): AttendanceEntry | undefined {
     return this.#nodes.find((attended) => attended.node === node);
   }
 
-  #of(node: string): Attended {
+  #of(node: string): AttendanceEntry {
     let attended = this.#find(node);
     if (attended === undefined) {
       attended = { node, since: Number.POSITIVE_INFINITY, passed: Number.NEGATIVE_INFINITY };

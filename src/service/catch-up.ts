@@ -1,11 +1,11 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { RoundKey } from '#protocol/run-name.ts';
-import type { Lateness, RoundMarks, TargetRounds } from './target-rounds.ts';
-import { createUnjudgedReport, type UnjudgedReportOptions, type Unjudged } from './unjudged.ts';
+import type { LateRounds, RoundMarks, TargetRounds } from './target-rounds.ts';
+import { createUnjudgedReport, type UnjudgedReportOptions, type UnjudgedPeriod } from './unjudged.ts';
 
 /** What nodes may have observed while nothing was judged here. */
-export interface Absence {
+export interface HubAbsence {
   /** How far the stored rounds of a target had come when this process began; null if there are none. */
   lastRound(target: string): RoundMarks | null;
   /** Whether nodes have sent everything that they hold, as far as can be told. */
@@ -36,16 +36,16 @@ export interface CatchUp {
 }
 
 export interface CatchUpOptions extends Pick<UnjudgedReportOptions, 'transport'> {
-  readonly absence: Absence | null;
+  readonly absence: HubAbsence | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when live rounds of these targets wait no longer. */
   readonly onOver: () => void;
   /** Called once if there was more than could be judged, when all of it is here or after some minutes. */
-  readonly onUnjudged: (unjudged: Unjudged) => void;
+  readonly onUnjudged: (unjudged: UnjudgedPeriod) => void;
 }
 
-interface Gathering {
+interface AbsenceGathering {
   cause: AbsenceCause;
   /** When it began, by the monotonic clock. */
   began: number;
@@ -80,19 +80,19 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
   const unjudged = createUnjudgedReport({ clock, log, isComplete, transport, onUnjudged });
   let current = absence === null ? null : newGathering('stopped', null);
   // What came back while the one before was being judged.
-  let next: Gathering | null = null;
+  let next: AbsenceGathering | null = null;
   let isStarting = absence !== null;
 
-  function newGathering(cause: AbsenceCause, members: Set<TargetRounds> | null): Gathering {
+  function newGathering(cause: AbsenceCause, members: Set<TargetRounds> | null): AbsenceGathering {
     const began = clock.elapsed();
     return { cause, began, until: clock.now(), members, heardAt: Number.NEGATIVE_INFINITY, isJudging: false };
   }
 
-  const includes = (gathering: Gathering | null, rounds: TargetRounds) =>
+  const includes = (gathering: AbsenceGathering | null, rounds: TargetRounds) =>
     gathering !== null && (gathering.members === null || gathering.members.has(rounds));
 
   // What was sent may wait here to be read.
-  function isReady({ cause, began, heardAt }: Gathering): 'complete' | 'cut off' | null {
+  function isReady({ cause, began, heardAt }: AbsenceGathering): 'complete' | 'cut off' | null {
     const waited = clock.elapsed() - began;
     const isQuiet = clock.elapsed() - heardAt >= quietMs;
     const hadTime = cause === 'stopped' || waited >= shortestGatheringMs;
@@ -100,8 +100,12 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     return waited >= longestGatheringMs ? 'cut off' : null;
   }
 
-  async function judge(gathering: Gathering, targets: readonly TargetRounds[], isCutOff: boolean): Promise<void> {
-    const late: Lateness = { why: reasons[gathering.cause], tellFrom: clock.now() + tellAfterMs };
+  async function judge(
+    gathering: AbsenceGathering,
+    targets: readonly TargetRounds[],
+    isCutOff: boolean,
+  ): Promise<void> {
+    const late: LateRounds = { why: reasons[gathering.cause], tellFrom: clock.now() + tellAfterMs };
     const rounds = targets
       .flatMap((rounds) => rounds.openUntil(gathering.until).map((dueAt) => ({ rounds, target: rounds.name, dueAt })))
       .toSorted((a, b) => a.dueAt - b.dueAt);

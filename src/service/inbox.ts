@@ -1,10 +1,10 @@
 import type { Clock } from '#kernel/clock.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { Observation } from '#protocol/watching.ts';
 
 /** What a node told of what it watches. */
-export interface Told {
+export interface InboxBatch {
   readonly node: string;
-  readonly sightings: readonly Sighting[];
+  readonly sightings: readonly Observation[];
   /** To be called for each of them once it is stored, or is not wanted; null where nobody waits for that. */
   readonly confirm: (() => void) | null;
 }
@@ -12,22 +12,22 @@ export interface Told {
 export interface InboxOptions {
   readonly clock: Clock;
   /** Reads the sightings of this part. `isBehind` says that they have waited for too long: more comes in than is read. */
-  readonly read: (told: Told, from: number, to: number, isBehind: boolean) => void;
+  readonly read: (told: InboxBatch, from: number, to: number, isBehind: boolean) => void;
   /** There is no room for the rest of it, from this sighting on. */
-  readonly giveUp: (told: Told, from: number) => void;
+  readonly giveUp: (told: InboxBatch, from: number) => void;
 }
 
 /** What came and was not read yet, in the order in which it came. Reading never holds up the thread for long. */
 export interface Inbox extends Disposable {
-  add(node: string, sightings: readonly Sighting[], confirm: Told['confirm']): void;
+  add(node: string, sightings: readonly Observation[], confirm: InboxBatch['confirm']): void;
   /** Nothing is read before this was called. */
   open(): void;
   /** All that came up to this moment is read, in milliseconds since the epoch. */
   readonly readUntil: number;
 }
 
-interface Waiting {
-  readonly told: Told;
+interface WaitingBatch {
+  readonly told: InboxBatch;
   /** When it came: monotonic, and by the wall clock. */
   readonly came: number;
   readonly cameAt: number;
@@ -42,15 +42,15 @@ const behindMs = 2_000;
 const mostWaiting = 20_000;
 
 export function createInbox({ clock, read, giveUp }: InboxOptions): Inbox {
-  let waiting: Waiting[] = [];
+  let waiting: WaitingBatch[] = [];
   let count = 0;
   let isOpen = false;
   let timer: Disposable | null = null;
-  let reading: Waiting | null = null;
+  let reading: WaitingBatch | null = null;
   /** When the turn began that still reads what comes at once. */
   let turnBegan = Number.NEGATIVE_INFINITY;
 
-  function readSome(one: Waiting): void {
+  function readSome(one: WaitingBatch): void {
     const { told, came } = one;
     const from = one.next;
     one.next = Math.min(from + atOnce, told.sightings.length);
@@ -77,7 +77,7 @@ export function createInbox({ clock, read, giveUp }: InboxOptions): Inbox {
   }
 
   // False where the turn is over before.
-  function readAll(one: Waiting): boolean {
+  function readAll(one: WaitingBatch): boolean {
     while (one.next < one.told.sightings.length) {
       if (clock.elapsed() - turnBegan >= turnMs) return false;
       readSome(one);

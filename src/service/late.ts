@@ -1,15 +1,15 @@
 import type { Log } from '#kernel/log.ts';
-import type { LateSighting } from './place.ts';
+import type { LateObservation } from './place.ts';
 
 export interface LateOptions {
   /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */
-  readonly onLate: (late: LateSighting) => Promise<void>;
+  readonly onLate: (late: LateObservation) => Promise<void>;
   readonly log: Log;
 }
 
 /** Keeps votes that came when their rounds were over, and says so to whoever waits; who is not told tells again. */
 export function createLateKeeper({ onLate, log }: LateOptions) {
-  return async (late: LateSighting, confirm: (() => void) | null): Promise<void> => {
+  return async (late: LateObservation, confirm: (() => void) | null): Promise<void> => {
     try {
       await onLate(late);
       confirm?.();

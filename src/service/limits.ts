@@ -9,7 +9,7 @@ export interface RateLimits {
   readonly overall: Rate;
 }
 
-export interface Charge {
+export interface LimitCharge {
   /** Who asks: an address, or the name of a token. */
   readonly client: string;
   /** Who is checked: names and networks. Each bears the whole charge. */
@@ -33,16 +33,16 @@ export interface Allowance {
 
 export interface Limits {
   /** Takes the whole charge from every limit, or nothing. */
-  take(charge: Charge): Allowance;
+  take(charge: LimitCharge): Allowance;
   /** Whether it would be taken now. */
-  peek(charge: Charge): Allowance;
+  peek(charge: LimitCharge): Allowance;
   /** Takes from a target what it has borne already, be it more than is left. */
   note(target: string, cost: number): void;
   /** How much of a node's allowance is used, from 0; 1 where it has none left for another check. */
   usedOf(node: string): number;
 }
 
-type Visit = (buckets: Buckets, key: string, cost: number) => void;
+type BucketVisitor = (buckets: Buckets, key: string, cost: number) => void;
 
 /** Token buckets per client (IPv4 /32, IPv6 /64), per target, per node and overall. Memory is bounded. */
 export function createLimits(rates: RateLimits, clock: Clock): Limits {
@@ -52,7 +52,7 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
   const all = createBuckets(rates.overall, clock);
 
   // Asked for each start: what is taken from is walked through instead of listed.
-  function eachOf({ client, targets: bearers, nodes: asked }: Charge, visit: Visit): void {
+  function eachOf({ client, targets: bearers, nodes: asked }: LimitCharge, visit: BucketVisitor): void {
     const cost = asked.length;
     visit(clients, networkOf(client), cost);
     for (const bearer of bearers) visit(targets, bearer, cost);
@@ -66,7 +66,7 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
     return buckets === nodes ? `the allowance of node ${key}` : 'the allowance of the whole service';
   };
 
-  function judge(charge: Charge, isTaken: boolean): Allowance {
+  function judge(charge: LimitCharge, isTaken: boolean): Allowance {
     let longestMs = 0;
     let hit = '';
     eachOf(charge, (buckets, key, cost) => {

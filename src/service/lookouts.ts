@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** Items that are to be looked at when a moment has come. What is not due costs nothing, however much there is of it. */
-export interface Lookouts<Item extends Awaiting> {
+export interface TimedItems<Item extends TimedItem> {
   /** Has it looked at when `at` has come, in milliseconds since the epoch, unless it is to be looked at earlier. */
   add(item: Item, at: number): void;
   /** Takes out those whose moment has come, to the second. */
@@ -12,7 +12,7 @@ export interface Lookouts<Item extends Awaiting> {
   reset(): void;
 }
 
-export interface Awaiting {
+export interface TimedItem {
   /** When it is to be looked at; infinity where it is not in here. */
   lookAt: number;
 }
@@ -20,7 +20,7 @@ export interface Awaiting {
 const stepMs = 1_000;
 const turnMs = 8;
 
-export function createLookouts<Item extends Awaiting>(): Lookouts<Item> {
+export function createLookouts<Item extends TimedItem>(): TimedItems<Item> {
   // An item that was added again for an earlier moment is still here for the later one: then it is looked at once too often.
   const steps = new Map<number, Item[]>();
   const takeOut = (step: number, items: readonly Item[], due: Item[]) => {

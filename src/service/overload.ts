@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Sighting } from '#protocol/watching.ts';
-import type { Place } from './place.ts';
+import type { Observation } from '#protocol/watching.ts';
+import type { TargetWatch } from './place.ts';
 
 /**
  * Leaves out rounds where more comes in than can be judged: only those of targets that were well for a while and still are, for what
@@ -9,9 +9,9 @@ import type { Place } from './place.ts';
  */
 export interface Overload {
   /** Leaves out the round that this was seen for, unless somebody may have to be told of it, or it has a vote already. */
-  leaveOut(place: Place, sighting: Sighting): void;
+  leaveOut(place: TargetWatch, sighting: Observation): void;
   /** There is no room for these: the same for them, as far as they are known. */
-  giveUp(sightings: readonly Sighting[], places: ReadonlyMap<string, Place>): void;
+  giveUp(sightings: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
   /** What it was like within the last minute, in words; null where no round was left out. */
   reason(): string | null;
 }
@@ -38,7 +38,7 @@ export function createOverload(clock: Clock, log: Log): Overload {
     return sum;
   }
 
-  function leaveOut(place: Place, { revision, dueAt, outcome }: Sighting): void {
+  function leaveOut(place: TargetWatch, { revision, dueAt, outcome }: Observation): void {
     const isQuiet = outcome.status === 'up' && dueAt - place.badAt > quietMs;
     if (!isQuiet || place.assigned.revision !== revision) return;
     const isTurn = place.leftOut < mostInARow && place.rounds.leaveOut(dueAt);

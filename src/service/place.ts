@@ -2,15 +2,15 @@ import type { Outcome } from '#checks/index.ts';
 import type { AssignedTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import { rateOf } from '#schedule/slots.ts';
-import type { Recurring } from '#schedule/wheel.ts';
-import type { Assignable, WatchedTarget } from './assignments.ts';
-import type { Awaiting } from './lookouts.ts';
+import type { RecurringItem } from '#schedule/wheel.ts';
+import type { AssignmentEntry, TargetDefinition } from './assignments.ts';
+import type { TimedItem } from './lookouts.ts';
 import type { NodeStatus } from './ports.ts';
 import type { TargetRounds } from './target-rounds.ts';
 import { graceMs } from './runs.ts';
 
 /** A target that is looked at by its schedule. */
-export interface Watched {
+export interface WatchHandle {
   /** Whether a round was due and is not over. */
   readonly underWay: boolean;
   /** Nothing begins any more; rounds that have begun go on. */
@@ -22,10 +22,10 @@ export interface Watched {
 }
 
 /** Everything about a target that is watched. */
-export interface Place extends Recurring, Assignable, Awaiting {
+export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   schedule: Schedule;
   assigned: AssignedTarget;
-  readonly target: WatchedTarget;
+  readonly target: TargetDefinition;
   readonly rounds: TargetRounds;
   /** How often it is due in a second. */
   readonly rate: number;
@@ -50,7 +50,7 @@ export interface Place extends Recurring, Assignable, Awaiting {
 export function createPlace({
   now,
   ...known
-}: Pick<Place, 'name' | 'schedule' | 'target' | 'assigned' | 'rounds'> & { readonly now: number }): Place {
+}: Pick<TargetWatch, 'name' | 'schedule' | 'target' | 'assigned' | 'rounds'> & { readonly now: number }): TargetWatch {
   return {
     ...known,
     rate: rateOf(known.schedule, known.name, now),
@@ -67,19 +67,19 @@ export function createPlace({
 }
 
 /** Who looks after places. */
-export interface PlaceOwner {
+export interface WatchOwner {
   now(): number;
-  stop(place: Place): void;
-  end(place: Place): void;
+  stop(place: TargetWatch): void;
+  end(place: TargetWatch): void;
 }
 
 /** A place as whoever has its target watched sees it. */
-export class WatchedPlace implements Watched {
+export class WatchControl implements WatchHandle {
   readonly ended: Promise<void>;
-  readonly #place: Place;
-  readonly #owner: PlaceOwner;
+  readonly #place: TargetWatch;
+  readonly #owner: WatchOwner;
 
-  constructor(place: Place, owner: PlaceOwner) {
+  constructor(place: TargetWatch, owner: WatchOwner) {
     this.#place = place;
     this.#owner = owner;
     this.ended = new Promise((resolve) => {
@@ -101,7 +101,7 @@ export class WatchedPlace implements Watched {
 }
 
 /** A vote that came when its round was over. */
-export interface LateSighting {
+export interface LateObservation {
   readonly target: string;
   readonly dueAt: number;
   readonly node: NodeStatus['info'];

@@ -9,7 +9,7 @@ import {
   type Policy,
 } from '#checks/index.ts';
 import type { Losses } from '#protocol/losses.ts';
-import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { Assignment, Observation } from '#protocol/watching.ts';
 
 /** Who hears what nodes tell of the targets that they watch by themselves. */
 export interface NodeListener {
@@ -19,9 +19,9 @@ export interface NodeListener {
    */
   watching(node: string, number: number, since: number): void;
   /** What a node saw. `confirm`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
-  seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void;
+  seen(node: string, sightings: readonly Observation[], confirm: (() => void) | null): void;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */
-  refuses?(node: string, sighting: Sighting): string | null;
+  refuses?(node: string, sighting: Observation): string | null;
 }
 
 /** One check for one node, as it is sent. */
@@ -65,7 +65,7 @@ export interface NodeStatus {
   readonly newestDroppedAt?: number | null;
 }
 
-export type OnStarted = (at: number) => void;
+export type StartListener = (at: number) => void;
 
 /** How the service reaches nodes: threads of this process, or other machines. */
 export interface Transport {
@@ -75,7 +75,7 @@ export interface Transport {
    * `node`); rejects only with the signal's reason. `onStarted` hears when the check began on the node, by our clock in
    * milliseconds since the epoch, where the node tells: before this resolves.
    */
-  run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome>;
+  run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<Outcome>;
   /** Has a node that keeps the time watch this, in place of what it was assigned before, as soon as it can hear of it. */
   assign(node: string, assignment: Assignment): void;
   /** Names who hears of what nodes watch. */

@@ -1,7 +1,7 @@
 import { onceFor } from '#kernel/once-for.ts';
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createDueCheck } from '#schedule/due-check.ts';
-import type { Place } from './place.ts';
+import type { TargetWatch } from './place.ts';
 
 // What a node held for so long may be of slots that are not known any more.
 const longAgoMs = 300_000;
@@ -12,7 +12,12 @@ const dueCheckOf = onceFor(({ schedule, name }: AssignedTarget) => createDueChec
  * Why a result of a node cannot be so, in words: a key lets its node vote on due times, not make up rounds. Null if it can, or if it
  * is of no target that is watched in this way now. `setBacks` is how often the clock of this process was set back.
  */
-export function refusalOf(place: Place | undefined, sighting: Sighting, setBacks: number, now: number): string | null {
+export function refusalOf(
+  place: TargetWatch | undefined,
+  sighting: Observation,
+  setBacks: number,
+  now: number,
+): string | null {
   const { target, revision, dueAt } = sighting;
   if (place === undefined || place.assigned.revision !== revision) return null;
   const isDue = dueCheckOf(place.assigned)(dueAt, { laterMs: setBacks, isLongAgo: dueAt < now - longAgoMs });

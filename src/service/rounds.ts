@@ -3,10 +3,17 @@ import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.t
 import { Attendance, fault } from './attendance.ts';
 import type { NodeStatus } from './ports.ts';
 import type { NodeOutcome } from './runs.ts';
-import type { CollectedRound, Lateness, RoundMarks, RoundSink, TargetRounds, VoteReception } from './target-rounds.ts';
+import type {
+  CollectedRound,
+  LateRounds,
+  RoundMarks,
+  RoundSink,
+  TargetRounds,
+  VoteReception,
+} from './target-rounds.ts';
 import { UndecidedRounds } from './undecided-rounds.ts';
 
-export interface RoundsOptions {
+export interface RoundCollectorOptions {
   readonly target: { readonly name: string; readonly schedule: Schedule };
   /** How long after it was due a round waits for its votes. */
   readonly limitMs: number;
@@ -25,14 +32,14 @@ const mostCounted = 10_000;
  * A round that ended without a verdict takes the votes of nodes that could not be heard, until a later round has one.
  * `marks` say how far the rounds have come before.
  */
-export function collectRounds(options: RoundsOptions, marks: RoundMarks): TargetRounds {
-  return new Rounds(options, marks);
+export function collectRounds(options: RoundCollectorOptions, marks: RoundMarks): TargetRounds {
+  return new RoundCollector(options, marks);
 }
 
 // A class, for there is one of it for each target: a closure for each method would weigh two kilobytes.
-class Rounds implements TargetRounds {
+class RoundCollector implements TargetRounds {
   readonly name: string;
-  readonly #options: RoundsOptions;
+  readonly #options: RoundCollectorOptions;
   #next: NextDue;
   readonly #attendance: Attendance;
   readonly #open = new Map<number, Map<string, NodeOutcome>>();
@@ -43,7 +50,7 @@ class Rounds implements TargetRounds {
   #awaited: number;
   #forgivenUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: RoundsOptions, { over, decided }: RoundMarks) {
+  constructor(options: RoundCollectorOptions, { over, decided }: RoundMarks) {
     const { target, limitMs, statusOf } = options;
     this.name = target.name;
     this.#options = options;
@@ -97,7 +104,7 @@ class Rounds implements TargetRounds {
     }
   }
 
-  endLate(dueAt: number, late: Lateness): Promise<void> | void {
+  endLate(dueAt: number, late: LateRounds): Promise<void> | void {
     const isRevision = dueAt <= this.#overUntil;
     const votes = isRevision ? this.#undecided?.close(dueAt) : this.#open.get(dueAt);
     if (!isRevision) this.letGo(dueAt);
@@ -219,7 +226,7 @@ class Rounds implements TargetRounds {
   }
 }
 
-interface Ending {
+interface RoundEnd {
   readonly dueAt: number;
   readonly voters: readonly NodeInfo[];
   readonly votes: ReadonlyMap<string, NodeOutcome>;
@@ -227,7 +234,7 @@ interface Ending {
   readonly missing: (node: NodeInfo) => NodeOutcome;
 }
 
-function roundOf({ dueAt, voters, votes, missing }: Ending): CollectedRound {
+function roundOf({ dueAt, voters, votes, missing }: RoundEnd): CollectedRound {
   let heard = 0;
   // Kept until the next round: a list that grew would have room for sixteen more.
   const all = voters.map((node) => {

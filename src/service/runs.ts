@@ -14,7 +14,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { gone, type NodeCommand, type NodeStatus, type Transport } from './ports.ts';
 import { selectNodes } from './select.ts';
 
-export interface RunRequest {
+export interface ServiceRunRequest {
   readonly spec: CheckSpec;
   readonly nodes: NodeSelection;
   /** What this run may reach. */
@@ -43,11 +43,11 @@ export interface Runs {
    *
    * Rejects with `no_nodes` where the selection is empty, or with the signal's reason.
    */
-  run(request: RunRequest, signal: AbortSignal): Promise<readonly NodeOutcome[]>;
+  run(request: ServiceRunRequest, signal: AbortSignal): Promise<readonly NodeOutcome[]>;
   /** The same for nodes that were selected before; `onOutcome` hears of each outcome as it comes. */
   runOn(
     nodes: readonly NodeInfo[],
-    command: Pick<RunRequest, 'spec' | 'policy' | 'name' | 'origin'>,
+    command: Pick<ServiceRunRequest, 'spec' | 'policy' | 'name' | 'origin'>,
     signal: AbortSignal,
     onOutcome: (outcome: NodeOutcome) => void,
   ): Promise<readonly NodeOutcome[]>;

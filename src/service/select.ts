@@ -34,7 +34,7 @@ export function selectNodes(
 const rankOf = (target: string, { name }: NodeStatus['info']) => stableFraction(`${target} ${name}`) * 0.5;
 
 /** What decides between nodes that are equal otherwise. */
-export interface Burden {
+export interface NodeLoad {
   /** How much of its allowance a node has used, from 0 to 1. */
   readonly usedOf: (node: string) => number;
   readonly random: Random;
@@ -48,7 +48,7 @@ export interface Burden {
 export function selectForApi(
   nodes: readonly NodeStatus[],
   count: number,
-  { usedOf, random }: Burden,
+  { usedOf, random }: NodeLoad,
 ): readonly NodeStatus[] {
   const allowed = nodes.filter(({ info }) => usedOf(info.name) < 1);
   const fitting = allowed.length > 0 ? allowed : nodes;

@@ -1,6 +1,6 @@
 import type { Slots } from '#schedule/schedule.ts';
 import { nextSlots, widthFor } from '#schedule/slots.ts';
-import type { Place } from './place.ts';
+import type { TargetWatch } from './place.ts';
 
 /** Has all that is watched be due in slots of one width, the finer the more there is. */
 export class SharedSlots {
@@ -8,7 +8,7 @@ export class SharedSlots {
   #wantedMs = 0;
 
   /** Gives who is due in other ones than before, with schedules that say so. */
-  share(places: Iterable<Place>, now: number): readonly Place[] {
+  share(places: Iterable<TargetWatch>, now: number): readonly TargetWatch[] {
     const going = [...places].filter(({ stoppedAt }) => stoppedAt === Number.POSITIVE_INFINITY);
     this.#wantedMs = widthFor(going.reduce((sum, { rate }) => sum + rate, 0));
     const slots = (this.#slots = nextSlots(this.#slots, this.#wantedMs, now));

@@ -9,13 +9,13 @@ export interface CollectedRound {
   readonly startedAt: number;
   readonly votes: readonly NodeOutcome[];
   /** Set if the round was over long ago. */
-  readonly late?: Lateness | undefined;
+  readonly late?: LateRounds | undefined;
   /** True if the round had ended without a verdict before: these votes complete it. */
   readonly isRevision?: true | undefined;
 }
 
 /** Why something is heard of only now, and when it may be told: more of it may be on its way. */
-export interface Lateness {
+export interface LateRounds {
   readonly why: string;
   readonly tellFrom: number;
 }
@@ -56,7 +56,7 @@ export interface TargetRounds {
   /** Due times of rounds up to `until` that have a vote and wait to be judged, for a caller that judges several targets in order. */
   openUntil(until: number): readonly number[];
   /** Ends such a round now, with the votes that it has, and says why it comes so late; earlier rounds without a vote are dropped. */
-  endLate(dueAt: number, late: Lateness): Promise<void> | void;
+  endLate(dueAt: number, late: LateRounds): Promise<void> | void;
   /** Every round up to this moment has its verdict, or never gets one. */
   readonly decided: number;
   /** Whether rounds ended without a verdict since then. */

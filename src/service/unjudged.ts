@@ -4,7 +4,7 @@ import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
 import type { Transport } from './ports.ts';
 
 /** What was observed during an absence and is stored as history, but was not judged. Times are due times of the first and the last round. */
-export interface Unjudged {
+export interface UnjudgedPeriod {
   readonly from: number;
   readonly until: number;
   /** How many targets are concerned. */
@@ -26,7 +26,7 @@ export interface UnjudgedReportOptions {
   /** What nodes report of themselves. */
   readonly transport: Pick<Transport, 'nodes'>;
   /** Called once for what came too late, when all of it is here or after some minutes. */
-  readonly onUnjudged: (unjudged: Unjudged) => void;
+  readonly onUnjudged: (unjudged: UnjudgedPeriod) => void;
 }
 
 /** How far the rounds of a target had their verdict. */

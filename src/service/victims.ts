@@ -6,10 +6,10 @@ import type { Log } from '#kernel/log.ts';
 import { networkOf } from '#kernel/network.ts';
 
 /** The addresses of a name, as far as they can be found out soon; none for one that has none. Never rejects. */
-export type Lookup = (name: string) => Promise<readonly string[]>;
+export type NameLookup = (name: string) => Promise<readonly string[]>;
 
 /** Who bears a check: everybody whose allowance it is taken from, so that no other spelling or name of a victim has one of its own. */
-export interface Victims {
+export interface DestinationLimits {
   /** By the text alone: an address by its network, a name and the domain that somebody registered for it. */
   named(target: string): readonly string[];
   /** Those and, for a name, the networks of its addresses. */
@@ -22,7 +22,7 @@ const keepMs = 30_000;
 const mostKept = 10_000;
 
 /** What was looked up is remembered for a while: a crowd that checks one name makes one lookup. */
-export function createVictims(lookup: Lookup, clock: Clock): Victims {
+export function createVictims(lookup: NameLookup, clock: Clock): DestinationLimits {
   const kept = new Map<string, { readonly until: number; readonly networks: Promise<readonly string[]> }>();
 
   async function networksOf(name: string): Promise<readonly string[]> {
@@ -59,7 +59,7 @@ export function createVictims(lookup: Lookup, clock: Clock): Victims {
 }
 
 /** Asks the resolver of this machine. */
-export function lookupOver(resolver: Resolver, log: Log): Lookup {
+export function lookupOver(resolver: Resolver, log: Log): NameLookup {
   const { signal } = new AbortController();
   return async (name) => {
     try {

@@ -1,15 +1,15 @@
 import type { NodeInfo, Policy } from '#checks/index.ts';
-import type { Clock } from '#kernel/clock.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import { type Clock, clockJitterMs } from '#kernel/clock.ts';
+import type { Observation } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
-import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
-import { type Absence, type CatchUp, createCatchUp } from './catch-up.ts';
-import { createInbox, type Inbox, type Told } from './inbox.ts';
+import { assignedOf, Assignments, type TargetDefinition } from './assignments.ts';
+import { type HubAbsence, type CatchUp, createCatchUp } from './catch-up.ts';
+import { createInbox, type Inbox, type InboxBatch } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
 import { createOverload, type Overload } from './overload.ts';
-import { createPlace, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
+import { createPlace, limitMsOf, type TargetWatch, type WatchOwner, type WatchHandle, WatchControl } from './place.ts';
 import type { Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
@@ -19,25 +19,24 @@ import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
 import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
-import type { Unjudged } from './unjudged.ts';
+import type { UnjudgedPeriod } from './unjudged.ts';
 import { WatchingNodes } from './watching-nodes.ts';
 
-export interface WatchingOptions extends LateOptions {
+export interface WatchServiceOptions extends LateOptions {
   readonly transport: Pick<Transport, 'nodes' | 'assign' | 'listen'>;
   /** Asks nodes that do not keep the time by themselves. */
   readonly runs: Pick<Runs, 'runOn'>;
   readonly policy: Policy;
   /** What nodes may observe while nothing is judged here; null if no node goes on without this process. */
-  readonly absence?: Absence | null;
+  readonly absence?: HubAbsence | null;
   /** Called if nodes held more than could be judged. */
-  readonly onUnjudged?: (unjudged: Unjudged) => void;
+  readonly onUnjudged?: (unjudged: UnjudgedPeriod) => void;
   readonly clock: Clock;
 }
 
 const tickMs = 1_000;
 // What this process saw nothing of for longer was no time to wait for anybody.
 const heldUpMs = 5_000;
-const clockJitterMs = 1_000;
 
 /**
  * Has targets watched by nodes:
@@ -49,20 +48,20 @@ const clockJitterMs = 1_000;
  *    any other vote that comes later is stored as late, and so is one on another revision from before this one was watched;
  * 4. where more comes in than can be judged, rounds of targets that are well are left out: counted, and kept as late.
  */
-export class Watching implements Disposable {
-  readonly #options: WatchingOptions;
-  readonly #places = new Map<string, Place>();
+export class WatchService implements Disposable {
+  readonly #options: WatchServiceOptions;
+  readonly #places = new Map<string, TargetWatch>();
   readonly #wheel;
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
-  readonly #lookouts = createLookouts<Place>();
+  readonly #lookouts = createLookouts<TargetWatch>();
   readonly #overload: Overload;
   readonly #inbox: Inbox;
   readonly #keepLate;
   readonly #catchUp: CatchUp;
   // What all targets share.
   readonly #statusOf = (node: string) => this.#nodes.find(node);
-  readonly #watched: PlaceOwner = {
+  readonly #watched: WatchOwner = {
     now: () => this.#options.clock.now(),
     stop: (place) => this.#stop(place),
     end: (place) => this.#end(place),
@@ -77,7 +76,7 @@ export class Watching implements Disposable {
   readonly #slots = new SharedSlots();
   #lookedAt: { now: number; elapsed: number };
 
-  constructor(options: WatchingOptions) {
+  constructor(options: WatchServiceOptions) {
     const { clock, transport } = options;
     this.#options = options;
     this.#assignments = new Assignments(transport);
@@ -97,7 +96,7 @@ export class Watching implements Disposable {
       onOver: () => this.#judgeAll(),
     });
     this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
-    this.#wheel = createWheel<Place>({
+    this.#wheel = createWheel<TargetWatch>({
       clock,
       start: (place, dueAt) => askNodes(place, dueAt, { ...options, onVote: () => this.#judge(place) }),
       skipped: () => {},
@@ -110,7 +109,7 @@ export class Watching implements Disposable {
   }
 
   /** Watches a target from now on. One of each name at a time. */
-  watch(target: WatchedTarget, sink: RoundSink): Watched {
+  watch(target: TargetDefinition, sink: RoundSink): WatchHandle {
     const { clock, policy } = this.#options;
     const { name, schedule } = target;
     const assigned = assignedOf(target, policy);
@@ -122,17 +121,17 @@ export class Watching implements Disposable {
     this.#places.set(name, place);
     this.#lookouts.add(place, rounds.awaited);
     this.#change();
-    return new WatchedPlace(place, this.#watched);
+    return new WatchControl(place, this.#watched);
   }
 
-  #stop(place: Place): void {
+  #stop(place: TargetWatch): void {
     place.stoppedAt = Math.min(place.stoppedAt, this.#options.clock.now());
     this.#wheel.remove(place.name);
     this.#change();
     this.#judge(place);
   }
 
-  #end(place: Place): void {
+  #end(place: TargetWatch): void {
     place.work?.abort(new Error('nobody waits for this round any more'));
     if (this.#places.get(place.name) === place) this.#places.delete(place.name);
     this.#wheel.remove(place.name);
@@ -171,7 +170,7 @@ export class Watching implements Disposable {
     this.#ticking = null;
     if (this.#lookAtNodes() || this.#isDirty || this.#slots.isDue(this.#options.clock.now())) this.#assign();
     // What has arrived meanwhile is read before anybody is given up.
-    const act = (place: Place) => this.#places.get(place.name) === place && this.#judge(place);
+    const act = (place: TargetWatch) => this.#places.get(place.name) === place && this.#judge(place);
     if (!wasHeldUp && !this.#lookouts.look(this.#options.clock, act))
       this.#ticking = this.#options.clock.after(0, () => this.#tick());
     this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
@@ -212,7 +211,7 @@ export class Watching implements Disposable {
       if (this.#wheel.has(place.name)) this.#wheel.add(place);
     }
     const wanted = new Map(
-      statuses.filter(({ keepsTime }) => keepsTime === true).map(({ info }) => [info.name, [] as Place[]]),
+      statuses.filter(({ keepsTime }) => keepsTime === true).map(({ info }) => [info.name, [] as TargetWatch[]]),
     );
     for (const place of this.#places.values()) {
       if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
@@ -237,14 +236,14 @@ export class Watching implements Disposable {
     if (this.#lookAtNodes()) this.#change();
   }
 
-  #read({ node, sightings, confirm }: Told, from: number, to: number, isBehind: boolean): void {
+  #read({ node, sightings, confirm }: InboxBatch, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
     if (this.#nodes.find(node)?.online !== true) {
       if (this.#nodes.isReturning(node)) welcomeBack(node, this.#places.values(), this.#catchUp);
       if (this.#lookAtNodes()) this.#assign();
     }
     const info = this.#nodes.find(node)?.info;
-    const places = new Set<Place>();
+    const places = new Set<TargetWatch>();
     for (let index = from; index < to; index += 1) {
       const sighting = sightings[index];
       const place = this.#places.get(sighting?.target ?? '');
@@ -258,7 +257,7 @@ export class Watching implements Disposable {
     for (const place of places) this.#judge(place);
   }
 
-  #take(node: NodeInfo, place: Place, sighting: Sighting, confirm: (() => void) | null): void {
+  #take(node: NodeInfo, place: TargetWatch, sighting: Observation, confirm: (() => void) | null): void {
     const { target, revision, dueAt, outcome, startedAt } = sighting;
     if (place.assigned.revision !== revision) {
       const late = { target, dueAt, node, outcome, isOfEarlierCheck: true } as const;
@@ -285,7 +284,7 @@ export class Watching implements Disposable {
     for (const { place, dueAt } of rounds.toSorted((a, b) => a.dueAt - b.dueAt)) this.#judge(place, dueAt);
   }
 
-  #judge(place: Place, until = Number.POSITIVE_INFINITY): void {
+  #judge(place: TargetWatch, until = Number.POSITIVE_INFINITY): void {
     const { rounds, stoppedAt } = place;
     const now = this.#options.clock.now();
     // Messages may come before the next look.

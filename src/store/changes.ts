@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Change } from '#history/changes.ts';
+import type { TargetChange } from '#history/changes.ts';
 import { and, type BetterSQLite3Database, desc, eq, inArray, lte, sql } from './drizzle.ts';
 import { changes } from './schema.ts';
 
 const Kind = z.enum(['reload', 'certificate', 'answers']);
 const keptOfAKind = 50;
 
-type Row = typeof changes.$inferSelect;
+type ChangeRow = typeof changes.$inferSelect;
 
 /** The newest change of each kind at each node of each target. */
-export function readNewestChanges(database: BetterSQLite3Database): readonly Change[] {
+export function readNewestChanges(database: BetterSQLite3Database): readonly TargetChange[] {
   const newest = database
     .select({ id: sql<number>`max(${changes.id})` })
     .from(changes)
@@ -18,13 +18,13 @@ export function readNewestChanges(database: BetterSQLite3Database): readonly Cha
 }
 
 /** The changes of a target, the newest first. */
-export function readChanges(database: BetterSQLite3Database, target: string): readonly Change[] {
+export function readChanges(database: BetterSQLite3Database, target: string): readonly TargetChange[] {
   const rows = database.select().from(changes).where(eq(changes.target, target)).orderBy(desc(changes.id)).limit(1_000);
   return rows.all().map(changeOf);
 }
 
 /** Stores changes in one transaction; of a kind at a node the newest are kept. */
-export function writeChanges(database: BetterSQLite3Database, all: readonly Change[]): void {
+export function writeChanges(database: BetterSQLite3Database, all: readonly TargetChange[]): void {
   database.transaction((work) => {
     for (const { node, ...change } of all) {
       const row = { ...change, node: node ?? '' };
@@ -41,6 +41,6 @@ export function writeChanges(database: BetterSQLite3Database, all: readonly Chan
   });
 }
 
-function changeOf({ target, kind, node, at, value }: Row): Change {
+function changeOf({ target, kind, node, at, value }: ChangeRow): TargetChange {
   return { target, kind: Kind.parse(kind), node: node === '' ? null : node, at, value };
 }

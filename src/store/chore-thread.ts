@@ -6,16 +6,16 @@ import { examine } from './reading.ts';
 // interrupted.
 
 /** What is done with a whole file, which takes long where it is large. */
-export interface AskedChore {
+export interface ChoreRequest {
   readonly kind: 'examine';
   readonly path: string;
 }
 
-export type ToldChore =
+export type ChoreResult =
   | { readonly kind: 'examined'; readonly damage: readonly string[] }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
 
-function done(chore: AskedChore): ToldChore {
+function done(chore: ChoreRequest): ChoreResult {
   try {
     return { kind: 'examined', damage: examine(chore.path) };
   } catch (error) {
@@ -29,7 +29,7 @@ function done(chore: AskedChore): ToldChore {
 
 function answer(port: typeof parentPort): void {
   // Only chores.ts starts this thread, with a chore of this very type.
-  port?.postMessage(done(workerData as AskedChore)); // oxlint-disable-line typescript/no-unsafe-type-assertion
+  port?.postMessage(done(workerData as ChoreRequest)); // oxlint-disable-line typescript/no-unsafe-type-assertion
 }
 
 answer(parentPort);

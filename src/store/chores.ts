@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { WatchpostError } from '#kernel/errors.ts';
-import type { AskedChore, ToldChore } from './chore-thread.ts';
+import type { ChoreRequest, ChoreResult } from './chore-thread.ts';
 
 /** `examine` of reading.ts, beside everything else. */
 export async function examineBeside(path: string, signal: AbortSignal): Promise<readonly string[]> {
@@ -9,14 +9,14 @@ export async function examineBeside(path: string, signal: AbortSignal): Promise<
   return told.damage;
 }
 
-type Done = Exclude<ToldChore, { kind: 'failed' }>;
+type CompletedChore = Exclude<ChoreResult, { kind: 'failed' }>;
 
-async function tell(chore: AskedChore, signal: AbortSignal): Promise<Done> {
+async function tell(chore: ChoreRequest, signal: AbortSignal): Promise<CompletedChore> {
   signal.throwIfAborted();
   const worker = new Worker(new URL('./chore-thread.ts', import.meta.url), { workerData: chore });
   try {
     // A thread of ours says one thing, of this very type.
-    const [told] = (await once(worker, 'message', { signal })) as [ToldChore]; // oxlint-disable-line typescript/no-unsafe-type-assertion
+    const [told] = (await once(worker, 'message', { signal })) as [ChoreResult]; // oxlint-disable-line typescript/no-unsafe-type-assertion
     if (told.kind === 'failed') throw new WatchpostError(told.code, told.message);
     return told;
   } catch (error) {

@@ -2,14 +2,14 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { OpenDatabase } from './open.ts';
-import type { Work, WorkResult } from './queue.ts';
-import type { SpellLog } from './spells.ts';
+import type { QueuedWrite, WriteResult } from './queue.ts';
+import type { VerdictPeriodLog } from './spells.ts';
 import type { Writer } from './write.ts';
 
 export interface CommitDependencies {
   readonly file: Pick<OpenDatabase, 'waitForDisk'> & { readonly raw: Pick<Database.Database, 'transaction'> };
   readonly writer: Writer;
-  readonly spells: Pick<SpellLog, 'transactionEnded'>;
+  readonly spells: Pick<VerdictPeriodLog, 'transactionEnded'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Told of each transaction that was committed, in seconds. */
@@ -18,14 +18,14 @@ export interface CommitDependencies {
 
 /** What writes a batch in one transaction, or throws and has written nothing. */
 export function createCommit({ file, writer, spells, clock, log, onWritten }: CommitDependencies) {
-  function write(work: Work): WorkResult {
+  function write(work: QueuedWrite): WriteResult {
     if (work.kind === 'round') return writer.writeRound(work.round);
     if (work.kind === 'late') return writer.writeLate(work.late);
     work.settlements.forEach((settlement) => writer.writeSettlement(settlement));
     return 'settled';
   }
 
-  function transact(work: readonly Work[]): readonly WorkResult[] {
+  function transact(work: readonly QueuedWrite[]): readonly WriteResult[] {
     try {
       return file.raw.transaction(() => work.map(write)).immediate();
     } catch (error) {
@@ -44,7 +44,7 @@ export function createCommit({ file, writer, spells, clock, log, onWritten }: Co
     }
   }
 
-  return (work: readonly Work[], durable: boolean): readonly WorkResult[] => {
+  return (work: readonly QueuedWrite[], durable: boolean): readonly WriteResult[] => {
     file.waitForDisk(durable);
     const begun = clock.elapsed();
     const done = transact(work);

@@ -3,7 +3,7 @@ import type {
   ListedDelivery,
   PendingDelivery,
   SentMessage,
-  ToldIncident,
+  NotifiedIncident,
 } from '#monitor/judge/delivery.ts';
 import {
   alias,
@@ -20,7 +20,7 @@ import {
   min,
   sql,
 } from './drizzle.ts';
-import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf, type Settlement } from './rows.ts';
+import { deliveryOf, incidentOf, listedDeliveryOf, sentMessageOf, type OutcomeInput } from './rows.ts';
 import { deliveries, incidents, targets } from './schema.ts';
 
 type DeliveryRow = typeof deliveries.$inferSelect;
@@ -33,7 +33,7 @@ const isPending = eq(deliveries.state, sql`'pending'`);
  */
 export function readDue(
   database: BetterSQLite3Database,
-  waiting: readonly Settlement[],
+  waiting: readonly OutcomeInput[],
   now: number,
   limit: number,
 ): readonly PendingDelivery[] {
@@ -87,14 +87,14 @@ export function readDue(
   });
 }
 
-type Others = Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
-const nobodyElse: Others = { unreached: [], isKnownToOthers: false };
+type PeerDeliveries = Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
+const nobodyElse: PeerDeliveries = { unreached: [], isKnownToOthers: false };
 
 // What became of the beginnings of these incidents for everybody, in one question; an incident has few recipients.
 function createOthers(
   database: BetterSQLite3Database,
   rows: readonly { readonly delivery: DeliveryRow }[],
-): (delivery: DeliveryRow) => Others {
+): (delivery: DeliveryRow) => PeerDeliveries {
   const ids = [...new Set(rows.map(({ delivery }) => delivery.incidentId))];
   const beginnings = new Map<string, DeliveryRow[]>();
   for (let from = 0; from < ids.length; from += askedAtOnce) {
@@ -127,7 +127,7 @@ function addressOf({ channel, recipient }: DeliveryRow): string {
 /** When the next pending delivery after `now` is due, with waiting settlements counted as in `readDue`. */
 export function readNextDeliveryAt(
   database: BetterSQLite3Database,
-  waiting: readonly Settlement[],
+  waiting: readonly OutcomeInput[],
   now: number,
 ): number | null {
   const latest = latestOf(waiting);
@@ -190,7 +190,7 @@ export function readSentMessages(database: BetterSQLite3Database, since: number)
 }
 
 /** What is open and was told through the channel that it began, to whom. */
-export function readToldAndOpen(database: BetterSQLite3Database, channel: string): readonly ToldIncident[] {
+export function readToldAndOpen(database: BetterSQLite3Database, channel: string): readonly NotifiedIncident[] {
   const rows = database
     .select({ target: targets.name, incident: incidents, recipient: deliveries.recipient })
     .from(incidents)
@@ -247,14 +247,14 @@ export function retryDeliveries(database: BetterSQLite3Database, ids: readonly n
   return changes;
 }
 
-interface Latest {
+interface LatestDelivery {
   /** Never again for a delivery that is settled; undefined where nothing about it waits. */
   readonly dueAt: number | undefined;
   readonly message: string | null;
 }
 
-function latestOf(waiting: readonly Settlement[]): ReadonlyMap<number, Latest> {
-  const latest = new Map<number, Latest>();
+function latestOf(waiting: readonly OutcomeInput[]): ReadonlyMap<number, LatestDelivery> {
+  const latest = new Map<number, LatestDelivery>();
   for (const settlement of waiting) {
     const { id, state } = settlement;
     if (state === 'claimed') latest.set(id, { dueAt: latest.get(id)?.dueAt, message: settlement.message });

@@ -1,10 +1,10 @@
-import type { Heard } from '#monitor/judge/heard.ts';
+import type { HeartbeatState } from '#monitor/judge/heard.ts';
 import { type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import { heardOf } from './rows.ts';
 import { heartbeats, targets } from './schema.ts';
 
 /** Writes what is known of a target that calls, inside the transaction of its caller; null to forget it. */
-export type WriteHeard = (targetId: number, heard: Heard | null) => void;
+export type WriteHeard = (targetId: number, heard: HeartbeatState | null) => void;
 
 export function createHeardWriter(database: BetterSQLite3Database): WriteHeard {
   const hole = sql.placeholder;
@@ -24,7 +24,9 @@ export function createHeardWriter(database: BetterSQLite3Database): WriteHeard {
 }
 
 /** What was heard of each target that calls. */
-export function readHeard(database: BetterSQLite3Database): readonly (readonly [target: string, heard: Heard])[] {
+export function readHeard(
+  database: BetterSQLite3Database,
+): readonly (readonly [target: string, heard: HeartbeatState])[] {
   return database
     .select({ target: targets.name, heard: heartbeats.heard })
     .from(heartbeats)

@@ -1,25 +1,26 @@
 import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
 import type { HistorySource, PastResult, SealedSums } from '#history/source.ts';
-import { hourMs, type Span } from '#history/span.ts';
-import type { Spell } from '#history/spells.ts';
+import type { TimeSpan } from '#history/span.ts';
+import type { VerdictPeriod } from '#history/spells.ts';
+import { hourMs } from '#kernel/units.ts';
 import { readIncident, readIncidents } from './incidents.ts';
 import type { RecentRounds } from './sealing/recent-rounds.ts';
 import type { LateResults } from './sealing/late.ts';
-import type { Marks } from './sealing/marks.ts';
+import type { SealingMarks } from './sealing/marks.ts';
 import { packedOf, parseStored, type ResultRow, StoredFailure } from './rows.ts';
 import { createSealedPast } from './sealing/sealed-past.ts';
 import type { SealedRows } from './sealing/sealed-rows.ts';
-import { spellColumns, spellOf, type SpellRow, unknownStatus } from './spells.ts';
+import { spellColumns, spellOf, type VerdictPeriodRow, unknownStatus } from './spells.ts';
 
 export interface SourceOptions {
   readonly database: Database.Database;
   readonly rows: SealedRows;
   readonly late: LateResults;
-  readonly marks: Marks;
+  readonly marks: SealingMarks;
   readonly recent: RecentRounds;
   /** The newest spell of each target, by its number, as far as it is known better than the file has it. */
-  readonly newest: () => ReadonlyMap<number, Spell>;
+  readonly newest: () => ReadonlyMap<number, VerdictPeriod>;
 }
 
 /** What the file holds of the past. */
@@ -35,7 +36,7 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
     return [...older, ...dues.flatMap((dueAt) => statements.round.all(dueAt, targetId))];
   }
 
-  function results(target: string, node: string | null, { from, to }: Span): readonly PastResult[] {
+  function results(target: string, node: string | null, { from, to }: TimeSpan): readonly PastResult[] {
     const targetId = idOf(target);
     if (targetId === undefined) return [];
     const sealedUntil = marks.get('hours_until');
@@ -167,7 +168,7 @@ function prepare(database: Database.Database) {
     lastVerdict: database.prepare<[number], { at: number }>(
       `SELECT last_at AS at FROM spells WHERE target_id = ? AND status != ${unknownStatus} ORDER BY from_at DESC LIMIT 1`,
     ),
-    spells: database.prepare<[{ targetId: number; from: number; to: number }], SpellRow>(
+    spells: database.prepare<[{ targetId: number; from: number; to: number }], VerdictPeriodRow>(
       `SELECT ${spellColumns} FROM spells WHERE target_id = :targetId
          AND from_at >= coalesce((SELECT max(from_at) FROM spells WHERE target_id = :targetId AND from_at <= :from), :from)
          AND from_at <= coalesce((SELECT min(from_at) FROM spells WHERE target_id = :targetId AND from_at >= :to), :to)

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { IncidentDetail, PastIncident } from '#history/incidents.ts';
 import type { IncidentQuery } from '#history/source.ts';
 import { and, asc, type BetterSQLite3Database, eq, gt, isNull, lt, or } from './drizzle.ts';
-import { type Incident, incidentOf, listedDeliveryOf } from './rows.ts';
+import { type IncidentInput, incidentOf, listedDeliveryOf } from './rows.ts';
 import { type deliveries, incidents, targets } from './schema.ts';
 
 type IncidentRow = typeof incidents.$inferSelect & { readonly target: string };
@@ -56,7 +56,7 @@ function readDeliveries(database: Database.Database, target: string, incident: s
   return rows.map((row) => listedDeliveryOf(target, row));
 }
 
-function pastOf({ wording, held, ...incident }: Incident): PastIncident {
+function pastOf({ wording, held, ...incident }: IncidentInput): PastIncident {
   const { id, target, rule, severity, subject, condition, cause, startedAt, openedAt, endedAt, closing } = incident;
   const { acknowledged } = incident;
   return {
@@ -78,7 +78,11 @@ function pastOf({ wording, held, ...incident }: Incident): PastIncident {
 }
 
 /** The incidents that were open for a part of the time from `from` until before `to`, as they are by now, the oldest first. */
-export function readIncidentsBetween(database: BetterSQLite3Database, from: number, to: number): readonly Incident[] {
+export function readIncidentsBetween(
+  database: BetterSQLite3Database,
+  from: number,
+  to: number,
+): readonly IncidentInput[] {
   return database
     .select({ target: targets.name, row: incidents })
     .from(incidents)

@@ -2,14 +2,14 @@ import { type BetterSQLite3Database, eq, sql } from './drizzle.ts';
 import { nodes, targets } from './schema.ts';
 
 /** The numbers that stand for names in the file; a name gets one with its first use, inside the transaction of its caller. */
-export interface Names {
+export interface NameTable {
   target(name: string): number;
   node(name: string): number;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
   forget(): void;
 }
 
-export function createNames(database: BetterSQLite3Database): Names {
+export function createNames(database: BetterSQLite3Database): NameTable {
   const kept = { target: new Map<string, number>(), node: new Map<string, number>() };
   const statements = { target: prepare(database, targets), node: prepare(database, nodes) };
 

@@ -3,20 +3,20 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import { isOutage, reasonOf } from './errors.ts';
-import type { Settlement } from './rows.ts';
+import type { OutcomeInput } from './rows.ts';
 
-export type Work =
+export type QueuedWrite =
   | { readonly kind: 'round'; readonly round: RoundRecord }
   | { readonly kind: 'late'; readonly late: LateVote }
-  | { readonly kind: 'settlements'; readonly settlements: readonly Settlement[] };
+  | { readonly kind: 'settlements'; readonly settlements: readonly OutcomeInput[] };
 
-export type WorkResult = 'stored' | 'revised' | 'duplicate' | 'settled';
+export type WriteResult = 'stored' | 'revised' | 'duplicate' | 'settled';
 
 export interface QueueOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Writes all of it in one transaction, or throws and has written nothing. `durable` asks for a sync to the disk. */
-  commit(work: readonly Work[], durable: boolean): readonly WorkResult[];
+  commit(work: readonly QueuedWrite[], durable: boolean): readonly WriteResult[];
   /** How many rounds may wait while the database refuses. Rounds with incidents or deliveries wait besides, without limit. */
   readonly limit: number;
 }
@@ -32,8 +32,8 @@ export interface QueueHealth {
 }
 
 interface QueuedWork {
-  readonly work: Work;
-  resolve(result: WorkResult): void;
+  readonly work: QueuedWrite;
+  resolve(result: WriteResult): void;
   reject(error: Error): void;
 }
 
@@ -67,7 +67,7 @@ export class CommitQueue {
   }
 
   /** Resolved once the round is committed; rejects with `store_failed` where it cannot be, or was dropped. */
-  add(round: RoundRecord): Promise<WorkResult> {
+  add(round: RoundRecord): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
       this.#queued.push({ work: { kind: 'round', round }, resolve, reject });
@@ -81,7 +81,7 @@ export class CommitQueue {
   }
 
   /** Like `add`, for a vote that comes late. It waits a moment only: whoever sent it has more. */
-  addLate(late: LateVote): Promise<WorkResult> {
+  addLate(late: LateVote): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
       this.#queued.push({ work: { kind: 'late', late }, resolve, reject });
@@ -96,7 +96,7 @@ export class CommitQueue {
   }
 
   /** Commits at once. Where the database refuses, the settlements wait like everything else; a row that is wrong throws. */
-  settle(settlements: readonly Settlement[]): void {
+  settle(settlements: readonly OutcomeInput[]): void {
     if (this.#closed) throw new WatchpostError('store_failed', 'the database is closed');
     const failures: Error[] = [];
     const reject = (error: Error) => failures.push(error);
@@ -112,7 +112,7 @@ export class CommitQueue {
   }
 
   /** The settlements that are not yet in the database, oldest first. */
-  waitingSettlements(): readonly Settlement[] {
+  waitingSettlements(): readonly OutcomeInput[] {
     return this.#queued.flatMap(({ work }) => (work.kind === 'settlements' ? work.settlements : []));
   }
 
@@ -159,7 +159,7 @@ export class CommitQueue {
 
   // Takes the batch off the queue. Where one is at fault, the others are committed without it.
   #commit(batch: readonly QueuedWork[]): void {
-    let results: readonly WorkResult[];
+    let results: readonly WriteResult[];
     try {
       const work = batch.map((one) => one.work);
       results = this.#options.commit(work, work.some(isDurable));
@@ -224,7 +224,7 @@ export class CommitQueue {
 }
 
 // About as many as it writes, the round itself counted as one: it is looked up.
-function rowsOf(work: Work): number {
+function rowsOf(work: QueuedWrite): number {
   if (work.kind === 'late') return 2;
   if (work.kind === 'settlements') return work.settlements.length;
   const { votes, states, incidents, deliveries } = work.round;
@@ -237,7 +237,7 @@ function isSteady(round: RoundRecord): boolean {
 }
 
 // Somebody will be told of it, or was, or has our word that it is kept: it must survive a power cut.
-function isDurable(work: Work): boolean {
+function isDurable(work: QueuedWrite): boolean {
   if (work.kind === 'late') return false;
   if (work.kind === 'settlements') return true;
   const { incidents, deliveries, heard } = work.round;

@@ -1,15 +1,15 @@
-import type { Heard } from '#monitor/judge/heard.ts';
+import type { HeartbeatState } from '#monitor/judge/heard.ts';
 import type { StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import { and, asc, type BetterSQLite3Database, eq, gte, isNotNull, isNull } from './drizzle.ts';
 import { readHeard } from './heartbeats.ts';
-import { type Incident, incidentOf, type RuleState, stateOf, statusNumber } from './rows.ts';
+import { type IncidentInput, incidentOf, type RuleStateInput, stateOf, statusNumber } from './rows.ts';
 import { incidents, nodes, results, ruleStates, targets } from './schema.ts';
 
 /** What every target left behind: its rule states and the incidents that are open. */
 export function readTargets(database: BetterSQLite3Database): readonly StoredTarget[] {
   const found = new Map<
     string,
-    { target: string; states: RuleState[]; openIncidents: Incident[]; heard: Heard | null }
+    { target: string; states: RuleStateInput[]; openIncidents: IncidentInput[]; heard: HeartbeatState | null }
   >();
   const entry = (target: string) => {
     const known = found.get(target) ?? { target, states: [], openIncidents: [], heard: null };

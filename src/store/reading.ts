@@ -10,14 +10,14 @@ import { readHistoryParts } from './sealing/parts.ts';
 import { readNewestSpells } from './spells.ts';
 
 /** A database that is only read, as it was when it was opened, whatever a daemon writes meanwhile. */
-export interface OpenForReading extends Disposable {
+export interface ReadOnlyStore extends Disposable {
   readonly source: HistorySource;
 }
 
 const farFuture = Number.MAX_SAFE_INTEGER;
 
 /** Opens a database beside a daemon or without one. Throws a `WatchpostError` with the way out. */
-export function openForReading(path: string): OpenForReading {
+export function openForReading(path: string): ReadOnlyStore {
   const database = openReadOnly(path);
   try {
     requireSchema(database, path);
@@ -33,7 +33,7 @@ export function openForReading(path: string): OpenForReading {
 }
 
 /** What a database knows of what was watched. */
-export interface Stored {
+export interface StoredNames {
   readonly targets: readonly string[];
   /** Those that are open, with who was told that they began. */
   readonly incidents: readonly {
@@ -47,7 +47,7 @@ export interface Stored {
 }
 
 /** What is known of what was watched, or null where there is no database yet. */
-export function storedBy(path: string): Stored | null {
+export function storedBy(path: string): StoredNames | null {
   if (!existsSync(path)) return null;
   using opened = openForReading(path);
   const { source } = opened;

@@ -3,18 +3,18 @@ import { Failure, FailureCode, FailureSource, type Outcome } from '#checks/index
 import type { PackedResult } from '#history/pack.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { ListedDelivery, SentMessage } from '#monitor/judge/delivery.ts';
-import type { Heard } from '#monitor/judge/heard.ts';
+import type { HeartbeatState } from '#monitor/judge/heard.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 import type { deliveries, incidents, ruleStates } from './schema.ts';
 
-export type RuleState = RoundRecord['states'][number];
-export type Incident = RoundRecord['incidents'][number];
-export type Delivery = RoundRecord['deliveries'][number];
+export type RuleStateInput = RoundRecord['states'][number];
+export type IncidentInput = RoundRecord['incidents'][number];
+export type DeliveryInput = RoundRecord['deliveries'][number];
 /** What is written about a delivery: how an attempt ended, or which message is about to tell it. */
-export type Settlement = Parameters<MonitorStore['settle']>[0][number] | Claim;
+export type OutcomeInput = Parameters<MonitorStore['settle']>[0][number] | ClaimRow;
 
-interface Claim {
+interface ClaimRow {
   readonly id: number;
   readonly state: 'claimed';
   readonly message: string;
@@ -38,7 +38,7 @@ const State = z.object({
   good: z.number(),
   goodSince: z.number().nullable(),
   noted: z.record(z.string(), z.string()).default({}),
-}) satisfies z.ZodType<Omit<RuleState, 'target' | 'rule'>>;
+}) satisfies z.ZodType<Omit<RuleStateInput, 'target' | 'rule'>>;
 
 const HeardText = z.object({
   since: z.number(),
@@ -48,10 +48,11 @@ const HeardText = z.object({
   missedUntil: z.number().nullable(),
   last: z.object({ dueAt: z.number(), failure: Failure.nullable() }).nullable(),
   calls: z.array(z.string()),
-}) satisfies z.ZodType<Heard>;
+}) satisfies z.ZodType<HeartbeatState>;
 
 /** What was heard of a target, as it is kept. */
-export const heardOf = (target: string, text: string): Heard => parseStored(HeardText, text, `heartbeat of ${target}`);
+export const heardOf = (target: string, text: string): HeartbeatState =>
+  parseStored(HeardText, text, `heartbeat of ${target}`);
 
 const VoteLines = z.array(
   z.object({
@@ -91,7 +92,7 @@ const Wording = z.object({
 const VerdictChange = z.object({
   at: z.number(),
   status: z.enum({ up: 'up', partial: 'partial', down: 'down', unknown: 'unknown' } satisfies {
-    [Status in Incident['timeline'][number]['status']]: Status;
+    [Status in IncidentInput['timeline'][number]['status']]: Status;
   }),
   up: z.number(),
   down: z.number(),
@@ -106,7 +107,7 @@ const Held = z.object({
     connectivity: 'connectivity',
     outage: 'outage',
     service: 'service',
-  } satisfies { [By in NonNullable<Incident['held']>['by']]: By }),
+  } satisfies { [By in NonNullable<IncidentInput['held']>['by']]: By }),
   why: z.string(),
   untilLook: z.literal(true).optional(),
   cleared: z.object({ since: z.number(), rounds: z.number() }).optional(),
@@ -115,7 +116,7 @@ const Held = z.object({
 
 const IncidentRecord = z.object({
   severity: z.enum({ critical: 'critical', warning: 'warning', info: 'info' } satisfies {
-    [Severity in Incident['severity']]: Severity;
+    [Severity in IncidentInput['severity']]: Severity;
   }),
   subject: z.string(),
   labels: z.record(z.string(), z.string()).default({}),
@@ -137,7 +138,7 @@ const IncidentRecord = z.object({
     .nullable()
     .default(null),
   acknowledged: z.object({ at: z.number(), why: z.string() }).nullable().default(null),
-}) satisfies z.ZodType<Omit<Incident, IncidentColumn>>;
+}) satisfies z.ZodType<Omit<IncidentInput, IncidentColumn>>;
 
 // Both lists are complete or do not compile: a kind that is added elsewhere has to be added here.
 const Kind = z.enum({
@@ -146,7 +147,7 @@ const Kind = z.enum({
   reminder: 'reminder',
   resolved: 'resolved',
   closed: 'closed',
-} satisfies { [Kind in Delivery['kind']]: Kind });
+} satisfies { [Kind in DeliveryInput['kind']]: Kind });
 
 const DeliveryState = z.enum(['pending', 'sent', 'merged', 'dead']);
 
@@ -171,25 +172,25 @@ export function failureText(outcome: Outcome): string | null {
   return JSON.stringify(address === null ? failure : { ...failure, address });
 }
 
-export function stateText({ target: _target, rule: _rule, ...state }: RuleState): string {
+export function stateText({ target: _target, rule: _rule, ...state }: RuleStateInput): string {
   return JSON.stringify(state);
 }
 
-export function stateOf(target: string, row: Pick<typeof ruleStates.$inferSelect, 'rule' | 'state'>): RuleState {
+export function stateOf(target: string, row: Pick<typeof ruleStates.$inferSelect, 'rule' | 'state'>): RuleStateInput {
   return { target, rule: row.rule, ...parseStored(State, row.state, `the state of ${target}, rule ${row.rule}`) };
 }
 
-export function incidentRow(incident: Incident, targetId: number): typeof incidents.$inferInsert {
+export function incidentRow(incident: IncidentInput, targetId: number): typeof incidents.$inferInsert {
   const { id, target: _target, rule, startedAt, openedAt, endedAt, ...story } = incident;
   return { id, targetId, rule, startedAt, openedAt, endedAt, story: JSON.stringify(story) };
 }
 
-export function incidentOf(target: string, row: typeof incidents.$inferSelect): Incident {
+export function incidentOf(target: string, row: typeof incidents.$inferSelect): IncidentInput {
   const { id, rule, startedAt, openedAt, endedAt, story } = row;
   return { id, target, rule, startedAt, openedAt, endedAt, ...parseStored(IncidentRecord, story, `incident ${id}`) };
 }
 
-export function deliveryOf(row: typeof deliveries.$inferSelect): Delivery {
+export function deliveryOf(row: typeof deliveries.$inferSelect): DeliveryInput {
   const { state: _state, settledAt: _settledAt, message: _message, reference: _reference, kind, ...delivery } = row;
   return { ...delivery, kind: parse(Kind, kind, `delivery ${row.id}`) };
 }

@@ -26,7 +26,7 @@ export interface RunStore extends ServiceStore {
 type NewRun = Parameters<ServiceStore['addRun']>[0];
 
 /** Starts that are committed together, or not at all. */
-interface Batch {
+interface RunBatch {
   readonly runs: NewRun[];
   readonly stored: PromiseWithResolvers<void>;
 }
@@ -52,7 +52,7 @@ export function createRunStore({
 }: RunStoreOptions): RunStore {
   const statements = prepare(database, raw);
   const specText = createSpecTexts();
-  let batch: Batch | null = null;
+  let batch: RunBatch | null = null;
   let results: NewResult[] = [];
   let timer: Disposable | null = null;
   let closed = false;
@@ -185,9 +185,9 @@ function prepare(database: BetterSQLite3Database, raw: Database.Database) {
 const nodeText = onceFor((node: NodeInfo) => JSON.stringify(node));
 
 type RunRow = typeof runs.$inferSelect;
-type ResultRow = Pick<typeof runResults.$inferSelect, 'position' | 'outcome'>;
+type RunResultRow = Pick<typeof runResults.$inferSelect, 'position' | 'outcome'>;
 
-function runOf(id: string, row: RunRow, rows: readonly ResultRow[]): StoredRun {
+function runOf(id: string, row: RunRow, rows: readonly RunResultRow[]): StoredRun {
   const spec = CheckSpec.parse(JSON.parse(row.spec));
   const { Outcome } = checkOf(spec.type);
   const outcomes = new Map(rows.map(({ position, outcome }) => [position, Outcome.parse(JSON.parse(outcome))]));

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { hasVerdictAt, type PastRound, reviseSpells } from '#history/revise.ts';
-import { follow, type RoundVerdict, type Spell, type TargetStatus } from '#history/spells.ts';
+import { hasVerdictAt, type RoundNeighbours, reviseSpells } from '#history/revise.ts';
+import { follow, type RoundVerdict, type VerdictPeriod, type TargetStatus } from '#history/spells.ts';
 
-export interface SpellRow {
+export interface VerdictPeriodRow {
   readonly targetId: number;
   readonly fromAt: number;
   readonly lastAt: number;
@@ -15,7 +15,13 @@ const statuses: readonly TargetStatus[] = ['up', 'down', 'unknown', 'partial'];
 /** The number of the status "unknown" in the file. */
 export const unknownStatus = statuses.indexOf('unknown');
 
-export function spellOf({ fromAt, lastAt, holdsMs, status, inMaintenance }: Omit<SpellRow, 'targetId'>): Spell {
+export function spellOf({
+  fromAt,
+  lastAt,
+  holdsMs,
+  status,
+  inMaintenance,
+}: Omit<VerdictPeriodRow, 'targetId'>): VerdictPeriod {
   return {
     from: fromAt,
     last: lastAt,
@@ -32,7 +38,7 @@ export const spellColumns =
 export function putSpell(
   statement: Database.Statement<[number, number, number, number, number, number]>,
   targetId: number,
-  { from, last, holdsMs, status, inMaintenance }: Spell,
+  { from, last, holdsMs, status, inMaintenance }: VerdictPeriod,
 ): number {
   return statement.run(targetId, from, last, holdsMs, statuses.indexOf(status), inMaintenance ? 1 : 0).changes;
 }
@@ -40,11 +46,11 @@ export function putSpell(
 const spellsAtOnce = 200;
 
 /** Keeps the spells. A round that goes on as before writes nothing; the newest spell of each target is in memory. */
-export interface SpellLog {
+export interface VerdictPeriodLog {
   /** Takes in a round, inside the transaction that stores it. */
   note(targetId: number, dueAt: number, verdict: RoundVerdict): void;
   /** Takes in the verdict of a round that ended without one, inside the transaction that stores it. True if that changes anything. */
-  revise(targetId: number, round: PastRound, verdict: RoundVerdict): boolean;
+  revise(targetId: number, round: RoundNeighbours, verdict: RoundVerdict): boolean;
   /** Whether a round that was due then had a verdict when it ended. */
   hasVerdict(targetId: number, dueAt: number): boolean;
   /** To be called when that transaction is over. */
@@ -53,14 +59,18 @@ export interface SpellLog {
   flush(before?: number): void;
   /** Does the same in short pieces, in any transaction; false where all were written that were not when it began. */
   flushSome(): boolean;
-  newest(): ReadonlyMap<number, Spell>;
+  newest(): ReadonlyMap<number, VerdictPeriod>;
   /** Reads the file anew, which was changed beneath. What was not written of spells that go on is lost, as after a crash. */
   reread(): void;
 }
 
-export function createSpellLog(database: Database.Database, sealedUntil: () => number, now: () => number): SpellLog {
+export function createSpellLog(
+  database: Database.Database,
+  sealedUntil: () => number,
+  now: () => number,
+): VerdictPeriodLog {
   const kept = new Map(readNewestSpells(database, sealedUntil(), now()));
-  const pending = new Map<number, Spell>();
+  const pending = new Map<number, VerdictPeriod>();
   const unwritten = new Set<number>();
   // What `flushSome` has still to write before it is through once.
   let left: number[] = [];
@@ -68,7 +78,7 @@ export function createSpellLog(database: Database.Database, sealedUntil: () => n
     `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET last_at = excluded.last_at`,
   );
-  const write = (targetId: number, spell: Spell) => putSpell(upsert, targetId, spell);
+  const write = (targetId: number, spell: VerdictPeriod) => putSpell(upsert, targetId, spell);
 
   function writeLast(targetId: number): void {
     const spell = kept.get(targetId);
@@ -83,7 +93,7 @@ export function createSpellLog(database: Database.Database, sealedUntil: () => n
   // The newest one is known better here than in the file.
   function around(targetId: number, dueAt: number) {
     const newest = newestOf(targetId);
-    const fresh = (spell: Spell | null) => (spell !== null && spell.from === newest?.from ? newest : spell);
+    const fresh = (spell: VerdictPeriod | null) => (spell !== null && spell.from === newest?.from ? newest : spell);
     const { previous, at, next } = pastOf(targetId, dueAt);
     return { previous: fresh(previous), at: fresh(at), next: fresh(next) };
   }
@@ -140,8 +150,8 @@ export function createSpellLog(database: Database.Database, sealedUntil: () => n
 function prepareAround(database: Database.Database) {
   type Query = [targetId: number, at: number];
   const select = `SELECT ${spellColumns} FROM spells WHERE target_id = ? AND from_at`;
-  const upTo = database.prepare<Query, SpellRow>(`${select} <= ? ORDER BY from_at DESC LIMIT 2`);
-  const after = database.prepare<Query, SpellRow>(`${select} > ? ORDER BY from_at LIMIT 1`);
+  const upTo = database.prepare<Query, VerdictPeriodRow>(`${select} <= ? ORDER BY from_at DESC LIMIT 2`);
+  const after = database.prepare<Query, VerdictPeriodRow>(`${select} > ? ORDER BY from_at LIMIT 1`);
   return (targetId: number, dueAt: number) => {
     const [at = null, previous = null] = upTo.all(targetId, dueAt).map(spellOf);
     const [next = null] = after.all(targetId, dueAt).map(spellOf);
@@ -157,9 +167,9 @@ export function readNewestSpells(
   database: Database.Database,
   sealedUntil: number,
   now: number,
-): ReadonlyMap<number, Spell> {
+): ReadonlyMap<number, VerdictPeriod> {
   const rows = database
-    .prepare<[], SpellRow>(
+    .prepare<[], VerdictPeriodRow>(
       `SELECT ${spellColumns} FROM targets JOIN spells ON target_id = targets.id
          AND from_at = (SELECT max(from_at) FROM spells WHERE target_id = targets.id)`,
     )

@@ -5,7 +5,7 @@ import type { RoundVerdict } from '#history/spells.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { and, type BetterSQLite3Database, eq, sql, straight } from './drizzle.ts';
-import type { Names } from './names.ts';
+import type { NameTable } from './names.ts';
 import type { OpenDatabase } from './open.ts';
 import { failureText, statusNumber, statusOf, toMicroseconds } from './rows.ts';
 import { results } from './schema.ts';
@@ -26,7 +26,7 @@ type StoredVote = VoteRow & { readonly lateAt: number | null };
 
 export function createVoteWriter(
   { raw, drizzle }: Pick<OpenDatabase, 'raw' | 'drizzle'>,
-  names: Names,
+  names: NameTable,
   { spells, late, upkeep, recent }: VoteDependencies,
 ): VoteWriter {
   const statements = prepare(raw, drizzle);
@@ -123,7 +123,14 @@ function rowOf(nodeId: number, outcome: Outcome) {
   return { nodeId, status: outcome.status, durationUs: toMicroseconds(outcome.seconds), failure: failureText(outcome) };
 }
 
-type Row = [dueAt: number, targetId: number, nodeId: number, status: number, us: number | null, failure: string | null];
+type VoteTuple = [
+  dueAt: number,
+  targetId: number,
+  nodeId: number,
+  status: number,
+  us: number | null,
+  failure: string | null,
+];
 
 // Each row by itself costs nearly twice of what it does among so many.
 const rowsTogether = 10;
@@ -174,8 +181,8 @@ function prepare(raw: Database.Database, database: BetterSQLite3Database) {
     .where(and(eq(results.dueAt, hole('dueAt')), eq(results.targetId, hole('targetId'))));
   return {
     round: straight<[dueAt: number, targetId: number], Omit<StoredVote, 'status'> & { status: number }>(raw, round),
-    insert: straight<Row>(raw, insert(1)),
+    insert: straight<VoteTuple>(raw, insert(1)),
     insertMany: straight<[(number | string | null)[]]>(raw, insert(rowsTogether)),
-    insertLate: straight<[...Row, lateAt: number]>(raw, late),
+    insertLate: straight<[...VoteTuple, lateAt: number]>(raw, late),
   };
 }

@@ -4,7 +4,14 @@ import { createHeardWriter } from './heartbeats.ts';
 import { createNames } from './names.ts';
 import type { OpenDatabase } from './open.ts';
 import { remindOthers, writeReminder } from './reminders.ts';
-import { type Delivery, type Incident, incidentRow, type RuleState, type Settlement, stateText } from './rows.ts';
+import {
+  type DeliveryInput,
+  type IncidentInput,
+  incidentRow,
+  type RuleStateInput,
+  type OutcomeInput,
+  stateText,
+} from './rows.ts';
 import { deliveries, incidents, ruleStates } from './schema.ts';
 import { createVoteWriter, type VoteDependencies } from './votes.ts';
 
@@ -20,7 +27,7 @@ export interface Writer {
    */
   writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
   /** Settles a delivery, unless it was settled before; a reminder that it asks for is written with it. */
-  writeSettlement(settlement: Settlement): void;
+  writeSettlement(settlement: OutcomeInput): void;
   /** Must be called after a rollback: names that were given a number in it have none any more. */
   forgetNames(): void;
 }
@@ -33,11 +40,11 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
   const upsertState = prepareState(database);
   const writeHeard = createHeardWriter(database);
 
-  function writeState(state: RuleState): void {
+  function writeState(state: RuleStateInput): void {
     upsertState.run({ targetId: names.target(state.target), rule: state.rule, state: stateText(state) });
   }
 
-  function writeIncident(incident: Incident): void {
+  function writeIncident(incident: IncidentInput): void {
     const row = incidentRow(incident, names.target(incident.target));
     database
       .insert(incidents)
@@ -49,7 +56,7 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
       .run();
   }
 
-  function writeDelivery({ id: _id, ...delivery }: Delivery): void {
+  function writeDelivery({ id: _id, ...delivery }: DeliveryInput): void {
     database
       .insert(deliveries)
       .values({ ...delivery, state: 'pending' })
@@ -83,7 +90,7 @@ export function createWriter(file: Pick<OpenDatabase, 'raw' | 'drizzle'>, parts:
   };
 }
 
-function changeOf(settlement: Settlement) {
+function changeOf(settlement: OutcomeInput) {
   const attempts = sql`${deliveries.attempts} + 1`;
   switch (settlement.state) {
     case 'claimed':

@@ -1,31 +1,31 @@
-import type { FromNode, LocalTarget, ToNode } from '#node/ports.ts';
-import type { Assignment, AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { NodeMessage, LocalTarget, HubMessage } from '#node/ports.ts';
+import type { Assignment, AssignedTarget, Observation } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
-import type { Suspects } from './suspects.ts';
+import type { CrashSuspects } from './suspects.ts';
 
 /** What a thread watches, and who hears of it. */
-export interface ThreadWatching {
+export interface ThreadAssignments {
   readonly busy: SharedArrayBuffer;
   assign(assignment: Assignment): void;
   retime(aheadMs: number): void;
   /** The thread is there, and knows nothing yet. */
   begin(): void;
-  hear(message: Extract<FromNode, { kind: 'watching' | 'seen' }>): void;
+  hear(message: Extract<NodeMessage, { kind: 'watching' | 'seen' }>): void;
   /** The thread is gone; gives what it was checking. */
   lost(): readonly AssignedTarget[];
   /** Sends anew what is to be watched where checks were put aside, or need not be any more. */
   lookAtRefusals(): void;
 }
 
-export interface ThreadWatchingOptions {
+export interface ThreadAssignmentsOptions {
   readonly node: string;
-  readonly suspects: Suspects;
+  readonly suspects: CrashSuspects;
   readonly listener: () => NodeListener;
   /** Sends to the thread, if it is there. */
-  readonly send: (message: ToNode) => void;
+  readonly send: (message: HubMessage) => void;
 }
 
-export function createThreadWatching({ node, suspects, listener, send }: ThreadWatchingOptions): ThreadWatching {
+export function createThreadWatching({ node, suspects, listener, send }: ThreadAssignmentsOptions): ThreadAssignments {
   const assigned = createAssigned(suspects);
   let aheadMs = 0;
 
@@ -62,7 +62,7 @@ export function createThreadWatching({ node, suspects, listener, send }: ThreadW
 }
 
 /** What the thread of a node is to watch, whatever happens to the thread. */
-interface Assigned {
+interface AssignmentSource {
   /** Where the thread notes which checks run. */
   readonly busy: SharedArrayBuffer;
   /** The assignment as it is to be sent now, or null where there is none. */
@@ -70,7 +70,7 @@ interface Assigned {
   /** Whether what was sent is not as it would be sent now: checks were put aside, or need not be any more. */
   readonly isOutdated: boolean;
   /** The thread came to the end of these. */
-  ended(sightings: readonly Sighting[]): void;
+  ended(sightings: readonly Observation[]): void;
   /** The targets whose checks ran when the thread was lost; forgets that they did. */
   lost(): readonly AssignedTarget[];
 }
@@ -78,7 +78,7 @@ interface Assigned {
 // Targets beyond so many are watched like others, but never found to be what ends a thread.
 const places = 2 ** 17;
 
-function createAssigned(suspects: Suspects): Assigned {
+function createAssigned(suspects: CrashSuspects): AssignmentSource {
   const busy = new SharedArrayBuffer(places);
   const isBusy = new Uint8Array(busy);
   const placeOf = new Map<string, number>();

@@ -4,7 +4,7 @@ import { formatDuration } from '#kernel/units.ts';
 import type { NodeCommand } from '#service/ports.ts';
 
 /** Finds the check that ends threads: what was under way at two losses, and never came to an end in between. */
-export interface Suspects {
+export interface CrashSuspects {
   /** Why a check is not run for now, or null. */
   refusal(command: Pick<NodeCommand, 'spec'>): string | null;
   /** Whether no check is under suspicion. */
@@ -12,10 +12,10 @@ export interface Suspects {
   /** A check came to an end: it does not end threads, unless it was not run at all. */
   cleared(command: Pick<NodeCommand, 'spec'>): void;
   /** The checks of one thread, from its start to its loss. */
-  watch(): ThreadWatch;
+  watch(): CrashWatch;
 }
 
-export interface ThreadWatch {
+export interface CrashWatch {
   began(id: number, command: NodeCommand): void;
   /** The thread has answered: this check does not hold it up. */
   ended(id: number): void;
@@ -31,13 +31,13 @@ const asideMs = 600_000;
 const longestAsideMs = 86_400_000;
 const lossesToAct = 2;
 
-interface Record {
+interface SuspectRecord {
   losses: number;
   until: number;
 }
 
-export function createSuspects(clock: Clock, log: Log): Suspects {
-  const records = new Map<string, Record>();
+export function createSuspects(clock: Clock, log: Log): CrashSuspects {
+  const records = new Map<string, SuspectRecord>();
 
   function blame(command: Pick<NodeCommand, 'spec'>): void {
     const key = keyOf(command);

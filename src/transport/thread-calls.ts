@@ -1,18 +1,18 @@
 import { orAbort } from '#kernel/clock.ts';
-import type { ToNode } from '#node/ports.ts';
-import type { NodeCommand, OnStarted, Transport } from '#service/ports.ts';
-import type { ThreadWatch } from './suspects.ts';
+import type { HubMessage } from '#node/ports.ts';
+import type { NodeCommand, StartListener, Transport } from '#service/ports.ts';
+import type { CrashWatch } from './suspects.ts';
 
-type Outcome = Awaited<ReturnType<Transport['run']>>;
+type RunOutcome = Awaited<ReturnType<Transport['run']>>;
 
 /** The commands that a thread works on. */
-export function createCalls(send: (message: ToNode) => void, watch: ThreadWatch) {
-  const waiting = new Map<number, (outcome: Outcome, startedAt: number | null) => void>();
+export function createCalls(send: (message: HubMessage) => void, watch: CrashWatch) {
+  const waiting = new Map<number, (outcome: RunOutcome, startedAt: number | null) => void>();
   let nextId = 1;
   return {
-    async make(command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome> {
+    async make(command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<RunOutcome> {
       const id = nextId++;
-      const outcome = new Promise<Outcome>((resolve) => {
+      const outcome = new Promise<RunOutcome>((resolve) => {
         waiting.set(id, (seen, startedAt) => {
           if (startedAt !== null) onStarted?.(startedAt);
           resolve(seen);
@@ -35,11 +35,11 @@ export function createCalls(send: (message: ToNode) => void, watch: ThreadWatch)
     get count() {
       return waiting.size;
     },
-    complete(id: number, outcome: Outcome, startedAt: number | null): void {
+    complete(id: number, outcome: RunOutcome, startedAt: number | null): void {
       watch.ended(id);
       waiting.get(id)?.(outcome, startedAt);
     },
-    completeAll(outcome: Outcome): void {
+    completeAll(outcome: RunOutcome): void {
       for (const resolve of waiting.values()) resolve(outcome, null);
     },
   };

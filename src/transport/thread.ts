@@ -2,26 +2,26 @@ import { Worker } from 'node:worker_threads';
 import { type Clock, endsWithin, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { type AgentOptions, type FromNode, shareOfApi, type ToNode } from '#node/ports.ts';
+import { type AgentOptions, type NodeMessage, shareOfApi, type HubMessage } from '#node/ports.ts';
 import {
   gone,
   type NodeCommand,
   type NodeListener,
   type NodeStatus,
-  type OnStarted,
+  type StartListener,
   putAside,
   type Transport,
 } from '#service/ports.ts';
 import { createThreadWatching } from './assigned.ts';
 import { type Watchdog, startWatchdog } from './watchdog.ts';
-import { createSuspects, type Suspects } from './suspects.ts';
+import { createSuspects, type CrashSuspects } from './suspects.ts';
 import { createCalls } from './thread-calls.ts';
 
-type Outcome = Awaited<ReturnType<Transport['run']>>;
-type NodeInfo = NodeStatus['info'];
+type RunOutcome = Awaited<ReturnType<Transport['run']>>;
+type ThreadNodeInfo = NodeStatus['info'];
 
 export interface ThreadNode {
-  readonly info: NodeInfo;
+  readonly info: ThreadNodeInfo;
   readonly options: AgentOptions;
 }
 
@@ -60,7 +60,7 @@ export interface ThreadTransport extends Transport {
 export function createThreadTransport(options: ThreadTransportOptions): ThreadTransport {
   const suspects = createSuspects(options.clock, options.log);
   let listener: NodeListener = { watching: () => {}, seen: () => {} };
-  const shared: Shared = {
+  const shared: ThreadContext = {
     suspects,
     listener: () => listener,
     lookAtRefusals: () => all.forEach(({ watching }) => watching.lookAtRefusals()),
@@ -85,28 +85,28 @@ export function createThreadTransport(options: ThreadTransportOptions): ThreadTr
   };
 }
 
-type Ready = Extract<FromNode, { kind: 'ready' }>;
-type Health = Extract<FromNode, { kind: 'health' }>['health'];
+type ReadyMessage = Extract<NodeMessage, { kind: 'ready' }>;
+type ThreadHealthReport = Extract<NodeMessage, { kind: 'health' }>['health'];
 
 /** What the threads of a transport have in common. */
-interface Shared {
-  readonly suspects: Suspects;
+interface ThreadContext {
+  readonly suspects: CrashSuspects;
   readonly listener: () => NodeListener;
   /** A check was put aside, or need not be any more. */
   readonly lookAtRefusals: () => void;
 }
 
-function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportOptions, shared: Shared) {
+function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportOptions, shared: ThreadContext) {
   const { suspects } = shared;
   const { module, clock, times = threadTimes } = parts;
   const log = parts.log.child({ node: info.name });
   const start = createStart();
   const watch = suspects.watch();
   const calls = createCalls((message) => send(message), watch);
-  const sendIfThere = (message: ToNode) => isReady && send(message);
+  const sendIfThere = (message: HubMessage) => isReady && send(message);
   const watching = createThreadWatching({ ...shared, node: info.name, send: sendIfThere });
-  let capabilities: Ready['capabilities'] = {};
-  let health: Health = { running: 0, queued: 0, lagSeconds: 0, skipped: 0 };
+  let capabilities: ReadyMessage['capabilities'] = {};
+  let health: ThreadHealthReport = { running: 0, queued: 0, lagSeconds: 0, skipped: 0 };
   let isReady = false;
   let isClosing = false;
   let reason: string | null = 'starting';
@@ -126,7 +126,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     return launched;
   }
 
-  function hear(message: FromNode): void {
+  function hear(message: NodeMessage): void {
     silence?.heard();
     switch (message.kind) {
       case 'ready':
@@ -171,7 +171,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     start.wake();
   }
 
-  async function run(command: NodeCommand, signal: AbortSignal, onStarted?: OnStarted): Promise<Outcome> {
+  async function run(command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<RunOutcome> {
     if (!isReady && restart === null && !isClosing) await orAbort(start.next(), signal);
     if (!isReady || isClosing) return gone(`the node is not there: ${reason ?? 'closing'}`);
     const refusal = suspects.refusal(command);
@@ -179,7 +179,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     return calls.make(command, signal, onStarted);
   }
 
-  function send(message: ToNode): void {
+  function send(message: HubMessage): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
     worker.postMessage(message);
   }
@@ -218,8 +218,8 @@ function createStart() {
   };
 }
 
-interface Listener {
-  readonly hear: (message: FromNode) => void;
+interface ThreadListener {
+  readonly hear: (message: NodeMessage) => void;
   readonly lose: (lost: Worker, why: string) => void;
 }
 
@@ -227,9 +227,9 @@ interface Listener {
 // to sixteen times as much.
 const resourceLimits = { maxYoungGenerationSizeMb: 12 };
 
-function startWorker(module: URL, options: AgentOptions, name: string, { hear, lose }: Listener): Worker {
+function startWorker(module: URL, options: AgentOptions, name: string, { hear, lose }: ThreadListener): Worker {
   const worker = new Worker(module, { workerData: options, name, resourceLimits });
-  worker.on('message', (message: FromNode) => hear(message));
+  worker.on('message', (message: NodeMessage) => hear(message));
   worker.on('error', (error) => lose(worker, messageOf(error)));
   worker.on('exit', (code) => lose(worker, `its thread ended with code ${code}`));
   return worker;
@@ -244,6 +244,6 @@ async function endThread(worker: Worker, ask: () => void, { clock, log }: { cloc
   await worker.terminate();
 }
 
-function figuresOf({ skipped, ...figures }: Health) {
+function figuresOf({ skipped, ...figures }: ThreadHealthReport) {
   return { ...figures, losses: { dropped: 0, refused: 0, skipped } };
 }

@@ -9,7 +9,7 @@ import { networkOf } from '#kernel/network.ts';
 import { singleLine } from '#kernel/text.ts';
 
 /** A call of a job, as it came. */
-export interface HeardBeat {
+export interface JobPing {
   readonly at: number;
   readonly kind: 'start' | 'success' | 'failure';
   readonly run: string | null;
@@ -21,9 +21,9 @@ export interface BeatRoutes {
   /** The targets whose secrets have hashes that begin like this, with these. */
   ownersOf(prefix: string): readonly { readonly target: string; readonly hash: string }[];
   /** Resolves to whether it is stored for good. */
-  hear(target: string, beat: HeardBeat): Promise<boolean>;
+  hear(target: string, beat: JobPing): Promise<boolean>;
   /** Told what became of each call: what it said, or why it was refused. */
-  readonly onAnswered: (outcome: HeardBeat['kind'] | BeatRefusal) => void;
+  readonly onAnswered: (outcome: JobPing['kind'] | BeatRefusal) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -40,7 +40,7 @@ const tailBytes = 16_384;
 const mostLines = 10;
 const runPattern = /^[A-Za-z0-9_.:-]{1,64}$/;
 
-interface Call {
+interface BeatRoute {
   Params: { secret: string; what?: string };
   Querystring: { rid?: unknown };
 }
@@ -64,7 +64,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   }
 
   // Before anything of its body is read: whoever has no secret has nothing to say.
-  function refuseStrangers(request: FastifyRequest<Call>, reply: FastifyReply): FastifyReply | undefined {
+  function refuseStrangers(request: FastifyRequest<BeatRoute>, reply: FastifyReply): FastifyReply | undefined {
     if (ownerOf(request.params.secret) !== null) return undefined;
     reply.header('connection', 'close');
     onAnswered('unknown_secret');
@@ -76,7 +76,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
     return reply;
   }
 
-  async function answer(request: FastifyRequest<Call>, reply: FastifyReply): Promise<FastifyReply> {
+  async function answer(request: FastifyRequest<BeatRoute>, reply: FastifyReply): Promise<FastifyReply> {
     const { secret, what = '' } = request.params;
     const owner = ownerOf(secret);
     const said = kindOf(what);
@@ -107,9 +107,9 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   return async (app) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', async (_: FastifyRequest, payload: Readable) => lastLines(payload));
-    app.addHook<Call>('onRequest', async (request, reply) => refuseStrangers(request, reply));
+    app.addHook<BeatRoute>('onRequest', async (request, reply) => refuseStrangers(request, reply));
     for (const url of ['/beat/:secret', '/beat/:secret/:what'])
-      app.route<Call>({ method: ['GET', 'HEAD', 'POST'], url, handler: answer });
+      app.route<BeatRoute>({ method: ['GET', 'HEAD', 'POST'], url, handler: answer });
   };
 }
 
@@ -117,7 +117,7 @@ function refuse(reply: FastifyReply, status: number, seconds: number, why: strin
   return reply.code(status).header('retry-after', String(seconds)).type('text/plain; charset=utf-8').send(`${why}\n`);
 }
 
-function kindOf(what: string): Pick<HeardBeat, 'kind' | 'exitCode'> | null {
+function kindOf(what: string): Pick<JobPing, 'kind' | 'exitCode'> | null {
   if (what === '') return { kind: 'success', exitCode: null };
   if (what === 'start') return { kind: 'start', exitCode: null };
   if (what === 'fail') return { kind: 'failure', exitCode: null };

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
 import { isLoopback, networkOf } from '#kernel/network.ts';
-import { type Place, Sequence } from '#kernel/sequence.ts';
+import { type SequenceEntry, Sequence } from '#kernel/sequence.ts';
 
 /** Cuts a connection whose answer was not read whole within `answerMs` of the request. */
 export function cutSlowReaders(server: Server, clock: Clock, answerMs: number): Disposable {
@@ -43,9 +43,9 @@ export interface ConnectionLimits {
 }
 
 /** As much of a socket as it takes to let it in or not. */
-export type Connection = Pick<Socket, 'remoteAddress' | 'destroy'>;
+export type HttpConnection = Pick<Socket, 'remoteAddress' | 'destroy'>;
 
-export interface Admission<One extends Connection> {
+export interface Admission<One extends HttpConnection> {
   /** Lets a new connection in, at the cost of another one where there is no room; false where it may not stay. */
   admit(connection: One): boolean;
   /** A request began, or was answered: a connection is quiet until its first one and between two of them. */
@@ -64,13 +64,13 @@ export interface Admission<One extends Connection> {
  * 2. Some room is for this machine alone, so that nobody can keep it from asking how the program is. What is exempt (a trusted
  *    proxy speaks for many) has no limit of its own.
  */
-export function createAdmission<One extends Connection>(
+export function createAdmission<One extends HttpConnection>(
   { connections, keptForLoopback, perClient }: ConnectionLimits,
   isExempt: (address: string) => boolean = () => false,
 ): Admission<One> {
   // In the order in which they became quiet. Node's own closeIdleConnections leaves those that never sent a request.
   const quiet = new Sequence<One>();
-  const admitted = new Map<One, { readonly network: string | null; quiet: Place | null }>();
+  const admitted = new Map<One, { readonly network: string | null; quiet: SequenceEntry | null }>();
   const counts = new Map<string, number>();
   let others = 0;
 

@@ -30,7 +30,7 @@ export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage)
   });
 }
 
-interface Answering {
+interface ErrorContext {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly page: ProblemPage | undefined;
@@ -38,7 +38,7 @@ interface Answering {
 
 /** Says what went wrong: to a browser as a page, if there is one, and to everything else as JSON. */
 function answerProblem(
-  { request, reply, page }: Answering,
+  { request, reply, page }: ErrorContext,
   { status, code, message }: { readonly status: number; readonly code: ApiErrorCode; readonly message: string },
 ): FastifyReply {
   reply.code(status);
@@ -50,7 +50,7 @@ function answerProblem(
 }
 
 /** Answers what fails before any route or hook is asked, such as a path that cannot be decoded. */
-export function frameworkErrors(error: Error, answering: Answering): void {
+export function frameworkErrors(error: Error, answering: ErrorContext): void {
   const status = statusOf(error);
   void answerProblem(answering, { status, code: codeOfStatus(status), message: messageOf(error) });
 }

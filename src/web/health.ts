@@ -4,7 +4,7 @@ import type { Log } from '#kernel/log.ts';
 import { errorBody } from '#protocol/errors.ts';
 
 /** A part of the program that has to make progress. */
-export interface Pulse {
+export interface LivenessSource {
   readonly name: string;
   /**
    * Milliseconds for which work that is due has not been done: since the loop last came round, or since the oldest waiting
@@ -15,13 +15,13 @@ export interface Pulse {
   readonly limitMs: number;
 }
 
-export interface Health {
-  readonly pulses: readonly Pulse[];
+export interface HealthOptions {
+  readonly pulses: readonly LivenessSource[];
   /** Why requests are not to be sent here now, in words; empty where they are. */
   readonly notReady: () => readonly string[];
 }
 
-interface Part {
+interface HealthPart {
   readonly ok: boolean;
   readonly age_seconds: number | null;
   readonly limit_seconds: number;
@@ -31,7 +31,7 @@ interface Part {
  * `/healthz` says whether the program makes progress, so that it can be restarted where it does not; `/readyz` whether it
  * takes requests.
  */
-export function addHealth(app: FastifyInstance, { pulses, notReady }: Health, log: Log): void {
+export function addHealth(app: FastifyInstance, { pulses, notReady }: HealthOptions, log: Log): void {
   app.get('/healthz', (_, reply) => {
     const parts = Object.fromEntries(pulses.map((pulse) => [pulse.name, examine(pulse, log)]));
     const stuck = pulses.map(({ name }) => name).filter((name) => parts[name]?.ok !== true);
@@ -47,7 +47,7 @@ export function addHealth(app: FastifyInstance, { pulses, notReady }: Health, lo
 }
 
 // A part that cannot even tell its age is no healthier than one that is stuck.
-function examine({ name, ageMs, limitMs }: Pulse, log: Log): Part {
+function examine({ name, ageMs, limitMs }: LivenessSource, log: Log): HealthPart {
   const limit_seconds = limitMs / 1_000;
   try {
     const age = ageMs();

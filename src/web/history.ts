@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { PastDelivery } from '#history/incidents.ts';
-import type { Figures, HistoryReader, Selection } from '#history/reader.ts';
-import { dayMs, type Span } from '#history/span.ts';
+import type { HistoryFigures, HistoryReader, Selection } from '#history/reader.ts';
+import type { TimeSpan } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
-import { Duration } from '#kernel/units.ts';
+import { dayMs, Duration } from '#kernel/units.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { historyDocument } from './history-document.ts';
 import { onlyForOperators } from './local.ts';
@@ -56,8 +56,8 @@ export function historyRoutes({ history, clock }: HistoryRoutesOptions): Fastify
   };
 }
 
-type SpanOf = (asked: { from?: number | undefined; to?: number | undefined }, lengthMs: number) => Span;
-type Named = { Params: { name: string } };
+type SpanOf = (asked: { from?: number | undefined; to?: number | undefined }, lengthMs: number) => TimeSpan;
+type NameRoute = { Params: { name: string } };
 
 function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): void {
   app.get('/api/v1/targets', async (request, reply) => {
@@ -65,7 +65,7 @@ function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf
     const { rows, next } = pageOf(await history.now(of), page, ({ name }) => name);
     return answer(request, reply, { ok: 1, targets: rows.map((row) => timesOf(row)), next });
   });
-  app.get<Named>('/api/v1/targets/:name', async (request, reply) => {
+  app.get<NameRoute>('/api/v1/targets/:name', async (request, reply) => {
     const { node, ...asked } = TargetQuery.parse(request.query);
     const of = { target: request.params.name };
     const [target] = await history.now(of);
@@ -76,7 +76,7 @@ function addTargets(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf
     const rounds = await history.rounds(of.target, { limit: 20 });
     return answer(request, reply, { ok: 1, target: timesOf({ ...target, figures, nodes, rounds }) });
   });
-  app.get<Named>('/api/v1/targets/:name/series', async (request, reply) => {
+  app.get<NameRoute>('/api/v1/targets/:name/series', async (request, reply) => {
     const { node, step: stepMs, points, ...asked } = SeriesQuery.parse(request.query);
     const span = spanOf(asked, dayMs);
     if (stepMs !== undefined && (span.to - span.from) / stepMs > 5_000)
@@ -105,7 +105,7 @@ function addRest(app: FastifyInstance, history: HistoryReader, spanOf: SpanOf): 
     const { label: of, from, to, ...page } = ReportQuery.parse(request.query);
     const span = spanOf({ from, to }, 30 * dayMs);
     const { rows, next } = pageOf(await history.byTarget({ ...span, of }), page, ({ target }) => target);
-    const total: Figures = await history.figures({ ...span, of });
+    const total: HistoryFigures = await history.figures({ ...span, of });
     return answer(request, reply, { ok: 1, total: timesOf(total), targets: rows.map((row) => timesOf(row)), next });
   });
 }

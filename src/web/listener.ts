@@ -25,7 +25,7 @@ export interface ServedApp {
 }
 
 /** Something that listens, whatever answers behind it. */
-export interface Listener extends AsyncDisposable {
+export interface HttpListener extends AsyncDisposable {
   readonly address: ListenAddress;
   /** Has another application answer from now on. Requests that run end with the one that they began with. */
   serve(next: ServedApp): void;
@@ -46,7 +46,7 @@ export interface ListenerOptions {
 export async function startListener(
   first: ServedApp,
   { at, key, limits, clock, log }: ListenerOptions,
-): Promise<Listener> {
+): Promise<HttpListener> {
   let served = first;
   let isTrusted = inRanges(first.trustProxy);
   const server = serverOf(limits, (request, response) => served.app.routing(request, response));

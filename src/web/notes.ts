@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import type { Note, Notes } from './state/notes.ts';
+import type { StatusNote, Notes } from './state/notes.ts';
 import { onlyForOperators } from './local.ts';
 
 export const NoteBody = z.strictObject({
@@ -26,7 +26,7 @@ export function noteRoutes(notes: Notes): FastifyPluginAsync {
 }
 
 /** A note as programs read it. */
-function shownNote({ id, page, words, createdAt, endsAt }: Note) {
+function shownNote({ id, page, words, createdAt, endsAt }: StatusNote) {
   const timeOf = (at: number) => new Date(at).toISOString();
   return { id, page, words, at: timeOf(createdAt), until: endsAt === null ? null : timeOf(endsAt) };
 }

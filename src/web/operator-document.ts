@@ -11,7 +11,7 @@ const texts = { type: 'array', items: text };
 const one = (shape: keyof typeof operatorShapes) => refTo(shape);
 const listOf = (shape: keyof typeof operatorShapes) => ({ type: 'array', items: refTo(shape) });
 
-interface Asked {
+interface DocumentedRoute {
   readonly operationId: string;
   readonly summary: string;
   readonly answer: Readonly<Record<string, unknown>>;
@@ -25,12 +25,12 @@ interface Asked {
 
 const always = ['forbidden', 'too_large', 'internal'] as const satisfies readonly ApiErrorCode[];
 
-function get({ operationId, summary, answer, parameters = [], fails = [] }: Asked) {
+function get({ operationId, summary, answer, parameters = [], fails = [] }: DocumentedRoute) {
   const answered = { 200: { description: `${summary}.`, content: json(bodyOf(answer)) } };
   return { get: { operationId, summary, parameters, responses: { ...answered, ...failures([...fails, ...always]) } } };
 }
 
-function post({ operationId, summary, answer, parameters = [], takes, fails = [], more = {} }: Asked) {
+function post({ operationId, summary, answer, parameters = [], takes, fails = [], more = {} }: DocumentedRoute) {
   const body = takes === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(takes, 'input')) } };
   const failed = failures(['bad_request', 'unsupported_media_type', ...fails, ...always], { hasBody: true });
   const answered = { 200: { description: `${summary}.`, content: json(bodyOf(answer)) } };
@@ -49,7 +49,7 @@ const failureWith = (code: ApiErrorCode, properties: Readonly<Record<string, unk
   },
 });
 
-const health = (operationId: string, summary: string, answer: Asked['answer'], failed: object) => ({
+const health = (operationId: string, summary: string, answer: DocumentedRoute['answer'], failed: object) => ({
   get: {
     operationId,
     summary,

@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createApp, type WebLimits, webLimits } from './app.ts';
 import type { ProblemPage } from './errors.ts';
-import { addHealth, type Health } from './health.ts';
+import { addHealth, type HealthOptions } from './health.ts';
 import { type ServedApp, type ListenAddress, type ListenerKey, startListener } from './listener.ts';
 import { onlyLocal } from './local.ts';
 import { otherMethods } from './methods.ts';
@@ -23,7 +23,7 @@ export interface WebOptions {
   readonly metrics: MetricsText & AnswerMetrics;
   /** Who may read the metrics on `listen`, where they are there. Default: everybody. */
   readonly metricsFor?: 'everybody' | 'this machine';
-  readonly health: Health;
+  readonly health: HealthOptions;
   /** Further routes, each with its own errors and hooks if it likes. */
   readonly plugins?: readonly FastifyPluginAsync[];
   /** The same, for operators. */
@@ -122,7 +122,7 @@ const frontPage =
   };
 
 const healthRoutes =
-  (health: Health, log: Log): FastifyPluginAsync =>
+  (health: HealthOptions, log: Log): FastifyPluginAsync =>
   async (app) =>
     addHealth(app, health, log);
 

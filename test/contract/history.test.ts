@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReader } from '#history/create-reader.ts';
-import type { HistoryReader, KnownTarget } from '#history/reader.ts';
+import type { HistoryReader, HistoryTarget } from '#history/reader.ts';
 import type { ShownVerdict } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -10,11 +10,11 @@ import { closing, down, leaveBehind, openAt, opening, round, start, tempFolder, 
 
 const minute = 60_000;
 
-function knownTarget(name: string, more: Partial<KnownTarget> = {}): KnownTarget {
+function knownTarget(name: string, more: Partial<HistoryTarget> = {}): HistoryTarget {
   return { name, check: 'http', host: `https://${name}.example.com`, labels: {}, objective: null, ...more };
 }
 
-function open(known: readonly KnownTarget[]): { store: Store; reader: HistoryReader; clock: FakeClock } {
+function open(known: readonly HistoryTarget[]): { store: Store; reader: HistoryReader; clock: FakeClock } {
   const folder = tempFolder();
   const clock = new FakeClock(new Date(start + 10 * minute).toISOString());
   const store = openAt(join(folder.path, 'watchpost.db'), clock);

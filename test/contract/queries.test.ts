@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayMs, hourMs } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { closing, down, openAt, opening, round, start, tempFolder, up, vote } from '../support/store.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { dayMs, hourMs } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { openDatabase } from '#store/open.ts';
 import { createForgetting, keptByDefault } from '#store/sealing/forget.ts';
 import { createMarks } from '#store/sealing/marks.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Change } from '#history/changes.ts';
+import type { TargetChange } from '#history/changes.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openAt, start, tempFolder } from '../support/store.ts';
 
-const change = (value: string, more: Partial<Change> = {}): Change => ({
+const change = (value: string, more: Partial<TargetChange> = {}): TargetChange => ({
   target: 'shop',
   kind: 'answers',
   node: 'de1',

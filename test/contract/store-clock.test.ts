@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { timeIn } from '#history/spells.ts';
-import { dayMs, hourMs } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { closing, openAt, opening, round, start, tempFolder, up, vote } from '../support/store.ts';

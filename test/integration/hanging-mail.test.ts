@@ -6,7 +6,7 @@ import { systemRandom } from '#kernel/random.ts';
 import { startMonitor } from '#monitor/monitor.ts';
 import { createOutbox } from '#monitor/notify/outbox.ts';
 import { watchByRuns } from '#monitor/watch/by-runs.ts';
-import type { Asked } from '#monitor/watch/runner.ts';
+import type { CheckServiceClient } from '#monitor/watch/runner.ts';
 import { smtpServer, template } from '../support/mails.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -37,7 +37,7 @@ async function latenessWith(server: ScriptedSmtp): Promise<readonly number[]> {
   });
   const lateness: number[] = [];
   const began = systemClock.now();
-  const asked: Asked = {
+  const asked: CheckServiceClient = {
     nodes: () => nodes,
     // Every target is down for a second, one after the other, so that mails are on their way all the time; one node still sees it.
     async run({ spec }) {

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
-import { Watching } from '#service/watching.ts';
+import { WatchService } from '#service/watching.ts';
 import { eventually } from '../support/program.ts';
 import { memoryLog } from '../support/memory-log.ts';
 import { nodeInfo, up } from '../support/votes.ts';
@@ -32,7 +32,7 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
     listen: (next) => void (listener = next),
     close: async () => {},
   };
-  using watching = new Watching({
+  using watching = new WatchService({
     transport,
     runs: createRuns(transport, systemClock),
     policy: 'private',
@@ -63,7 +63,7 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
   const { port } = server.address() as AddressInfo;
   const began = systemClock.now();
   await eventually(10_000, () => expect(systemClock.now()).toBeGreaterThan(began + everyMs));
-  const sightings = assigned.map((target): Sighting => {
+  const sightings = assigned.map((target): Observation => {
     const dueAt = createNextDue(target.schedule, target.name)(began) ?? began;
     return { target: target.name, revision: target.revision, dueAt, outcome: up(), startedAt: dueAt };
   });

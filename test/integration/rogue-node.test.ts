@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { failed, failure } from '#checks/index.ts';
 import { protocolRange, subjectsOf } from '#protocol/nodes.ts';
-import type { Assign } from '#protocol/watching.ts';
+import type { AssignMessage } from '#protocol/watching.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { natsObstacle, startNats } from '../support/nats-server.ts';
 import { createProgram, eventually, query } from '../support/program.ts';
@@ -43,10 +43,10 @@ notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
 
     const rogue = await signInAs(nats, name);
     stack.defer(async () => rogue.close());
-    const assigned: Assign[] = [];
+    const assigned: AssignMessage[] = [];
     rogue.subscribe(subjectsOf(name).command('rogue'), {
       callback(_, message) {
-        const told = message.json<Assign>();
+        const told = message.json<AssignMessage>();
         if (Array.isArray(told.targets)) assigned.push(told);
         message.respond(JSON.stringify({ protocol: protocolRange, process: 'rogue', state: 'accepted', reason: null }));
       },

@@ -1,6 +1,5 @@
 import { generate } from 'selfsigned';
-
-const dayMs = 86_400_000;
+import { dayMs } from '#kernel/units.ts';
 
 export interface Issued {
   readonly cert: string;

@@ -8,7 +8,7 @@ import { checkService } from '#service/http/routes.ts';
 import { createLimits, type RateLimits } from '#service/limits.ts';
 import type { NodeCommand, NodeStatus, Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
-import { createVictims, type Lookup } from '#service/victims.ts';
+import { createVictims, type NameLookup } from '#service/victims.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { type Assets, loadAssets } from '#web/assets/assets.ts';
@@ -34,7 +34,7 @@ export interface TestServiceOptions {
   readonly clock?: Clock;
   readonly access?: Partial<AccessRules>;
   readonly rates?: Partial<RateLimits>;
-  readonly lookup?: Lookup;
+  readonly lookup?: NameLookup;
   readonly maxNodes?: number;
   readonly openLimit?: number;
   readonly publicUrl?: string;

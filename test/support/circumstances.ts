@@ -1,7 +1,7 @@
-import type { Circumstances } from '#monitor/judge/decide.ts';
+import type { DecisionContext } from '#monitor/judge/decide.ts';
 
 /** Nothing is suspected, nothing is held back, nothing was measured before. */
-export const ordinary: Circumstances = {
+export const ordinary: DecisionContext = {
   suspected: new Set(),
   recentTimesOf: () => [],
   budgetAt: () => null,

@@ -1,4 +1,4 @@
-import type { Family } from '#checks/index.ts';
+import type { AddressFamily } from '#checks/index.ts';
 import type { ReceivedPacket, Notice } from '#checks/ping/receive-buffer.ts';
 import { checksum } from '#checks/ping/packet.ts';
 import type { EchoListener, EchoSocket } from '#checks/ping/socket.ts';
@@ -28,7 +28,11 @@ export interface FakeEchoSocket extends EchoSocket {
   notify(echo: SentEcho | undefined, notice: Notice): void;
 }
 
-export function fakeEchoSocket(clock: Clock, family: Family = 4, identifier: number | null = null): FakeEchoSocket {
+export function fakeEchoSocket(
+  clock: Clock,
+  family: AddressFamily = 4,
+  identifier: number | null = null,
+): FakeEchoSocket {
   const sent: SentEcho[] = [];
   const errors: number[] = [];
   const queued: (() => void)[] = [];

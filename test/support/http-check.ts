@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Gate, Pinned, Refused } from '#checks/gate.ts';
+import type { Gate, PinnedAddress, GateRefusal } from '#checks/gate.ts';
 import { http } from '#checks/http/index.ts';
 import type { Detail } from '#checks/http/detail.ts';
 import { failure, type Outcome, outcomeOf } from '#checks/outcome.ts';
@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '#kernel/clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** A gate that pins every name to 127.0.0.1, but for those it is told to treat otherwise. */
-export function loopbackGate(others: Readonly<Record<string, Pinned | Refused>> = {}): Gate {
+export function loopbackGate(others: Readonly<Record<string, PinnedAddress | GateRefusal>> = {}): Gate {
   return {
     async pin(host) {
       return others[host] ?? { ok: true, address: '127.0.0.1', family: 4, addresses: ['127.0.0.1'], seconds: 0.001 };
@@ -16,7 +16,7 @@ export function loopbackGate(others: Readonly<Record<string, Pinned | Refused>> 
   };
 }
 
-export const forbidden: Refused = {
+export const forbidden: GateRefusal = {
   ok: false,
   failure: failure('node', 'forbidden', '10.0.0.1 is a private address'),
   seconds: 0.001,

@@ -1,20 +1,20 @@
 import type {
   Delivery,
-  DeliverySettlement,
+  DeliveryOutcome,
   PendingDelivery,
   SentMessage,
-  ToldIncident,
+  NotifiedIncident,
 } from '#monitor/judge/delivery.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { MonitorStore } from '#monitor/store.ts';
 
-type State = DeliverySettlement['state'];
+type State = DeliveryOutcome['state'];
 type Part = Pick<MonitorStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;
 
 /** The half of a `MonitorStore` that the outbox needs, in memory; it counts and can be broken on purpose. */
 export class MemoryDeliveries implements Part {
   readonly states = new Map<number, State>();
-  readonly settlements: DeliverySettlement[] = [];
+  readonly settlements: DeliveryOutcome[] = [];
   /** The message that each delivery was given to last, or null. */
   readonly messages = new Map<number, string | null>();
   /** What the other side called the message that each delivery was told by. */
@@ -83,7 +83,7 @@ export class MemoryDeliveries implements Part {
     for (const id of ids) this.messages.set(id, message);
   }
 
-  toldAndOpen(channel: string): readonly ToldIncident[] {
+  toldAndOpen(channel: string): readonly NotifiedIncident[] {
     return [...this.#deliveries.values()].flatMap((delivery) => {
       const incident = this.#incidents.get(delivery.incidentId)!;
       const isTold = delivery.kind === 'opened' && this.states.get(delivery.id) === 'sent';
@@ -96,7 +96,7 @@ export class MemoryDeliveries implements Part {
     return this.sent;
   }
 
-  settle(settlements: readonly DeliverySettlement[]): void {
+  settle(settlements: readonly DeliveryOutcome[]): void {
     if (this.writeError !== null) throw this.writeError;
     for (const settlement of settlements) {
       const delivery = this.get(settlement.id);

@@ -1,6 +1,6 @@
 import { failure } from '#checks/index.ts';
-import type { Call, Http } from '#client/http.ts';
-import { pauseIn, readReply, type Reply } from '#client/reply.ts';
+import type { ServiceCall, Http } from '#client/http.ts';
+import { pauseIn, readReply, type ServiceReply } from '#client/reply.ts';
 import { type Clock, sleep } from '#kernel/clock.ts';
 
 /** An answer of the service: JSON with status 200, or what is said. `hang` answers nothing. */
@@ -19,7 +19,7 @@ export interface SeenCall {
 export function memoryService(clock: Clock, answer: (call: SeenCall) => Scripted | Promise<Scripted>) {
   const calls: SeenCall[] = [];
   const http: Http = {
-    async get({ path, query, timeoutMs, signal }: Call): Promise<Reply> {
+    async get({ path, query, timeoutMs, signal }: ServiceCall): Promise<ServiceReply> {
       signal.throwIfAborted();
       const parameters = new URLSearchParams();
       for (const [name, value] of query) parameters.append(name, value);

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { follow, type Spell } from '#history/spells.ts';
+import { follow, type VerdictPeriod } from '#history/spells.ts';
 import type { Silence } from '#monitor/suppress/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
-import type { Heard } from '#monitor/judge/heard.ts';
+import type { HeartbeatState } from '#monitor/judge/heard.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { LateVote, RoundRecord, StoredSuccess, StoredTarget } from '#monitor/judge/round-record.ts';
 import type { RuleState } from '#monitor/judge/rule-state.ts';
@@ -19,13 +19,13 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
   /** The votes of every round that has some, by target and time. */
   readonly #votes = new Map<string, RoundRecord['votes']>();
   readonly #states = new Map<string, RuleState>();
-  readonly #heard = new Map<string, Heard>();
+  readonly #heard = new Map<string, HeartbeatState>();
   readonly #told = new Set<string>();
 
   load(): readonly StoredTarget[] {
     const stored = new Map<
       string,
-      { target: string; states: RuleState[]; openIncidents: Incident[]; heard: Heard | null }
+      { target: string; states: RuleState[]; openIncidents: Incident[]; heard: HeartbeatState | null }
     >();
     const entry = (target: string) => {
       const known = stored.get(target) ?? { target, states: [], openIncidents: [], heard: null };
@@ -52,9 +52,12 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
       );
   }
 
-  spells(_since: number, targets: ReadonlySet<string>): readonly { target: string; spells: readonly Spell[] }[] {
+  spells(
+    _since: number,
+    targets: ReadonlySet<string>,
+  ): readonly { target: string; spells: readonly VerdictPeriod[] }[] {
     return [...targets].map((target) => {
-      const spells: Spell[] = [];
+      const spells: VerdictPeriod[] = [];
       const records = this.records.filter((record) => record.target === target);
       for (const { dueAt, verdict } of records.toSorted((a, b) => a.dueAt - b.dueAt)) {
         const next = verdict === undefined ? null : follow(spells.at(-1) ?? null, dueAt, verdict);

@@ -7,7 +7,7 @@ import {
   type RoundDone,
 } from '#metrics/metrics.ts';
 import type { ScrapeRequest } from '#metrics/scrape.ts';
-import type { WatchedTarget } from '#metrics/target.ts';
+import type { ExportedTarget } from '#metrics/target.ts';
 import { FakeClock } from './fake-clock.ts';
 import { nodeInfo, up, votes } from './votes.ts';
 
@@ -44,7 +44,7 @@ export async function textOf(metrics: Metrics, asked: Partial<ScrapeRequest> = {
   return Buffer.concat(parts).toString();
 }
 
-export function watched(name: string, more: Partial<WatchedTarget> = {}): WatchedTarget {
+export function watched(name: string, more: Partial<ExportedTarget> = {}): ExportedTarget {
   return {
     name,
     check: 'http',

@@ -1,4 +1,4 @@
-import type { Channel, Message, Receipt, Renew } from '#monitor/notify/channel.ts';
+import type { Channel, Message, DeliveryReceipt, Renew } from '#monitor/notify/channel.ts';
 
 export interface Attempt {
   readonly message: Message;
@@ -6,9 +6,9 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-export const accepted: Receipt = { kind: 'delivered', response: '250 ok' };
-export const refusedForNow: Receipt = { kind: 'retry', reason: '451 try again' };
-export const refusedForGood: Receipt = { kind: 'rejected', reason: '550 no such user' };
+export const accepted: DeliveryReceipt = { kind: 'delivered', response: '250 ok' };
+export const refusedForNow: DeliveryReceipt = { kind: 'retry', reason: '451 try again' };
+export const refusedForGood: DeliveryReceipt = { kind: 'rejected', reason: '550 no such user' };
 
 /** A channel that answers as it is told to, and remembers what it was given. */
 export class RecordingChannel implements Channel {
@@ -17,7 +17,7 @@ export class RecordingChannel implements Channel {
   readonly renew: Renew | null = null;
   readonly attempts: Attempt[] = [];
   /** What `send` answers. */
-  answer: (attempt: Attempt) => Receipt | Promise<Receipt> = () => accepted;
+  answer: (attempt: Attempt) => DeliveryReceipt | Promise<DeliveryReceipt> = () => accepted;
 
   constructor(name = 'email') {
     this.name = name;
@@ -31,7 +31,7 @@ export class RecordingChannel implements Channel {
     return this.attempts.map(({ recipient }) => recipient);
   }
 
-  async send(message: Message, recipient: string, signal: AbortSignal): Promise<Receipt> {
+  async send(message: Message, recipient: string, signal: AbortSignal): Promise<DeliveryReceipt> {
     const attempt = { message, recipient, signal };
     this.attempts.push(attempt);
     return this.answer(attempt);
@@ -41,13 +41,13 @@ export class RecordingChannel implements Channel {
 }
 
 /** Answers nothing until the signal is aborted, then gives the attempt up, as a good channel does. */
-export async function hang({ signal }: Attempt): Promise<Receipt> {
+export async function hang({ signal }: Attempt): Promise<DeliveryReceipt> {
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve({ kind: 'retry', reason: 'aborted' }), { once: true });
   });
 }
 
 /** Answers never, whatever the signal says, as a broken channel does. */
-export async function ignoreEverything(): Promise<Receipt> {
+export async function ignoreEverything(): Promise<DeliveryReceipt> {
   return new Promise(() => {});
 }

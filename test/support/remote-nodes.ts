@@ -5,13 +5,13 @@ import { systemClock } from '#kernel/clock.ts';
 import { systemRandom } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
 import { openSpool } from '#node/spool.ts';
-import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { Assignment, Observation } from '#protocol/watching.ts';
 import type { NodeCommand, NodeListener, Transport } from '#service/ports.ts';
 import type { ConnectionTimes } from '#transport/nats/connection.ts';
 import { createNatsTransport, type NatsTransport, type NatsTransportOptions } from '#transport/nats/hub.ts';
 import { type RemoteNode, type RemoteNodeOptions, startRemoteNode } from '#transport/nats/node.ts';
 import type { LateResult } from '#transport/nats/results.ts';
-import type { Absence } from '#transport/nats/roster.ts';
+import type { NodeAbsence } from '#transport/nats/roster.ts';
 import type { NatsServer } from './nats-server.ts';
 import { eventually } from './program.ts';
 import { nodeInfo } from './votes.ts';
@@ -47,7 +47,7 @@ export interface ScriptedNode extends Transport {
   readonly aheadMs: number;
   retime(aheadMs: number): void;
   /** Has seen something of what it watches. */
-  see(sightings: readonly Sighting[]): void;
+  see(sightings: readonly Observation[]): void;
   /** Ends the checks that hang, with an outcome. */
   finish(): void;
 }
@@ -115,7 +115,7 @@ export function scriptedNode(name: string): ScriptedNode {
 export interface Hub extends AsyncDisposable {
   readonly transport: NatsTransport;
   readonly late: LateResult[];
-  readonly absences: Absence[];
+  readonly absences: NodeAbsence[];
   /** Changes the list of nodes. */
   list(...names: readonly string[]): void;
 }
@@ -127,7 +127,7 @@ export async function startHub(
   listener: NodeListener | null = null,
 ): Promise<Hub> {
   const late: LateResult[] = [];
-  const absences: Absence[] = [];
+  const absences: NodeAbsence[] = [];
   let listed: readonly string[] | null = [...server.nodes.keys()];
   const transport = createNatsTransport({
     account: server.account(),

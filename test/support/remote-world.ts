@@ -6,11 +6,11 @@ import { ownNats } from '#monitor/judge/incident.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import type { LocalTarget } from '#node/ports.ts';
-import { type Watching as NodeWatching, watchTargets } from '#node/watching.ts';
-import type { Assignment, Sighting } from '#protocol/watching.ts';
+import { type TargetScheduler as NodeWatching, watchTargets } from '#node/watching.ts';
+import type { Assignment, Observation } from '#protocol/watching.ts';
 import { gone, type NodeListener, type NodeStatus, type Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
-import { Watching } from '#service/watching.ts';
+import { WatchService } from '#service/watching.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FreezableClock } from './freezable-clock.ts';
 import { memoryLog } from './memory-log.ts';
@@ -36,11 +36,11 @@ function createNodes(
   };
   const nodes = new Map(
     names.map((name) => {
-      const kept = new Map<number, readonly Sighting[]>();
+      const kept = new Map<number, readonly Observation[]>();
       let sent = 0;
       let assignment: Assignment | null = null;
       let reported: { readonly number: number; readonly since: number } | null = null;
-      const send = (sightings: readonly Sighting[]) => {
+      const send = (sightings: readonly Observation[]) => {
         sent += 1;
         const number = sent;
         kept.set(number, sightings);
@@ -83,7 +83,7 @@ function createNodes(
           node.watching = launch();
           watch();
         },
-        resend(order: (all: (readonly Sighting[])[]) => (readonly Sighting[])[]) {
+        resend(order: (all: (readonly Observation[])[]) => (readonly Observation[])[]) {
           const numbers = new Map([...kept].map(([number, sightings]) => [sightings, number]));
           for (const sightings of order([...kept.values()]))
             listener.seen(name, sightings, () => void kept.delete(numbers.get(sightings) ?? 0));
@@ -123,7 +123,7 @@ export type RemoteWorld = ReturnType<typeof createRemoteWorld>;
 
 interface Hub {
   readonly monitor: Monitor;
-  readonly watching: Watching;
+  readonly watching: WatchService;
   readonly outbox: Outbox;
 }
 
@@ -149,7 +149,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
       const isDecided = verdict !== undefined && verdict.status !== 'unknown';
       lastRounds.set(name, { over: Math.max(dueAt, over), decided: isDecided ? Math.max(dueAt, decided) : decided });
     }
-    const watching = new Watching({
+    const watching = new WatchService({
       transport,
       runs: createRuns(transport, hubClock),
       policy: 'private',
@@ -261,7 +261,7 @@ export function createRemoteWorld(targets: readonly Target[], names: readonly st
     },
     /** A new hub, which hears all that the nodes have kept; in which order is up to `order`. It may take its time to begin. */
     async back(
-      order = (all: (readonly Sighting[])[]) => all.toReversed(),
+      order = (all: (readonly Observation[])[]) => all.toReversed(),
       plan = targets,
       arrives = true,
       startMs = 0,

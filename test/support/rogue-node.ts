@@ -1,6 +1,6 @@
 import { connect, type Msg, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { readJson } from '#kernel/json.ts';
-import { Command, type CommandReply, protocolRange, type Report, subjectsOf } from '#protocol/nodes.ts';
+import { CommandMessage, type CommandReply, protocolRange, type Report, subjectsOf } from '#protocol/nodes.ts';
 import { expect } from 'vitest';
 import type { NatsServer } from './nats-server.ts';
 import { eventually } from './program.ts';
@@ -42,7 +42,7 @@ export async function reportIn(connection: NatsConnection, name: string, more: P
 export interface HandMade {
   readonly connection: NatsConnection;
   /** The next command, once it is here; it is taken on. */
-  readonly next: () => Promise<Command>;
+  readonly next: () => Promise<CommandMessage>;
 }
 
 /** Serves as a node by hand. */
@@ -56,7 +56,7 @@ export async function serveByHand(server: NatsServer, name: string): Promise<Han
     async next() {
       await eventually(30_000, () => expect(commands).not.toEqual([]));
       const message = commands.shift();
-      const taken = readJson(Command, message?.string() ?? '');
+      const taken = readJson(CommandMessage, message?.string() ?? '');
       if (taken === null) throw new Error('no command');
       const reply: CommandReply = { protocol: [...protocolRange], process: 'rogue', state: 'accepted', reason: null };
       message?.respond(JSON.stringify(reply));

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { createSketch } from '#history/sketch.ts';
-import { dayMs, hourMs, type Span } from '#history/span.ts';
+import type { TimeSpan } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 
 const daysKept = 365;
 const hoursKept = 7 * 24;
@@ -12,9 +13,9 @@ export type Sums = readonly [count: number, sum: number, least: number, most: nu
 export interface Year {
   readonly targets: readonly string[];
   readonly nodes: readonly string[];
-  readonly sums: (target: string, node: string, span: Span) => Sums;
+  readonly sums: (target: string, node: string, span: TimeSpan) => Sums;
   /** When a target was down, the first outage first. */
-  readonly outages: (target: string) => readonly Span[];
+  readonly outages: (target: string) => readonly TimeSpan[];
 }
 
 /** The sums of these times, in microseconds. */

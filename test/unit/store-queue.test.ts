@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { CommitQueue, type Work } from '#store/queue.ts';
+import { CommitQueue, type QueuedWrite } from '#store/queue.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { opening, quiet, round, start, state, vote } from '../support/store.ts';
 
@@ -30,7 +30,7 @@ function setUp(limit = 100) {
   return { clock, disk, queue };
 }
 
-function nameOf(work: Work): string {
+function nameOf(work: QueuedWrite): string {
   if (work.kind === 'late') return work.late.target;
   return work.kind === 'round' ? work.round.target : `settles ${work.settlements.length}`;
 }

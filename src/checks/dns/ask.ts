@@ -1,34 +1,34 @@
 import { describeDuration } from '#kernel/units.ts';
-import type { NodeEnvironment } from '../check.ts';
-import { converse, type Ends, type Peer } from '../datagram.ts';
+import type { ProbeEnvironment } from '../check.ts';
+import { converse, type DatagramAddresses, type Peer } from '../datagram.ts';
 import { formatHostPort } from '../endpoint.ts';
 import { type Failure, failure, toSeconds } from '../outcome.ts';
-import { encodeQuery, type Message, type Question, readMessage } from './message.ts';
-import { askSecured, type Encryption, type Secured } from './secured.ts';
+import { encodeQuery, type DnsMessage, type Question, readMessage } from './message.ts';
+import { askSecured, type Encryption, type EncryptedQuery } from './secured.ts';
 import type { Protocol } from './spec.ts';
 import { askOverStream } from './stream.ts';
 
 /** A name server to ask, and how to judge the connection to it. */
 export interface NameServer extends Peer {
-  verify(ends: Ends): Failure | null;
+  verify(ends: DatagramAddresses): Failure | null;
 }
 
-export interface AskOptions {
-  readonly environment: NodeEnvironment;
+export interface ResolverQueryOptions {
+  readonly environment: ProbeEnvironment;
   readonly signal: AbortSignal;
   readonly protocol: Protocol;
   /** The server over an encrypted connection, where it is asked so. */
-  readonly secured?: Secured;
+  readonly secured?: EncryptedQuery;
   readonly recursion: boolean;
   /** Monotonic milliseconds at which the answer must be there. */
   readonly until: number;
 }
 
-export interface Answered {
+export interface DnsAnswer {
   readonly ok: true;
   readonly question: Question;
   readonly server: NameServer;
-  readonly message: Message;
+  readonly message: DnsMessage;
   readonly protocol: Protocol;
   readonly encryption?: Encryption;
   /** Whether the answer was too long for a datagram and came over TCP. */
@@ -39,7 +39,7 @@ export interface Answered {
   readonly blamed: Failure | null;
 }
 
-export interface Unanswered {
+export interface QueryFailure {
   readonly ok: false;
   readonly question: Question;
   readonly server: NameServer;
@@ -49,19 +49,24 @@ export interface Unanswered {
   readonly seconds: number;
 }
 
-export type Asked = Answered | Unanswered;
+export type QueryResult = DnsAnswer | QueryFailure;
 
 /**
  * Asks one name server one question. A server that cannot read EDNS is asked again without it (RFC 6891, section 7), and an
  * answer too long for a datagram is fetched over TCP. Failures are put down to the server as the target of the check.
  */
-export async function ask(question: Question, server: NameServer, options: AskOptions): Promise<Asked> {
+export async function ask(question: Question, server: NameServer, options: ResolverQueryOptions): Promise<QueryResult> {
   const asked = await askOnce(question, server, options, true);
   const unread = asked.ok && (asked.message.rcode === 'FORMERR' || asked.message.rcode === 'NOTIMP');
   return unread ? askOnce(question, server, options, false) : asked;
 }
 
-async function askOnce(question: Question, server: NameServer, options: AskOptions, edns: boolean): Promise<Asked> {
+async function askOnce(
+  question: Question,
+  server: NameServer,
+  options: ResolverQueryOptions,
+  edns: boolean,
+): Promise<QueryResult> {
   if (options.secured !== undefined) return askEncrypted(question, server, options, edns, options.secured);
   if (options.protocol === 'tcp') return askTcp(question, server, options, edns);
   const asked = await askUdp(question, server, options, edns);
@@ -74,16 +79,21 @@ async function askOnce(question: Question, server: NameServer, options: AskOptio
   return { ...whole, failure: reason, seconds };
 }
 
-async function askUdp(question: Question, server: NameServer, options: AskOptions, edns: boolean): Promise<Asked> {
+async function askUdp(
+  question: Question,
+  server: NameServer,
+  options: ResolverQueryOptions,
+  edns: boolean,
+): Promise<QueryResult> {
   const { environment, signal } = options;
   const { clock } = environment;
   const start = clock.elapsed();
   const timeoutMs = timeLeft(options);
   const ids: number[] = [];
-  const unanswered = (reason: Failure): Unanswered => {
+  const unanswered = (reason: Failure): QueryFailure => {
     return { ok: false, question, server, failure: reason, seconds: toSeconds(clock.elapsed() - start) };
   };
-  const conversation = await converse<Asked>(server, {
+  const conversation = await converse<QueryResult>(server, {
     clock,
     signal,
     localAddress: environment.localAddress[server.family],
@@ -113,7 +123,12 @@ async function askUdp(question: Question, server: NameServer, options: AskOption
   return unanswered(silent(server, timeoutMs, conversation.ignored));
 }
 
-async function askTcp(question: Question, server: NameServer, options: AskOptions, edns: boolean): Promise<Asked> {
+async function askTcp(
+  question: Question,
+  server: NameServer,
+  options: ResolverQueryOptions,
+  edns: boolean,
+): Promise<QueryResult> {
   const { environment, signal } = options;
   const { clock } = environment;
   const timeoutMs = timeLeft(options);
@@ -124,7 +139,7 @@ async function askTcp(question: Question, server: NameServer, options: AskOption
   const verify: NameServer['verify'] = (ends) => server.verify(ends);
   const answer = await askOverStream(server, query, { clock, signal, localAddress, timeoutMs, verify });
   const seconds = toSeconds(clock.elapsed() - start);
-  const unanswered = (reason: Failure): Unanswered => ({ ok: false, question, server, failure: reason, seconds });
+  const unanswered = (reason: Failure): QueryFailure => ({ ok: false, question, server, failure: reason, seconds });
   if (answer.kind === 'failed') return unanswered(answer.failure);
   if (answer.kind === 'silent') return unanswered(silent(server, timeoutMs, 0));
   const read = readMessage(answer.bytes, question, id);
@@ -138,10 +153,10 @@ async function askTcp(question: Question, server: NameServer, options: AskOption
 async function askEncrypted(
   question: Question,
   server: NameServer,
-  options: AskOptions,
+  options: ResolverQueryOptions,
   edns: boolean,
-  secured: Secured,
-): Promise<Asked> {
+  secured: EncryptedQuery,
+): Promise<QueryResult> {
   const { environment, recursion, protocol } = options;
   const { clock } = environment;
   // Over HTTP a number would only keep caches from knowing the question (RFC 8484, section 4.1).
@@ -149,7 +164,7 @@ async function askEncrypted(
   const start = clock.elapsed();
   const { answer, encryption } = await askSecured(encodeQuery(question, { id, recursion, edns }), secured);
   const seconds = toSeconds(clock.elapsed() - start);
-  const unanswered = (reason: Failure): Unanswered => {
+  const unanswered = (reason: Failure): QueryFailure => {
     return { ok: false, question, server, failure: reason, seconds, encryption };
   };
   if (!Buffer.isBuffer(answer)) return unanswered(answer);
@@ -166,11 +181,11 @@ export function nameOf({ address, port }: Peer): string {
   return port === 53 ? address : formatHostPort(address, port);
 }
 
-function timeLeft({ until, environment }: AskOptions): number {
+function timeLeft({ until, environment }: ResolverQueryOptions): number {
   return Math.max(1, until - environment.clock.elapsed());
 }
 
-function drawId({ random }: NodeEnvironment): number {
+function drawId({ random }: ProbeEnvironment): number {
   const [high = 0, low = 0] = random.bytes(2);
   return high * 256 + low;
 }

@@ -1,12 +1,16 @@
 import { isIP } from 'node:net';
 import { failed, failure, type Failure, type Outcome } from '../outcome.ts';
 import { answersOf, type Detail } from './detail.ts';
-import { type Answered, type Asked, nameOf } from './ask.ts';
+import { type DnsAnswer, type QueryResult, nameOf } from './ask.ts';
 import { mismatch } from './expectation.ts';
 import { askedTypes, RecordType, type Spec } from './spec.ts';
 
 /** What the answers to a check's questions come to. */
-export function conclude(spec: Spec, asked: readonly Asked[], phases: { readonly resolve?: number }): Outcome<Detail> {
+export function conclude(
+  spec: Spec,
+  asked: readonly QueryResult[],
+  phases: { readonly resolve?: number },
+): Outcome<Detail> {
   const answered = asked.filter((one) => one.ok);
   const [first] = answered;
   if (first === undefined) {
@@ -28,7 +32,7 @@ export function conclude(spec: Spec, asked: readonly Asked[], phases: { readonly
   return { status: 'up', ...known, detail: { ...detail, problems } };
 }
 
-function detailOf(spec: Spec, answered: readonly Answered[], chosen: Answered): Detail {
+function detailOf(spec: Spec, answered: readonly DnsAnswer[], chosen: DnsAnswer): Detail {
   const records = answered.flatMap((one) => one.message.records);
   return {
     ...answersOf(records, isIP(spec.host) !== 0),
@@ -42,12 +46,12 @@ function detailOf(spec: Spec, answered: readonly Answered[], chosen: Answered): 
   };
 }
 
-function tlsOf({ encryption }: Answered): Pick<Detail, 'tls'> {
+function tlsOf({ encryption }: DnsAnswer): Pick<Detail, 'tls'> {
   if (encryption === undefined) return {};
   return { tls: { protocol: encryption.tlsProtocol ?? '', certificate: encryption.certificate } };
 }
 
-function faultOf(spec: Spec, asked: readonly Asked[], chosen: Answered, detail: Detail): Failure | null {
+function faultOf(spec: Spec, asked: readonly QueryResult[], chosen: DnsAnswer, detail: Detail): Failure | null {
   const { expect } = spec;
   const { rcode } = chosen.message;
   if (expect?.rcode !== undefined && expect.rcode !== rcode) {
@@ -69,11 +73,11 @@ function faultOf(spec: Spec, asked: readonly Asked[], chosen: Answered, detail: 
   return expect === undefined ? null : mismatch(expect, detail.records);
 }
 
-function failuresOf(asked: readonly Asked[], spec: Spec): readonly Failure[] {
+function failuresOf(asked: readonly QueryResult[], spec: Spec): readonly Failure[] {
   return asked.flatMap((one) => failureOf(one, spec) ?? []);
 }
 
-function failureOf(asked: Asked, spec: Spec): Failure | null {
+function failureOf(asked: QueryResult, spec: Spec): Failure | null {
   if (!asked.ok) return asked.failure;
   if (asked.blamed !== null) return asked.blamed;
   const server = nameOf(asked.server);
@@ -89,7 +93,7 @@ function failureOf(asked: Asked, spec: Spec): Failure | null {
   }
 }
 
-function noData(spec: Spec, { message, server }: Answered): Failure {
+function noData(spec: Spec, { message, server }: DnsAnswer): Failure {
   if (message.referral) {
     return failure(
       'target',

@@ -39,11 +39,11 @@ export const Detail = z.strictObject({
 });
 export type Detail = z.output<typeof Detail>;
 
-type Told = Pick<ResourceRecord, 'type' | 'data'> & { readonly ttl: number | null };
+type RecordText = Pick<ResourceRecord, 'type' | 'data'> & { readonly ttl: number | null };
 type Answers = Pick<Detail, 'A' | 'AAAA' | 'PTR' | 'TTL' | 'records'>;
 
 /** The part of a detail that is made of records. */
-export function answersOf(records: readonly Told[], reverse: boolean): Answers {
+export function answersOf(records: readonly RecordText[], reverse: boolean): Answers {
   const kept = distinct(records).slice(0, mostRecords);
   const ttls = kept.flatMap(({ ttl }) => (ttl === null ? [] : [ttl]));
   return {
@@ -55,12 +55,12 @@ export function answersOf(records: readonly Told[], reverse: boolean): Answers {
   };
 }
 
-function dataOf(records: readonly Told[], type: string): string[] {
+function dataOf(records: readonly RecordText[], type: string): string[] {
   return records.filter((record) => record.type === type).map(({ data }) => data);
 }
 
 // The aliases of a name come with the answer to each question about it.
-function distinct(records: readonly Told[]): readonly Told[] {
+function distinct(records: readonly RecordText[]): readonly RecordText[] {
   const seen = new Set<string>();
   return records.filter(({ type, data }) => {
     const key = `${type} ${data}`;

@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { singleLine } from '#kernel/text.ts';
 import { type Failure, failure } from '../outcome.ts';
-import { type Expectation, RecordType } from './spec.ts';
+import { type DnsExpectation, RecordType } from './spec.ts';
 
-interface Told {
+interface ComparableRecord {
   readonly type: string;
   readonly data: string;
 }
 
 /** Where the records differ from what was expected: the first record type that does, or null. */
-export function mismatch(expect: Expectation, records: readonly Told[]): Failure | null {
+export function mismatch(expect: DnsExpectation, records: readonly ComparableRecord[]): Failure | null {
   for (const type of RecordType.options) {
     const expected = expect[type];
     const actual = records.filter((record) => record.type === type).map(({ data }) => data);
@@ -27,7 +27,7 @@ export function mismatch(expect: Expectation, records: readonly Told[]): Failure
 
 function matches(
   type: RecordType,
-  match: Expectation['match'],
+  match: DnsExpectation['match'],
   expected: readonly string[],
   actual: readonly string[],
 ): boolean {
@@ -79,7 +79,7 @@ function comparable(type: RecordType, data: string): string {
   return words.map(withoutDot).join(' ');
 }
 
-function inWords(match: Expectation['match'], expected: readonly string[]): string {
+function inWords(match: DnsExpectation['match'], expected: readonly string[]): string {
   if (expected.length === 0) return 'none';
   const values = expected.join(', ');
   return match === 'any' ? `one of ${values}` : values;

@@ -26,7 +26,7 @@ export interface ResourceRecord {
 }
 
 /** What a name server's answer to a question says. */
-export interface Message {
+export interface DnsMessage {
   readonly rcode: string;
   readonly truncated: boolean;
   readonly authoritative: boolean;
@@ -37,7 +37,7 @@ export interface Message {
 }
 
 export type ReadMessage =
-  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'message'; readonly message: DnsMessage }
   | { readonly kind: 'stranger' }
   | { readonly kind: 'malformed'; readonly reason: string };
 
@@ -117,7 +117,7 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
 }
 
 // Nobody knows where a server cut a truncated answer off, so nothing behind its header is read.
-function cutOff(flags: number): Message {
+function cutOff(flags: number): DnsMessage {
   const authoritative = (flags & AUTHORITATIVE_ANSWER) !== 0;
   return { rcode: nameOfCode(flags & 0xf), truncated: true, authoritative, records: [], referral: false };
 }

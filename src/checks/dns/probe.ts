@@ -1,11 +1,11 @@
 import { Resolver } from 'node:dns';
 import { isIP } from 'node:net';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach, within } from '../reach.ts';
 import { nameFaultOf } from '../name-fault.ts';
-import { ask, type Asked, type AskOptions, nameOf, type NameServer } from './ask.ts';
+import { ask, type QueryResult, type ResolverQueryOptions, nameOf, type NameServer } from './ask.ts';
 import type { Detail } from './detail.ts';
 import { conclude } from './conclusion.ts';
 import type { Question } from './message.ts';
@@ -34,7 +34,7 @@ function controlMs(timeout: number): number {
 export async function probe(
   spec: Spec,
   context: ProbeContext,
-  environment: NodeEnvironment,
+  environment: ProbeEnvironment,
   ownServers: OwnServers = systemServers,
 ): Promise<Outcome<Detail>> {
   const { protocol, recursion, timeout } = spec;
@@ -54,7 +54,7 @@ export async function probe(
         verify: (ends) => context.gate.verify(pinned, ends),
       };
       const askOptions = options(signal);
-      const conclusionOf = async (how: AskOptions) =>
+      const conclusionOf = async (how: ResolverQueryOptions) =>
         conclude(spec, await Promise.all(questions.map((question) => ask(question, server, how))), phases);
       if (protocol === 'udp' || protocol === 'tcp') return conclusionOf(askOptions);
       return within({ limitMs: timeout }, context, environment, (network) => {
@@ -75,7 +75,7 @@ function portFor(protocol: Spec['protocol']): number {
 async function askOwn(
   spec: Spec,
   questions: readonly Question[],
-  options: AskOptions,
+  options: ResolverQueryOptions,
   written: readonly string[],
 ): Promise<Outcome<Detail>> {
   options.signal.throwIfAborted();
@@ -109,9 +109,13 @@ function ownServer(written: string): readonly NameServer[] {
 }
 
 // Like the system's resolver: the next server is asked where one does not answer or could not find out.
-async function askInTurn(question: Question, servers: readonly NameServer[], options: AskOptions): Promise<Asked> {
+async function askInTurn(
+  question: Question,
+  servers: readonly NameServer[],
+  options: ResolverQueryOptions,
+): Promise<QueryResult> {
   const { clock } = options.environment;
-  let best: Asked | null = null;
+  let best: QueryResult | null = null;
   for (const [index, server] of servers.entries()) {
     const now = clock.elapsed();
     const asked = await ask(question, server, {
@@ -128,17 +132,17 @@ async function askInTurn(question: Question, servers: readonly NameServer[], opt
 const helpless: ReadonlySet<string> = new Set(['SERVFAIL', 'REFUSED', 'NOTIMP', 'FORMERR']);
 
 // What is no answer may be the fault of the node's resolver or of the servers it asked for the zone: as for names in `resolver.ts`.
-function isUnclear(asked: Asked): boolean {
+function isUnclear(asked: QueryResult): boolean {
   return asked.ok ? helpless.has(asked.message.rcode) : asked.failure.source === 'target';
 }
 
 /** The control question: a resolver that can tell the servers of the root works. As in `resolver.ts`, an empty answer is one. */
-async function isAlive(servers: readonly NameServer[], options: AskOptions): Promise<boolean> {
+async function isAlive(servers: readonly NameServer[], options: ResolverQueryOptions): Promise<boolean> {
   const asked = await Promise.all(servers.map((server) => ask({ name: '.', type: 'NS' }, server, options)));
   return asked.some((one) => one.ok && one.message.rcode === 'NOERROR');
 }
 
-function blame(asked: Asked, answersControl: boolean): Asked {
+function blame(asked: QueryResult, answersControl: boolean): QueryResult {
   const server = nameOf(asked.server);
   const unclear = isUnclear(asked);
   const fault =

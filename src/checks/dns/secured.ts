@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { NodeEnvironment } from '../check.ts';
+import type { ProbeEnvironment } from '../check.ts';
 import { closeSocket } from '../connection.ts';
 import { formatHostPort } from '../endpoint.ts';
-import type { Pinned } from '../gate.ts';
+import type { PinnedAddress } from '../gate.ts';
 import { fetchDocument } from '../http/fetch.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase } from '../outcome.ts';
@@ -17,10 +17,10 @@ import type { Spec } from './spec.ts';
 import { framed, readFrame } from './stream.ts';
 
 /** A name server that is asked over an encrypted connection. */
-export interface Secured {
+export interface EncryptedQuery {
   readonly network: Network;
-  readonly environment: NodeEnvironment;
-  readonly pinned: Pinned;
+  readonly environment: ProbeEnvironment;
+  readonly pinned: PinnedAddress;
   /** Its name or address, as it was written. */
   readonly name: string;
   readonly port: number;
@@ -44,11 +44,11 @@ export interface SecuredAnswer {
 const longestMessage = 65_535;
 
 /** Asks over a connection of its own and gives the first message that comes. An expired deadline is a failure. */
-export async function askSecured(query: Buffer, server: Secured): Promise<SecuredAnswer> {
+export async function askSecured(query: Buffer, server: EncryptedQuery): Promise<SecuredAnswer> {
   return server.wishes.protocol === 'tls' ? askOverTls(query, server) : askOverHttps(query, server);
 }
 
-async function askOverTls(query: Buffer, server: Secured): Promise<SecuredAnswer> {
+async function askOverTls(query: Buffer, server: EncryptedQuery): Promise<SecuredAnswer> {
   const { network, environment, pinned, name, port, wishes } = server;
   const { signal } = network;
   const encryption: Encryption = { phases: {}, facts: {}, certificate: null, tlsProtocol: null };
@@ -99,7 +99,7 @@ async function answerOn(socket: Socket, query: Buffer, signal: AbortSignal): Pro
   }
 }
 
-async function askOverHttps(query: Buffer, server: Secured): Promise<SecuredAnswer> {
+async function askOverHttps(query: Buffer, server: EncryptedQuery): Promise<SecuredAnswer> {
   const { network, environment, pinned, name, port, wishes } = server;
   const fetched = await fetchDocument(
     {

@@ -54,7 +54,7 @@ const Records = z.strictObject({
 });
 
 /** What an answer must be like. Lists hold data as a zone file writes it: `10 mail.example.com` for MX. */
-export const Expectation = Records.extend({
+export const DnsExpectation = Records.extend({
   rcode: z
     .enum(['NOERROR', 'NXDOMAIN', 'SERVFAIL', 'REFUSED', 'FORMERR', 'NOTIMP'])
     .optional()
@@ -65,7 +65,7 @@ export const Expectation = Records.extend({
     .describe('"exact": the listed values and no others; "contains": all of them; "any": at least one of them.'),
   not: Records.optional().describe('Records that the answer must not have, by type; `match` is of no account here.'),
 });
-export type Expectation = z.output<typeof Expectation>;
+export type DnsExpectation = z.output<typeof DnsExpectation>;
 
 /** How a name server is asked. */
 export const Protocol = z.enum(['udp', 'tcp', 'tls', 'https']);
@@ -102,7 +102,7 @@ export const Spec = z
       .optional()
       .describe('The certificate of the name server, for "tls" and "https".'),
     recursion: z.boolean().default(true).describe('Whether to ask the name server to ask others.'),
-    expect: Expectation.optional().describe('Records that the answer must have, as a zone file writes their data.'),
+    expect: DnsExpectation.optional().describe('Records that the answer must have, as a zone file writes their data.'),
   })
   .superRefine((spec, context) => {
     if (isIP(spec.host) !== 0 && spec.record !== undefined && spec.record !== 'PTR') {

@@ -2,15 +2,15 @@ import { connect, type Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
 import { closeSocket } from '../connection.ts';
 import { connectFailure, streamFailure } from '../network-errors.ts';
-import type { Ends, Peer } from '../datagram.ts';
+import type { DatagramAddresses, Peer } from '../datagram.ts';
 import { type Failure, failure } from '../outcome.ts';
 
-export interface StreamOptions {
+export interface StreamQueryOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly localAddress: string | undefined;
   readonly timeoutMs: number;
-  verify(ends: Ends): Failure | null;
+  verify(ends: DatagramAddresses): Failure | null;
 }
 
 export type StreamAnswer =
@@ -18,13 +18,13 @@ export type StreamAnswer =
   | { readonly kind: 'silent' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-interface Unconnected {
+interface UnconnectedStream {
   readonly kind: 'unconnected';
   readonly error: unknown;
 }
 
 /** Asks over a TCP connection of its own (RFC 7766) and gives the first message that comes. Rejects only when aborted. */
-export async function askOverStream(peer: Peer, query: Buffer, options: StreamOptions): Promise<StreamAnswer> {
+export async function askOverStream(peer: Peer, query: Buffer, options: StreamQueryOptions): Promise<StreamAnswer> {
   options.signal.throwIfAborted();
   const socket = connect({
     host: peer.address,
@@ -36,7 +36,7 @@ export async function askOverStream(peer: Peer, query: Buffer, options: StreamOp
   let onAbort = () => {};
   let limit: Disposable | null = null;
   try {
-    const answer = await new Promise<StreamAnswer | Unconnected>((resolve, reject) => {
+    const answer = await new Promise<StreamAnswer | UnconnectedStream>((resolve, reject) => {
       const fail = (reason: Failure) => resolve({ kind: 'failed', failure: reason });
       onAbort = () => reject(options.signal.reason);
       options.signal.addEventListener('abort', onAbort, { once: true });
@@ -70,7 +70,7 @@ function disposeOf(timer: Disposable | null): void {
   timer?.[Symbol.dispose]();
 }
 
-function endsOf(socket: Socket): Ends {
+function endsOf(socket: Socket): DatagramAddresses {
   return { remoteAddress: socket.remoteAddress, localAddress: socket.localAddress };
 }
 

@@ -1,32 +1,34 @@
 import { readJson } from '#kernel/json.ts';
-import type { NodeEnvironment } from '../check.ts';
+import type { ProbeEnvironment } from '../check.ts';
 import { type Failure, failure, ofThirdParty } from '../outcome.ts';
-import { type Fetched, fetchDocument } from '../http/fetch.ts';
+import { type FetchResult, fetchDocument } from '../http/fetch.ts';
 import type { Network } from '../reach.ts';
-import { createRemembered, type Found } from '../remembered.ts';
+import { createRemembered, type CacheableValue } from '../remembered.ts';
 import { ServerList, serverFor } from './bootstrap.ts';
-import { readRegistration, type Registration } from './registration.ts';
+import { readRegistration, type DomainRegistration } from './registration.ts';
 import type { Spec } from './spec.ts';
 
 /** What a registry said. */
-export interface Answer {
+export interface RegistrationAnswer {
   /** Null for a domain that is not registered. */
-  readonly registration: Registration | null;
+  readonly registration: DomainRegistration | null;
   readonly server: string;
   /** In milliseconds since the epoch. */
   readonly askedAt: number;
   /** Why it could not be asked again since. */
   readonly problem: Failure | null;
   /** What it was like to ask; null where that was before. */
-  readonly asking: Pick<Fetched, 'address' | 'phases' | 'seconds'> | null;
+  readonly asking: Pick<FetchResult, 'address' | 'phases' | 'seconds'> | null;
 }
 
 /** A registry's answer, or why there is none. */
-export type Looked = ({ readonly ok: true } & Answer) | { readonly ok: false; readonly failure: Failure };
+export type LookupResult =
+  | ({ readonly ok: true } & RegistrationAnswer)
+  | { readonly ok: false; readonly failure: Failure };
 
 /** Asks registries, and not often. */
-export interface Lookup {
-  lookUp(spec: Spec, network: Network): Promise<Looked>;
+export interface RegistrationLookup {
+  lookUp(spec: Spec, network: Network): Promise<LookupResult>;
 }
 
 const minute = 60_000;
@@ -51,12 +53,12 @@ const mostDomains = 10_000;
 type List = { readonly ok: true; readonly list: ServerList } | { readonly ok: false; readonly failure: Failure };
 
 /** One for all checks of a node: it asks for the list once a day, and for each domain every six hours at the most. */
-export function createLookup(environment: NodeEnvironment): Lookup {
+export function createLookup(environment: ProbeEnvironment): RegistrationLookup {
   const { clock } = environment;
   const lists = createRemembered<List>(clock, mostLists);
-  const answers = createRemembered<Looked>(clock, mostDomains);
+  const answers = createRemembered<LookupResult>(clock, mostDomains);
 
-  async function findList(url: string, network: Network, before: List | null): Promise<Found<List>> {
+  async function findList(url: string, network: Network, before: List | null): Promise<CacheableValue<List>> {
     const fetched = await fetchDocument(
       { url, headers: json, largestBytes: largestList, redirects: 3 },
       network,
@@ -78,7 +80,7 @@ export function createLookup(environment: NodeEnvironment): Lookup {
     return failure('third_party', 'unsupported', message);
   }
 
-  async function ask(spec: Spec, network: Network, before: Looked | null): Promise<Found<Looked>> {
+  async function ask(spec: Spec, network: Network, before: LookupResult | null): Promise<CacheableValue<LookupResult>> {
     const server = await serverOf(spec, network);
     if (typeof server !== 'string') return { value: orBefore(before, server, clock.now()), keepMs: listRetryMs };
     const url = `${server.replace(/\/+$/, '')}/domain/${spec.host}`;
@@ -114,7 +116,7 @@ export function createLookup(environment: NodeEnvironment): Lookup {
 const json = { accept: 'application/json' };
 const rdap = { accept: 'application/rdap+json, application/json' };
 
-function readList(url: string, fetched: Fetched): List {
+function readList(url: string, fetched: FetchResult): List {
   const whose = `the list of RDAP servers at ${new URL(url).host}`;
   if (!fetched.ok) return { ok: false, failure: ofThirdParty(whose, fetched.failure) };
   const { status } = fetched.head;
@@ -124,7 +126,7 @@ function readList(url: string, fetched: Fetched): List {
   return { ok: false, failure: failure('third_party', 'protocol', `${whose} cannot be read`) };
 }
 
-function readAnswer(server: string, host: string, fetched: Fetched): Registration | null | Failure {
+function readAnswer(server: string, host: string, fetched: FetchResult): DomainRegistration | null | Failure {
   const whose = `the RDAP server ${server}`;
   if (!fetched.ok) return ofThirdParty(whose, fetched.failure);
   const { status } = fetched.head;
@@ -138,13 +140,13 @@ function readAnswer(server: string, host: string, fetched: Fetched): Registratio
   return failure('third_party', 'protocol', `the answer of ${whose} is about ${domain}, not ${host}`);
 }
 
-function orBefore(before: Looked | null, problem: Failure, now: number): Looked {
+function orBefore(before: LookupResult | null, problem: Failure, now: number): LookupResult {
   const isGood = before?.ok === true && now - before.askedAt <= oldestMs;
   return isGood ? { ...before, problem } : { ok: false, failure: problem };
 }
 
 // RFC 9110, section 10.2.3: seconds, or a date.
-function pauseOf(fetched: Fetched, now: number): number {
+function pauseOf(fetched: FetchResult, now: number): number {
   const [written = ''] = fetched.ok ? fetched.head.valuesOf('retry-after') : [];
   const ms = /^\d+$/.test(written) ? Number(written) * 1_000 : Date.parse(written) - now;
   return ms > retryMs ? Math.min(ms, day) : retryMs;

@@ -1,17 +1,17 @@
 import { DeadlineError } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
-import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext, Prober } from '../check.ts';
 import { failed, failure, type Failure, type Outcome } from '../outcome.ts';
 import { within } from '../reach.ts';
 import { loadResponseParser } from '../http/llhttp.ts';
 import { loadHandshakeReader } from '../tcp-info.ts';
 import type { Detail } from './detail.ts';
-import { type Answer, createLookup, type Looked, type Lookup } from './lookup.ts';
-import type { Registration } from './registration.ts';
+import { type RegistrationAnswer, createLookup, type LookupResult, type RegistrationLookup } from './lookup.ts';
+import type { DomainRegistration } from './registration.ts';
 import type { Spec } from './spec.ts';
 
 /** Starts with nothing known: the list of servers and their answers are kept for all checks of the node. */
-export async function startDomain(environment: NodeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function startDomain(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   await loadHandshakeReader();
   await loadResponseParser();
   const lookup = createLookup(environment);
@@ -25,10 +25,10 @@ export async function startDomain(environment: NodeEnvironment): Promise<Prober<
 async function probe(
   spec: Spec,
   context: ProbeContext,
-  environment: NodeEnvironment,
-  lookup: Lookup,
+  environment: ProbeEnvironment,
+  lookup: RegistrationLookup,
 ): Promise<Outcome<Detail>> {
-  const looked = await within<Looked>({ limitMs: spec.timeout }, context, environment, async (network) => {
+  const looked = await within<LookupResult>({ limitMs: spec.timeout }, context, environment, async (network) => {
     try {
       return await lookup.lookUp(spec, network);
     } catch (error) {
@@ -40,7 +40,7 @@ async function probe(
   return looked.ok ? conclude(spec, looked, environment.clock.now()) : failed(looked.failure);
 }
 
-function conclude(spec: Spec, { asking, ...answer }: Answer, now: number): Outcome<Detail> {
+function conclude(spec: Spec, { asking, ...answer }: RegistrationAnswer, now: number): Outcome<Detail> {
   const { registration } = answer;
   const known = {
     seconds: asking?.seconds ?? null,
@@ -62,8 +62,8 @@ function conclude(spec: Spec, { asking, ...answer }: Answer, now: number): Outco
 }
 
 function detailOf(
-  { expiresAt, registrar, status }: Registration,
-  { server, askedAt, problem }: Pick<Answer, 'server' | 'askedAt' | 'problem'>,
+  { expiresAt, registrar, status }: DomainRegistration,
+  { server, askedAt, problem }: Pick<RegistrationAnswer, 'server' | 'askedAt' | 'problem'>,
 ): Detail {
   return {
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
@@ -80,7 +80,7 @@ const lastStatuses: ReadonlySet<string> = new Set(['redemption period', 'pending
 
 function faultOf(
   { host, expect }: Spec,
-  { expiresAt, status }: Registration,
+  { expiresAt, status }: DomainRegistration,
   server: string,
   now: number,
 ): Failure | null {

@@ -3,7 +3,7 @@ import { singleLine } from '#kernel/text.ts';
 import { readJson } from '#kernel/json.ts';
 
 /** What a registry tells of a domain that is registered. */
-export interface Registration {
+export interface DomainRegistration {
   /** In milliseconds since the epoch; null where it does not tell. */
   readonly expiresAt: number | null;
   readonly registrar: string | null;
@@ -31,7 +31,7 @@ const Domain = z.object({
 const mostStatuses = 20;
 
 /** Reads the answer of an RDAP server about a domain; null where it is none. */
-export function readRegistration(content: Buffer): Registration | null {
+export function readRegistration(content: Buffer): DomainRegistration | null {
   const domain = readJson(Domain, content.toString('utf8'));
   if (domain === null) return null;
   const { status, events, entities, ldhName } = domain;

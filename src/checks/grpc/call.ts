@@ -1,5 +1,6 @@
 import { connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import type { Socket } from 'node:net';
+import { userAgent } from '#kernel/version.ts';
 import { formatHostPort } from '../endpoint.ts';
 
 /** How a call ended, as its trailers say. */
@@ -16,7 +17,7 @@ export class ClosedEarly extends Error {
   override readonly name = 'ClosedEarly';
 }
 
-export interface CallOptions {
+export interface GrpcCallOptions {
   readonly name: string;
   readonly port: number;
   readonly secure: boolean;
@@ -29,7 +30,7 @@ const largestResponse = 65_536;
 export async function call(
   socket: Socket,
   request: Buffer,
-  { name, port, secure, onFirstByte }: CallOptions,
+  { name, port, secure, onFirstByte }: GrpcCallOptions,
 ): Promise<GrpcResponse> {
   return new Promise((resolve, reject) => {
     const scheme = secure ? 'https' : 'http';
@@ -45,7 +46,7 @@ export async function call(
       [constants.HTTP2_HEADER_AUTHORITY]: authority,
       [constants.HTTP2_HEADER_PATH]: '/grpc.health.v1.Health/Check',
       'content-type': 'application/grpc',
-      'user-agent': 'watchpost',
+      'user-agent': userAgent,
       te: 'trailers',
     });
     let head: IncomingHttpHeaders & IncomingHttpStatusHeader = {};

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
@@ -14,7 +14,11 @@ import { encodeRequest, readResponse } from './message.ts';
 import type { Spec } from './spec.ts';
 
 /** Asks a server for its health, as gRPC's health checking protocol has it (grpc.health.v1). */
-export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+export async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: ProbeEnvironment,
+): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const wishes = spec.tls === true ? { verify: true } : spec.tls;
   const tls = wishes === false ? null : { wishes, alpn: ['h2'] };

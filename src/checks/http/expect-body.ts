@@ -6,12 +6,12 @@ import { compilePattern } from '../pattern.ts';
 import type { Body } from './body.ts';
 import type { Head } from './head.ts';
 import { compilePath, PathError } from './json-path.ts';
-import type { Expectation, JsonExpectation } from './spec.ts';
+import type { HttpExpectation, JsonExpectation } from './spec.ts';
 import { problem, quote } from './unmet.ts';
 
 /** Where a body is not what it should be; null where it is. What was cut off could still hold anything. */
 export function bodyFailure(
-  expected: NonNullable<Expectation['body']>,
+  expected: NonNullable<HttpExpectation['body']>,
   body: Body,
   head: Pick<Head, 'headers'>,
 ): Failure | null {
@@ -72,11 +72,11 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-type Found =
+type JsonMatches =
   | { readonly ok: true; readonly values: readonly unknown[] }
   | { readonly ok: false; readonly message: string };
 
-function valuesAt(path: string, document: unknown): Found {
+function valuesAt(path: string, document: unknown): JsonMatches {
   try {
     return { ok: true, values: compilePath(path).valuesIn(document) };
   } catch (error) {

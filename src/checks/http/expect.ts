@@ -7,11 +7,11 @@ import type { Detail } from './detail.ts';
 import { problem, quote } from './unmet.ts';
 import type { Head } from './head.ts';
 import { bodyFailure } from './expect-body.ts';
-import type { Expectation, HeaderExpectation } from './spec.ts';
+import type { HttpExpectation, HeaderExpectation } from './spec.ts';
 import { describeRanges, inRanges } from './status-ranges.ts';
 
 /** A whole answer as expectations see it. */
-export interface HttpResponse {
+export interface ReceivedResponse {
   readonly head: Pick<Head, 'status' | 'reason' | 'headers' | 'valuesOf'>;
   readonly body: Body;
   readonly certificate: Certificate | null;
@@ -21,13 +21,13 @@ export interface HttpResponse {
 }
 
 /** The first expectation that an answer does not meet. */
-export interface Unmet {
+export interface ExpectationFailure {
   readonly part: NonNullable<Detail['failed_expectation']>;
   readonly failure: Failure;
 }
 
 /** Looks at status, headers, body, certificate and latency, in this order; null where the answer is a good one. */
-export function findUnmet(expected: Expectation, response: HttpResponse): Unmet | null {
+export function findUnmet(expected: HttpExpectation, response: ReceivedResponse): ExpectationFailure | null {
   const { head, body } = response;
   return (
     unmet('status', statusFailure(expected.status, head)) ??
@@ -38,17 +38,20 @@ export function findUnmet(expected: Expectation, response: HttpResponse): Unmet 
   );
 }
 
-function unmet(part: Unmet['part'], failure: Failure | null): Unmet | null {
+function unmet(part: ExpectationFailure['part'], failure: Failure | null): ExpectationFailure | null {
   return failure === null ? null : { part, failure };
 }
 
-function statusFailure(ranges: Expectation['status'], { status, reason }: HttpResponse['head']): Failure | null {
+function statusFailure(
+  ranges: HttpExpectation['status'],
+  { status, reason }: ReceivedResponse['head'],
+): Failure | null {
   if (ranges === undefined ? status < 400 : inRanges(status, ranges)) return null;
   const wanted = ranges === undefined ? '' : `, expected ${describeRanges(ranges)}`;
   return problem('status', `${status} ${reason}`.trim() + wanted);
 }
 
-function headerFailure(expected: Expectation['headers'], { valuesOf }: HttpResponse['head']): Failure | null {
+function headerFailure(expected: HttpExpectation['headers'], { valuesOf }: ReceivedResponse['head']): Failure | null {
   for (const [name, conditions] of Object.entries(expected)) {
     const values = valuesOf(name.toLowerCase());
     // Equal headers are one list (RFC 9110, section 5.3): each of its members may be meant, or all of it.
@@ -75,7 +78,10 @@ function headerMismatch(wanted: HeaderExpectation, values: readonly string[] | n
   return values.some((one) => pattern.test(one)) ? null : `it to match ${wanted.regex}`;
 }
 
-function validityFailure(expected: Expectation['certificate'], { certificate, now }: HttpResponse): Failure | null {
+function validityFailure(
+  expected: HttpExpectation['certificate'],
+  { certificate, now }: ReceivedResponse,
+): Failure | null {
   if (expected === undefined) return null;
   if (certificate === null) return problem('tls', 'there is no certificate: the connection is not encrypted');
   return shortLife(certificate, expected.valid_for, now);

@@ -1,20 +1,20 @@
 import { isIP } from 'node:net';
 import { userAgent } from '#kernel/version.ts';
-import type { NodeEnvironment } from '../check.ts';
-import type { Pinned } from '../gate.ts';
+import type { ProbeEnvironment } from '../check.ts';
+import type { PinnedAddress } from '../gate.ts';
 import type { Certificate } from '../certificate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
 import { follow } from './follow.ts';
 import type { Head } from './head.ts';
 import { targetOf } from './redirect.ts';
-import type { Proxy } from './proxy.ts';
+import type { HttpProxy } from './proxy.ts';
 import type { Spec } from './spec.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { ofWhom, placeOf } from './tunnel.ts';
 
 /** A document that a check needs besides what it measures. */
-export interface Wanted {
+export interface FetchRequest {
   readonly url: string;
   /** Posted where it is there. */
   readonly body?: string | Buffer;
@@ -24,11 +24,11 @@ export interface Wanted {
   readonly redirects: number;
   readonly tls?: Pick<Spec['tls'], 'ca' | 'server_name'> & Partial<Pick<Spec['tls'], 'verify'>>;
   /** The address of its server, where that is known. */
-  readonly pinned?: Pinned;
-  readonly proxy?: Proxy | undefined;
+  readonly pinned?: PinnedAddress;
+  readonly proxy?: HttpProxy | undefined;
 }
 
-interface Measured {
+interface FetchMeasurements {
   /** That of the last request, or null where none was pinned. */
   readonly address: string | null;
   readonly phases: Stopwatch['phases'];
@@ -39,7 +39,7 @@ interface Measured {
 }
 
 /** An answer whatever its status, or why there is none whole. */
-export type Fetched = Measured &
+export type FetchResult = FetchMeasurements &
   (
     | { readonly ok: true; readonly head: Head; readonly content: Buffer }
     | { readonly ok: false; readonly failure: Failure }
@@ -47,10 +47,10 @@ export type Fetched = Measured &
 
 /** Fetches a document in the way that http checks send their request: by the gate, over a connection of its own. */
 export async function fetchDocument(
-  { url, body, headers, largestBytes, redirects, tls, pinned: known, proxy }: Wanted,
+  { url, body, headers, largestBytes, redirects, tls, pinned: known, proxy }: FetchRequest,
   network: Network,
-  environment: NodeEnvironment,
-): Promise<Fetched> {
+  environment: ProbeEnvironment,
+): Promise<FetchResult> {
   const target = targetOf(url);
   if (typeof target === 'string') throw new TypeError(`the address "${url}" ${target}`);
   const watch = new Stopwatch(environment.clock);

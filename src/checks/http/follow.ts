@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
-import type { NodeEnvironment } from '../check.ts';
-import type { Pinned, Refused } from '../gate.ts';
+import type { ProbeEnvironment } from '../check.ts';
+import type { PinnedAddress, GateRefusal } from '../gate.ts';
 import { failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
 import type { Detail } from './detail.ts';
 import type { Head } from './head.ts';
-import { type HopResult, sendRequest, type Wishes } from './hop.ts';
+import { type HopResult, sendRequest, type HopSettings } from './hop.ts';
 import { followRedirect, type HopRequest, type Redirect, urlOf, visitOf } from './redirect.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** What the last of several requests brought, and the way to it. */
-export interface Followed extends HopResult {
+export interface RedirectResult extends HopResult {
   readonly hops: Detail['hops'];
   /** The address of the last request, or null where none was pinned. */
   readonly address: string | null;
@@ -26,15 +26,19 @@ export const unsent: Omit<HopResult, 'failure'> = {
 };
 
 export interface FollowOptions {
-  readonly spec: Wishes;
-  readonly environment: NodeEnvironment;
+  readonly spec: HopSettings;
+  readonly environment: ProbeEnvironment;
   readonly network: Network;
   readonly watch: Stopwatch;
   readonly keep: boolean;
 }
 
 /** Sends a request and those that it is redirected to, each to an address that the gate has let through. */
-export async function follow(first: HopRequest, start: Pinned | Refused, options: FollowOptions): Promise<Followed> {
+export async function follow(
+  first: HopRequest,
+  start: PinnedAddress | GateRefusal,
+  options: FollowOptions,
+): Promise<RedirectResult> {
   const { spec, network, watch } = options;
   const visited = new Set<string>();
   const hops: Detail['hops'] = [];
@@ -64,7 +68,7 @@ async function pinAnother(
   { target, sameOrigin }: HopRequest,
   network: Network,
   watch: Stopwatch,
-): Promise<Pinned | Refused> {
+): Promise<PinnedAddress | GateRefusal> {
   const pinned = await network.pin(target.name);
   if (isIP(target.name) === 0) watch.add('resolve', pinned.seconds);
   if (pinned.ok || sameOrigin) return pinned;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { singleLine } from '#kernel/text.ts';
-import type { Incoming } from '../connection.ts';
+import type { DataReceiver } from '../connection.ts';
 import { type Detail, standardReason } from './detail.ts';
 import type { HopRequest } from './redirect.ts';
 
@@ -25,10 +25,10 @@ export interface Head {
 }
 
 /** A request that is sent and who hears of it. */
-export interface Sending {
+export interface RequestEvents {
   readonly request: HopRequest;
   /** Where the answer comes in; absent where it comes by the socket's stream. */
-  readonly incoming?: Incoming | undefined;
+  readonly incoming?: DataReceiver | undefined;
   /** Called as soon as anything comes back; over HTTP/2 again for the final head. */
   readonly onFirstByte: () => void;
   /** Called with every error of the connection, also after the head came. */

@@ -3,9 +3,9 @@ import type { TLSSocket } from 'node:tls';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { NodeEnvironment } from '../check.ts';
-import { closeSocket, type Connection, type Incoming, type NotConnected } from '../connection.ts';
-import type { Pinned } from '../gate.ts';
+import type { ProbeEnvironment } from '../check.ts';
+import { closeSocket, type Connection, type DataReceiver, type ConnectionFailure } from '../connection.ts';
+import type { PinnedAddress } from '../gate.ts';
 import { type Failure, failure } from '../outcome.ts';
 import type { Network } from '../reach.ts';
 import type { Certificate } from '../certificate.ts';
@@ -17,17 +17,17 @@ import { requestHttp1 } from './http1.ts';
 import { requestHttp2 } from './http2.ts';
 import type { HopRequest } from './redirect.ts';
 import { secureOptions } from './secure.ts';
-import type { Proxy } from './proxy.ts';
+import type { HttpProxy } from './proxy.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { ofProxy, openTunnel, placeOf, refusalOf, throughProxy } from './tunnel.ts';
 
 /** How requests are to be made. */
-export type Wishes = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects' | 'proxy'>;
+export type HopSettings = Pick<Spec, 'tls' | 'http2' | 'max_body' | 'redirects' | 'proxy'>;
 
 export interface HopOptions {
-  readonly spec: Wishes;
-  readonly environment: NodeEnvironment;
+  readonly spec: HopSettings;
+  readonly environment: ProbeEnvironment;
   readonly network: Network;
   readonly watch: Stopwatch;
   /** Whether the content of the body is wanted; otherwise it is counted only. */
@@ -47,7 +47,7 @@ export interface HopResult {
 }
 
 /** Connects to the pinned address, sends one request and reads its answer. All it opened is closed when it settles. */
-export async function sendRequest(request: HopRequest, pinned: Pinned, options: HopOptions): Promise<HopResult> {
+export async function sendRequest(request: HopRequest, pinned: PinnedAddress, options: HopOptions): Promise<HopResult> {
   const { watch, spec } = options;
   const result: HopResult = {
     timedBy: null,
@@ -61,9 +61,9 @@ export async function sendRequest(request: HopRequest, pinned: Pinned, options: 
   if (security !== null && 'code' in security) return { ...result, failure: security };
   const { proxy } = spec;
   const port = proxy === undefined ? request.target.port : placeOf(proxy).port;
-  const incoming: Incoming | undefined = security === null ? { take: () => {} } : undefined;
+  const incoming: DataReceiver | undefined = security === null ? { take: () => {} } : undefined;
   watch.begin('connect', 'the connection');
-  const use = async (connection: Connection | NotConnected): Promise<HopResult> => {
+  const use = async (connection: Connection | ConnectionFailure): Promise<HopResult> => {
     if (!connection.ok) {
       const { reset } = connection;
       watch.end(reset?.seconds);
@@ -92,7 +92,7 @@ function resetFailure(error: Error, secured: boolean): Failure {
   return secured ? handshakeFailure(error) : exchangeFailure(error, 'the first byte');
 }
 
-type ExchangeOptions = HopOptions & { readonly incoming?: Incoming | undefined };
+type ExchangeOptions = HopOptions & { readonly incoming?: DataReceiver | undefined };
 
 async function exchangePlainly(
   socket: Socket,
@@ -107,7 +107,7 @@ async function exchangePlainly(
   result.failure = ofProxy(proxy, failure('target', 'status', refusalOf('407', `407 ${result.head.reason}`)));
 }
 
-function prepare(spec: Wishes, request: HopRequest): TlsOptions | Failure {
+function prepare(spec: HopSettings, request: HopRequest): TlsOptions | Failure {
   try {
     return secureOptions(spec, request);
   } catch (error) {
@@ -149,7 +149,7 @@ async function exchangeSecurely(
   }
 }
 
-async function tunnel(socket: Socket, { target }: HopRequest, proxy: Proxy, { network, watch }: HopOptions) {
+async function tunnel(socket: Socket, { target }: HopRequest, proxy: HttpProxy, { network, watch }: HopOptions) {
   try {
     return await openTunnel(socket, target, proxy, network.signal);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { onceFor } from '#kernel/once-for.ts';
 import { EndedEarly } from './body.ts';
-import { type Head, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
+import { type Head, maxHeaderBytes, reasonOf, type RequestEvents } from './head.ts';
 import { loadResponseParser, type ParsedHead } from './llhttp.ts';
 import { authorityOf, type HopRequest } from './redirect.ts';
 
@@ -13,7 +13,7 @@ import { authorityOf, type HopRequest } from './redirect.ts';
  */
 export async function requestHttp1(
   socket: Socket,
-  { request, incoming, onFirstByte, onError }: Sending,
+  { request, incoming, onFirstByte, onError }: RequestEvents,
 ): Promise<Head> {
   const makeParser = await loadResponseParser();
   if (socket.destroyed) throw socket.errored ?? new EndedEarly();
@@ -119,9 +119,9 @@ function headText({ method, target, headers, body }: HopRequest): string {
   return `${head}Connection: close\r\n\r\n`;
 }
 
-type Rest = Pick<Head, 'stream' | 'arrived' | 'isWhole'>;
+type BodySource = Pick<Head, 'stream' | 'arrived' | 'isWhole'>;
 
-function headOf({ status, reason, minor, raw }: ParsedHead, rest: Rest): Head {
+function headOf({ status, reason, minor, raw }: ParsedHead, rest: BodySource): Head {
   const values = new Map<string, string[]>();
   for (let index = 0; index < raw.length; index += 2) {
     const name = (raw[index] ?? '').toLowerCase();

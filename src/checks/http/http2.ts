@@ -1,11 +1,11 @@
 import { connect, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import type { Socket } from 'node:net';
 import { EndedEarly } from './body.ts';
-import { type Head, HeadersTooLarge, maxHeaderBytes, reasonOf, type Sending } from './head.ts';
+import { type Head, HeadersTooLarge, maxHeaderBytes, reasonOf, type RequestEvents } from './head.ts';
 import { authorityOf, urlOf } from './redirect.ts';
 
 /** Sends one request over an open TLS connection and resolves with the head of the final answer (RFC 9113). */
-export async function requestHttp2(socket: Socket, { request, onFirstByte, onError }: Sending): Promise<Head> {
+export async function requestHttp2(socket: Socket, { request, onFirstByte, onError }: RequestEvents): Promise<Head> {
   const { method, target, body } = request;
   const { host = authorityOf(target), ...headers } = request.headers;
   return new Promise((resolve, reject) => {

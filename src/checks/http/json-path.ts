@@ -67,7 +67,7 @@ function parse(path: string): JSONPathQuery {
   }
 }
 
-interface Place {
+interface PathSegment {
   /** Whether a descendant segment led here: then what costs a whole document would cost it for each of its values. */
   readonly everywhere: boolean;
   readonly isFilter: boolean;
@@ -75,7 +75,7 @@ interface Place {
 
 const slow = 'cannot run in linear time';
 
-function refuseSlow(query: JSONPathQuery, place: Place): void {
+function refuseSlow(query: JSONPathQuery, place: PathSegment): void {
   let { everywhere } = place;
   for (const segment of query.segments) {
     if (segment.toString().startsWith('..')) {
@@ -96,7 +96,7 @@ function isSingle(selector: unknown): boolean {
   return selector instanceof jsonpath.selectors.NameSelector || selector instanceof jsonpath.selectors.IndexSelector;
 }
 
-function refuseSlowExpression(expression: jsonpath.expressions.FilterExpression, place: Place): void {
+function refuseSlowExpression(expression: jsonpath.expressions.FilterExpression, place: PathSegment): void {
   const { FunctionExtension, InfixExpression, LogicalExpression, PrefixExpression, RelativeQuery, RootQuery } =
     jsonpath.expressions;
   if (expression instanceof LogicalExpression) refuseSlowExpression(expression.expression, place);

@@ -1,4 +1,4 @@
-import type { NodeEnvironment, ProbeContext, Prober } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext, Prober } from '../check.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
 import { reach } from '../reach.ts';
 import { loadHandshakeReader } from '../tcp-info.ts';
@@ -6,7 +6,7 @@ import type { Detail } from './detail.ts';
 import { findUnmet } from './expect.ts';
 import { follow, unsent } from './follow.ts';
 import { loadResponseParser } from './llhttp.ts';
-import { type Finding, report } from './report.ts';
+import { type HttpFindings, report } from './report.ts';
 import { firstRequest } from './request.ts';
 import { hideSecrets } from './secrets.ts';
 import type { Spec } from './spec.ts';
@@ -15,7 +15,7 @@ import { createTokens, type Tokens } from './token.ts';
 import { ofProxy, placeOf } from './tunnel.ts';
 
 /** What http checks of a node share. */
-export async function startHttp(environment: NodeEnvironment): Promise<Prober<Spec, Detail>> {
+export async function startHttp(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
   await loadHandshakeReader();
   await loadResponseParser();
   const tokens = createTokens(environment);
@@ -29,7 +29,7 @@ export async function startHttp(environment: NodeEnvironment): Promise<Prober<Sp
 async function probe(
   spec: Spec,
   context: ProbeContext,
-  environment: NodeEnvironment,
+  environment: ProbeEnvironment,
   tokens: Tokens,
 ): Promise<Outcome<Detail>> {
   const unread = unreadFile(spec);
@@ -57,7 +57,7 @@ async function visit(
   spec: Spec,
   token: string | null,
   context: ProbeContext,
-  environment: NodeEnvironment,
+  environment: ProbeEnvironment,
 ): Promise<Outcome<Detail>> {
   const request = firstRequest(spec, token);
   const { proxy } = spec;
@@ -78,7 +78,7 @@ async function visit(
   });
 }
 
-function assess(spec: Spec, finding: Omit<Finding, 'unmet'>, now: number): Finding {
+function assess(spec: Spec, finding: Omit<HttpFindings, 'unmet'>, now: number): HttpFindings {
   const { head, body, certificate, watch } = finding;
   if (finding.failure !== null || head === null || body === null) return { ...finding, unmet: null };
   const unmet = findUnmet(spec.expect, { head, body, certificate, seconds: watch.seconds, now });

@@ -4,7 +4,7 @@ import { always, refuseBoth } from '#kernel/refine.ts';
 import { Url } from '#kernel/url.ts';
 
 /** A proxy that speaks HTTP, and who is to ask it. */
-export const Proxy = z
+export const HttpProxy = z
   .strictObject({
     url: Url('expected the address of a proxy, such as "http://proxy.example.com:3128"', {
       protocols: ['http:'],
@@ -27,4 +27,4 @@ export const Proxy = z
     if (hasPassword && username === undefined) say('username', 'is missing: there is a password');
     if (!hasPassword && username !== undefined) say('password', 'is missing: there is a username');
   }, always);
-export type Proxy = z.output<typeof Proxy>;
+export type HttpProxy = z.output<typeof HttpProxy>;

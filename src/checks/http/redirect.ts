@@ -3,7 +3,7 @@ import { failure, type Failure } from '../outcome.ts';
 import type { Spec } from './spec.ts';
 
 /** Where one request goes. */
-export interface Target {
+export interface RedirectTarget {
   readonly secure: boolean;
   /** A name or an address without brackets. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Target {
 
 /** One request as it is sent. Header names are lowercase. */
 export interface HopRequest {
-  readonly target: Target;
+  readonly target: RedirectTarget;
   readonly method: Spec['method'];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer | null;
@@ -30,7 +30,7 @@ export type Redirect =
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Where a URL in recorded form or in a `location` leads, or why it leads nowhere. */
-export function targetOf(url: string): Target | string {
+export function targetOf(url: string): RedirectTarget | string {
   const endpoint = parseEndpoint(url);
   if (!endpoint.ok) return endpoint.message;
   const { scheme, name, port, path } = endpoint;
@@ -41,12 +41,12 @@ export function targetOf(url: string): Target | string {
 }
 
 /** The URL of a target in its shortest form. */
-export function urlOf(target: Target): string {
+export function urlOf(target: RedirectTarget): string {
   return `${target.secure ? 'https' : 'http'}://${authorityOf(target)}${target.path}`;
 }
 
 /** The value of `host` or `:authority`: the port is left out where the scheme implies it. */
-export function authorityOf({ secure, name, port }: Target): string {
+export function authorityOf({ secure, name, port }: RedirectTarget): string {
   return port === defaultPort(secure) ? formatHost(name) : formatHostPort(name, port);
 }
 
@@ -85,7 +85,7 @@ export function isSecretHeader(name: string): boolean {
   return /auth|cookie|token|secret|password|key/i.test(name);
 }
 
-function redirected(request: HopRequest, status: number, target: Target): HopRequest {
+function redirected(request: HopRequest, status: number, target: RedirectTarget): HopRequest {
   const toGet = (status === 303 && request.method !== 'HEAD') || (status < 303 && request.method === 'POST');
   const sameOrigin = authorityOf(request.target) === authorityOf(target) && request.target.secure === target.secure;
   const headers: Record<string, string> = {};

@@ -2,20 +2,20 @@ import { singleLine } from '#kernel/text.ts';
 import { type Fact, failed, failure, type Outcome } from '../outcome.ts';
 import { expiresAt } from '../certificate.ts';
 import { type Detail, keptHeaders } from './detail.ts';
-import type { Followed } from './follow.ts';
+import type { RedirectResult } from './follow.ts';
 import type { Head } from './head.ts';
 import { hideSecrets } from './secrets.ts';
 import type { Spec } from './spec.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
 /** Everything that a probe found out, judged. */
-export interface Finding extends Followed {
+export interface HttpFindings extends RedirectResult {
   readonly watch: Stopwatch;
   readonly unmet: Detail['failed_expectation'];
 }
 
 /** The outcome of what was found, with the spec's secrets taken out of all texts. */
-export function report(spec: Spec, finding: Finding, token: string | null = null): Outcome<Detail> {
+export function report(spec: Spec, finding: HttpFindings, token: string | null = null): Outcome<Detail> {
   const { watch, address, certificate } = finding;
   const hide = hideSecrets(spec, token);
   const detail = detailOf(finding, hide);
@@ -27,7 +27,7 @@ export function report(spec: Spec, finding: Finding, token: string | null = null
   return failed(failure(source, code, hide(message)), measured);
 }
 
-function detailOf(finding: Finding, hide: (text: string) => string): Detail {
+function detailOf(finding: HttpFindings, hide: (text: string) => string): Detail {
   const { head, body } = finding;
   return {
     status: head?.status ?? null,

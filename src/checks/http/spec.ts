@@ -7,7 +7,7 @@ import { PatternText } from '../pattern.ts';
 import { compilePath } from './json-path.ts';
 import { OAuth2 } from './oauth2.ts';
 import { Pem } from './pem.ts';
-import { Proxy } from './proxy.ts';
+import { HttpProxy } from './proxy.ts';
 import { StatusRanges } from './status-ranges.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -81,7 +81,7 @@ const HeaderExpectation = z.union([
 ]);
 export type HeaderExpectation = z.output<typeof HeaderExpectation>;
 
-const Expectation = z.strictObject({
+const HttpExpectation = z.strictObject({
   status: StatusRanges.optional().describe('Accepted status codes: 204, "200-299" or a list. Default: all below 400.'),
   headers: z
     .record(HeaderName, oneOrMore(HeaderExpectation, mostConditions))
@@ -96,7 +96,7 @@ const Expectation = z.strictObject({
     .optional()
     .describe('What the certificate must be.'),
 });
-export type Expectation = z.output<typeof Expectation>;
+export type HttpExpectation = z.output<typeof HttpExpectation>;
 
 const Tls = z.strictObject({
   ca: Pem.optional().describe('Certificates (PEM) to trust instead of the public authorities.'),
@@ -139,7 +139,7 @@ export const Spec = z
       .optional()
       .describe('Bearer token (RFC 6750); wins over basic_auth.'),
     oauth2: OAuth2.optional().describe('Gets the bearer token by client credentials (RFC 6749, 4.4).'),
-    proxy: Proxy.optional().describe('An HTTP proxy to go through: by CONNECT for https.'),
+    proxy: HttpProxy.optional().describe('An HTTP proxy to go through: by CONNECT for https.'),
     family: z
       .union([z.literal(4), z.literal(6)])
       .optional()
@@ -150,7 +150,7 @@ export const Spec = z
     max_body: Size({ min: 0, max: 16_777_216 })
       .default(1_048_576)
       .describe('How much of the body is read, counted after decompression where its content is looked at.'),
-    expect: Expectation.prefault({}).describe('What makes the answer a good one.'),
+    expect: HttpExpectation.prefault({}).describe('What makes the answer a good one.'),
   })
   .superRefine(({ oauth2, bearer, basic_auth, headers }, context) => {
     if (oauth2 === undefined) return;

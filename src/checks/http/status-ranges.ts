@@ -8,12 +8,12 @@ export interface StatusRange {
 
 const hint = 'expected a status code such as 204, a range such as "200-299", or a list of them';
 const pattern = /^([1-9]\d\d)(?:-([1-9]\d\d))?$/;
-const Written = z.union([z.int().min(100).max(999), z.string().regex(pattern, { error: hint })], { error: hint });
-type Written = z.output<typeof Written>;
+const StatusText = z.union([z.int().min(100).max(999), z.string().regex(pattern, { error: hint })], { error: hint });
+type StatusText = z.output<typeof StatusText>;
 
 /** Accepted status codes: `204`, `"200-299"` or `["200-299", 301]`. */
 export const StatusRanges = z.codec(
-  z.union([Written, z.array(Written).min(1).max(20)], { error: hint }),
+  z.union([StatusText, z.array(StatusText).min(1).max(20)], { error: hint }),
   z.custom<readonly StatusRange[]>(),
   {
     decode(written, context): readonly StatusRange[] {
@@ -46,7 +46,7 @@ export function describeRanges(ranges: readonly StatusRange[]): string {
   return ranges.map(formatRange).join(' or ');
 }
 
-function readRange(written: Written): StatusRange {
+function readRange(written: StatusText): StatusRange {
   if (typeof written === 'number') return { from: written, to: written };
   const [, from, to = from] = pattern.exec(written) ?? [];
   return { from: Number(from), to: Number(to) };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { readJson } from '#kernel/json.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { type Failure, failure, ofThirdParty } from '../outcome.ts';
 import { within } from '../reach.ts';
 
-import { createRemembered, type Found } from '../remembered.ts';
-import { type Fetched, fetchDocument } from './fetch.ts';
+import { createRemembered, type CacheableValue } from '../remembered.ts';
+import { type FetchResult, fetchDocument } from './fetch.ts';
 import { encodeBasic } from './request.ts';
 import type { OAuth2 } from './oauth2.ts';
 import type { Spec } from './spec.ts';
@@ -32,14 +32,14 @@ const earlierMs = 60_000;
 const retryMs = 5_000;
 
 /** Gets tokens by client credentials (RFC 6749, section 4.4): one for all checks that ask for the same, kept until shortly before its end. */
-export function createTokens(environment: NodeEnvironment): Tokens {
+export function createTokens(environment: ProbeEnvironment): Tokens {
   const tokens = createRemembered<Token>(environment.clock, mostTokens);
   const keyOf = (oauth2: OAuth2, { proxy, family }: Pick<Spec, 'proxy' | 'family'>) =>
     JSON.stringify([oauth2, proxy, family]);
 
   return {
     async of(oauth2, spec, context) {
-      const find = async (): Promise<Found<Token>> =>
+      const find = async (): Promise<CacheableValue<Token>> =>
         within({ family: spec.family, limitMs: oauth2.timeout }, context, environment, async (network) => {
           const wanted = { ...requestOf(oauth2), largestBytes: largestAnswer, redirects: 0, tls: { ca: oauth2.ca } };
           const fetched = await fetchDocument({ ...wanted, proxy: spec.proxy }, network, environment);
@@ -84,9 +84,9 @@ const Granted = z.object({
 });
 const Denied = z.object({ error: z.string() });
 
-function readToken({ token_url: url }: OAuth2, fetched: Fetched): Found<Token> {
+function readToken({ token_url: url }: OAuth2, fetched: FetchResult): CacheableValue<Token> {
   const whose = `the token endpoint ${new URL(url).host}`;
-  const none = (reason: Failure): Found<Token> => ({ value: { ok: false, failure: reason }, keepMs: retryMs });
+  const none = (reason: Failure): CacheableValue<Token> => ({ value: { ok: false, failure: reason }, keepMs: retryMs });
   if (!fetched.ok) return none(ofThirdParty(whose, fetched.failure));
   const { status } = fetched.head;
   if (status !== 200) {

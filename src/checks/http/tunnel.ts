@@ -2,35 +2,35 @@ import type { Socket } from 'node:net';
 import { orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatHostPort, formatHost, parseEndpoint } from '../endpoint.ts';
-import type { Pinned, Refused } from '../gate.ts';
+import type { PinnedAddress, GateRefusal } from '../gate.ts';
 import { type Failure, failure, ofThirdParty } from '../outcome.ts';
 import { EndedEarly } from './body.ts';
 import { exchangeFailure } from './exchange-failure.ts';
 import { HeadersTooLarge, maxHeaderBytes } from './head.ts';
-import { type HopRequest, type Target, urlOf } from './redirect.ts';
+import { type HopRequest, type RedirectTarget, urlOf } from './redirect.ts';
 import { encodeBasic } from './request.ts';
-import type { Proxy } from './proxy.ts';
+import type { HttpProxy } from './proxy.ts';
 
 /** Where a proxy is. */
-export function placeOf({ url }: Proxy): { readonly name: string; readonly port: number } {
+export function placeOf({ url }: HttpProxy): { readonly name: string; readonly port: number } {
   const endpoint = parseEndpoint(url);
   if (!endpoint.ok) throw new TypeError(`proxy "${url}" ${endpoint.message}`);
   return { name: endpoint.name, port: endpoint.port ?? 80 };
 }
 
 /** A failure to reach or to use a proxy: it tells nothing of the target. */
-export function ofProxy(proxy: Proxy, reason: Failure): Failure {
+export function ofProxy(proxy: HttpProxy, reason: Failure): Failure {
   const { name, port } = placeOf(proxy);
   return ofThirdParty(`the proxy ${formatHostPort(name, port)}`, reason);
 }
 
 /** What became of the name that was resolved: that of the proxy, where there is one. */
-export function ofWhom(proxy: Proxy | undefined, pinned: Pinned | Refused): Pinned | Refused {
+export function ofWhom(proxy: HttpProxy | undefined, pinned: PinnedAddress | GateRefusal): PinnedAddress | GateRefusal {
   return pinned.ok || proxy === undefined ? pinned : { ...pinned, failure: ofProxy(proxy, pinned.failure) };
 }
 
 /** A request without encryption as a proxy is to get it (RFC 9112, section 3.2.2). */
-export function throughProxy(request: HopRequest, proxy: Proxy): HopRequest {
+export function throughProxy(request: HopRequest, proxy: HttpProxy): HopRequest {
   const { target, headers } = request;
   return { ...request, target: { ...target, path: urlOf(target) }, headers: { ...headers, ...credentialsOf(proxy) } };
 }
@@ -41,8 +41,8 @@ export function throughProxy(request: HopRequest, proxy: Proxy): HopRequest {
  */
 export async function openTunnel(
   socket: Socket,
-  target: Target,
-  proxy: Proxy,
+  target: RedirectTarget,
+  proxy: HttpProxy,
   signal: AbortSignal,
 ): Promise<Failure | null> {
   const authority = formatHostPort(target.name, target.port);
@@ -58,7 +58,7 @@ export async function openTunnel(
   }
 }
 
-function judge(head: string, target: Target, proxy: Proxy): Failure | null {
+function judge(head: string, target: RedirectTarget, proxy: HttpProxy): Failure | null {
   const [, code, reason = ''] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: ([^\r\n]*))?\r?\n/.exec(head) ?? [];
   if (code === undefined) return ofProxy(proxy, failure('target', 'protocol', 'its answer is not valid HTTP'));
   if (code.startsWith('2')) return null;
@@ -75,7 +75,7 @@ export function refusalOf(code: string, said: string): string {
 // What proxies answer where the target does not take the connection, or has no address.
 const unreached: ReadonlySet<string> = new Set(['502', '503', '504']);
 
-function credentialsOf({ username, password }: Proxy): Record<string, string> {
+function credentialsOf({ username, password }: HttpProxy): Record<string, string> {
   if (username === undefined || password === undefined) return {};
   return { 'proxy-authorization': `Basic ${encodeBasic({ username, password })}` };
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '#kernel/clock.ts';
-import { createFlights, type Sender } from './flights.ts';
+import { createFlights, type EchoSender } from './flights.ts';
 import { linux } from './libc.ts';
 import { createListener } from './listener.ts';
 import { createRhythm, type Rhythm } from './rhythm.ts';
 import type { Instant } from './round-trip.ts';
 import type { EchoSocket } from './socket.ts';
 
-type Sent = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
+type SendResult = { readonly ok: true; readonly sequence: number } | { readonly ok: false; readonly errno: number };
 
 /**
  * Sends echo requests of one family and finds for every answer the request it belongs to. The socket is read at the common beat
@@ -17,7 +17,7 @@ export interface Exchange extends Rhythm {
   /** The identifier that requests are made with. */
   readonly identifier: number;
   /** Sends at once. Everything that comes back is told, duplicates too, until the sequence number is forgotten. */
-  send(sender: Sender, index: number): Sent;
+  send(sender: EchoSender, index: number): SendResult;
   forget(sequence: number): void;
   /** Reads the socket once the work of this moment is done. */
   readSoon(): void;
@@ -45,7 +45,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
   }
 
   // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
-  function sendTrying({ request, destination, shape }: Sender) {
+  function sendTrying({ request, destination, shape }: EchoSender) {
     let elapsedMs = clock.elapsed();
     let sending = socket.send(request.packet, destination, shape);
     for (let tries = 1; !sending.ok && tries < sendTries; tries += 1) {

@@ -10,7 +10,7 @@ export type Arrival =
   | { readonly kind: 'closed' };
 
 /** Whose echo requests they are. */
-export interface Sender {
+export interface EchoSender {
   readonly request: EchoRequest;
   /** A socket address. */
   readonly destination: Uint8Array;
@@ -21,7 +21,7 @@ export interface Sender {
 
 /** An echo request that was sent and is not yet forgotten. */
 export interface Flight {
-  readonly sender: Sender;
+  readonly sender: EchoSender;
   /** What its sender calls it. */
   readonly index: number;
   readonly sent: Instant;

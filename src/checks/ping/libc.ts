@@ -4,7 +4,7 @@ import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 type Pointer = Uint8Array | null;
 
 /** The calls of libc that ICMP needs, none of which waits. Results are the C ones; `errno` explains the last -1. */
-export interface Libc {
+export interface PingLibc {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Uint8Array, length: number): number;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
@@ -70,7 +70,7 @@ export const linux = {
 const architectures: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 /** Binds libc by koffi. Throws where the system is not one whose structures and numbers are known here. */
-export async function loadLibc(): Promise<Libc> {
+export async function loadLibc(): Promise<PingLibc> {
   if (process.platform !== 'linux' || !architectures.includes(process.arch) || endianness() !== 'LE') {
     throw new Error(
       `ping is made for Linux on ${architectures.join(', ')}; this is ${process.platform} ${process.arch}`,
@@ -79,7 +79,7 @@ export async function loadLibc(): Promise<Libc> {
   const { default: koffi } = await import('koffi');
   // The program itself is linked to its libc, whichever that is.
   const program = koffi.load(null);
-  const libc: Libc = {
+  const libc: PingLibc = {
     socket: program.func('socket', 'int', ['int', 'int', 'int']),
     bind: program.func('bind', 'int', ['int', 'void *', 'uint32_t']),
     setsockopt: program.func('setsockopt', 'int', ['int', 'int', 'int', 'void *', 'uint32_t']),
@@ -107,7 +107,7 @@ export function describeError(errno: number): string {
 }
 
 // koffi prepares a function on its first use: that must not fall between a time stamp and a send.
-function warmUp(libc: Libc): void {
+function warmUp(libc: PingLibc): void {
   const scratch = new Uint8Array(new ArrayBuffer(128));
   libc.clock_gettime(linux.CLOCK_REALTIME, scratch);
   libc.sendto(-1, scratch, 0, linux.MSG_DONTWAIT, scratch, 0);

@@ -1,10 +1,10 @@
-import type { Family } from '../address.ts';
+import type { AddressFamily } from '../address.ts';
 import type { Notice } from './receive-buffer.ts';
 
-type Meanings = Readonly<Record<number, string | Readonly<Record<number, string>>>>;
+type NoticeTexts = Readonly<Record<number, string | Readonly<Record<number, string>>>>;
 
 // RFC 792, RFC 1122 section 3.2.2.1, RFC 1812 section 5.2.7.1.
-const icmp: Meanings = {
+const icmp: NoticeTexts = {
   3: {
     0: 'network unreachable',
     1: 'host unreachable',
@@ -22,7 +22,7 @@ const icmp: Meanings = {
 };
 
 // RFC 4443 section 3.
-const icmpv6: Meanings = {
+const icmpv6: NoticeTexts = {
   1: {
     0: 'no route to destination',
     1: 'administratively prohibited',
@@ -41,12 +41,12 @@ const icmpv6: Meanings = {
  * Whether a notice says that a packet was not delivered. Others are advice to hosts and routers, such as redirects (5) and source
  * quenches (4): the packet they quote has gone on its way.
  */
-export function isFailure(family: Family, { type }: Notice): boolean {
+export function isFailure(family: AddressFamily, { type }: Notice): boolean {
   return type in (family === 4 ? icmp : icmpv6);
 }
 
 /** `host unreachable, says 192.0.2.1`. */
-export function describeNotice(family: Family, { type, code, by, mtu }: Notice): string {
+export function describeNotice(family: AddressFamily, { type, code, by, mtu }: Notice): string {
   const meaning = (family === 4 ? icmp : icmpv6)[type];
   const known = typeof meaning === 'object' ? meaning[code] : meaning;
   const text = known ?? `unreachable (type ${type}, code ${code})`;

@@ -1,4 +1,4 @@
-import type { Family } from '../address.ts';
+import type { AddressFamily } from '../address.ts';
 
 /** Length of an echo's header: type, code, checksum, identifier, sequence (RFC 792; RFC 4443 section 4.1). */
 const headerLength = 8;
@@ -20,7 +20,7 @@ export interface EchoRequest {
   number(sequence: number): void;
 }
 
-export function createEchoRequest(family: Family, identifier: number, payload: Uint8Array): EchoRequest {
+export function createEchoRequest(family: AddressFamily, identifier: number, payload: Uint8Array): EchoRequest {
   const packet = new Uint8Array(new ArrayBuffer(headerLength + payload.length));
   const view = new DataView(packet.buffer);
   view.setUint8(0, types[family].request);
@@ -43,12 +43,12 @@ export function checksum(bytes: Uint8Array): number {
 }
 
 /** Reads an ICMP message as an echo reply; null for anything else. */
-export function readEchoReply(family: Family, message: Uint8Array): Echo | null {
+export function readEchoReply(family: AddressFamily, message: Uint8Array): Echo | null {
   return readEcho(types[family].reply, message);
 }
 
 /** Reads the beginning of our own request as an ICMP error quotes it: at least its header; null for anything else. */
-export function readEchoRequest(family: Family, message: Uint8Array): Echo | null {
+export function readEchoRequest(family: AddressFamily, message: Uint8Array): Echo | null {
   return readEcho(types[family].request, message);
 }
 

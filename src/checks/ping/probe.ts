@@ -1,13 +1,13 @@
 import { messageOf } from '#kernel/errors.ts';
 import { onceFor } from '#kernel/once-for.ts';
-import type { NodeEnvironment, Prober } from '../check.ts';
-import type { Family } from '../address.ts';
+import type { ProbeEnvironment, Prober } from '../check.ts';
+import type { AddressFamily } from '../address.ts';
 import { failed, failure, type Outcome } from '../outcome.ts';
-import { reach, type Site } from '../reach.ts';
+import { reach, type ProbeDestination } from '../reach.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 import type { Detail } from './detail.ts';
 import { createExchange, type Exchange } from './exchange.ts';
-import { type Libc, loadLibc } from './libc.ts';
+import { type PingLibc, loadLibc } from './libc.ts';
 import { createEchoRequest } from './packet.ts';
 import { runSeries } from './series.ts';
 import type { Shape } from './shape.ts';
@@ -17,13 +17,15 @@ import { nameTimeoutMs, shapeOf, type Spec } from './spec.ts';
 import { summarize } from './summary.ts';
 
 /** One family's exchange, or why this node has none. */
-type Opened = { readonly ok: true; readonly exchange: Exchange } | { readonly ok: false; readonly reason: string };
+type ExchangeResult =
+  | { readonly ok: true; readonly exchange: Exchange }
+  | { readonly ok: false; readonly reason: string };
 
 const tokenLength = 8;
 
 /** Opens one ICMP socket per family for all pings of a node. */
-export async function startPing(environment: NodeEnvironment): Promise<Prober<Spec, Detail>> {
-  let libc: Libc;
+export async function startPing(environment: ProbeEnvironment): Promise<Prober<Spec, Detail>> {
+  let libc: PingLibc;
   try {
     libc = await loadLibc();
   } catch (error) {
@@ -58,7 +60,11 @@ function unable(reason: string): Prober<Spec, Detail> {
   };
 }
 
-async function openExchange(libc: Libc, family: Family, environment: NodeEnvironment): Promise<Opened> {
+async function openExchange(
+  libc: PingLibc,
+  family: AddressFamily,
+  environment: ProbeEnvironment,
+): Promise<ExchangeResult> {
   const { clock, random, localAddress } = environment;
   const [high = 0, low = 0] = random.bytes(2);
   const options = { family, localAddress: localAddress[family], identifier: (high << 8) | low };
@@ -69,7 +75,7 @@ async function openExchange(libc: Libc, family: Family, environment: NodeEnviron
 }
 
 /** What a ping needs besides what is new in each; made once for each spec. */
-interface Prepared {
+interface PingSettings {
   readonly spec: Spec;
   readonly shape: Shape | null;
   /** Beginning with room for the token, then the counting bytes that other pings send too. */
@@ -78,12 +84,12 @@ interface Prepared {
   last: { readonly address: string; readonly destination: Uint8Array } | null;
 }
 
-const prepare = onceFor((spec: Spec): Prepared => {
+const prepare = onceFor((spec: Spec): PingSettings => {
   const payload = Uint8Array.from({ length: spec.size }, (_, index) => index & 0xff);
   return { spec, shape: shapeOf(spec), payload, last: null };
 });
 
-function destinationOf(prepared: Prepared, { address, family }: Site['pinned']): Uint8Array {
+function destinationOf(prepared: PingSettings, { address, family }: ProbeDestination['pinned']): Uint8Array {
   if (prepared.last?.address !== address)
     prepared.last = { address, destination: encodeSocketAddress(address, family) };
   return prepared.last.destination;
@@ -91,10 +97,10 @@ function destinationOf(prepared: Prepared, { address, family }: Site['pinned']):
 
 /** Pings what the gate has let through. */
 async function sendEchoes(
-  prepared: Prepared,
-  opened: Opened,
-  { pinned, phases, signal }: Site,
-  { clock, random }: NodeEnvironment,
+  prepared: PingSettings,
+  opened: ExchangeResult,
+  { pinned, phases, signal }: ProbeDestination,
+  { clock, random }: ProbeEnvironment,
   isPatient: boolean,
 ): Promise<Outcome<Detail>> {
   const { address, family } = pinned;

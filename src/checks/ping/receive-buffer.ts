@@ -1,5 +1,5 @@
 import { decodeSocketAddress } from './socket-address.ts';
-import { type Libc, linux } from './libc.ts';
+import { type PingLibc, linux } from './libc.ts';
 
 /** An ICMP error about a request of ours, as the kernel's error queue tells it (`ip(7)`, IP_RECVERR). */
 export interface Notice {
@@ -51,7 +51,7 @@ const dataLengthAt = 56;
 const room = { vector: 16, peer: 32, control: 256, data: 2_048 } as const;
 const slotSize = room.vector + room.peer + room.control + room.data;
 
-export function createReceiveBuffer(libc: Libc, slots = 16): ReceiveBuffer {
+export function createReceiveBuffer(libc: PingLibc, slots = 16): ReceiveBuffer {
   const memory = new ArrayBuffer(slots * (header.size + slotSize));
   const headers = new Uint8Array(memory, 0, slots * header.size);
   const view = new DataView(memory);

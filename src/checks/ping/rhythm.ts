@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** Something under way that now and then has something to do. */
-export interface Member {
+export interface RhythmMember {
   /** When it is to be woken at the latest, on the clock's elapsed time; infinite where it need not be. */
   readonly until: number;
   /** Does what can be done by now, and tells whether it has sent something, which it must not where it may not. */
@@ -14,8 +14,8 @@ export interface Member {
  */
 export interface Rhythm {
   /** Beats for it at once, and from now on. */
-  join(member: Member): void;
-  leave(member: Member): void;
+  join(member: RhythmMember): void;
+  leave(member: RhythmMember): void;
 }
 
 // A burst must not blur what it measures, and its answers must fit into the receive buffer.
@@ -23,7 +23,7 @@ const mostAtOnce = 32;
 const pauseMs = 1;
 
 export function createRhythm(clock: Clock, read: () => void): Rhythm {
-  const members = new Set<Member>();
+  const members = new Set<RhythmMember>();
   let beatAt = Number.NEGATIVE_INFINITY;
   let timer: Disposable | null = null;
   let dueAt = Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ export interface Instant {
 /** Wall and monotonic clock agree to this much over the few seconds of an echo unless somebody sets the wall clock. */
 const stepMs = 1;
 
-interface Departed {
+interface DepartureTime {
   /** Right before it was handed to the kernel. */
   readonly sent: Instant;
   /** When the kernel handed it to the network device, or null. */
@@ -28,7 +28,7 @@ interface Departed {
  * The time from the departure, else from sending, to the kernel's receive stamp. Where there is no stamp, or where the wall
  * clock was set between sending and now, it is the monotonic time until now, which includes how late we came to read.
  */
-export function roundTrip({ sent, departedMs }: Departed, stampMs: number | null, now: Instant): RoundTrip {
+export function roundTrip({ sent, departedMs }: DepartureTime, stampMs: number | null, now: Instant): RoundTrip {
   const elapsedMs = now.elapsedMs - sent.elapsedMs;
   const apartMs = stepMs + sent.withinMs + now.withinMs;
   const stepped = Math.abs(now.wallMs - sent.wallMs - elapsedMs) > apartMs;

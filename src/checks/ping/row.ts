@@ -16,13 +16,13 @@ export const shape = z
   .describe('The attempts; `[[null]]` where the name was not resolved.');
 
 type RowAttempt = readonly [status: string, seconds: number, address?: string];
-type Row = readonly [readonly RowAttempt[] | readonly [null]];
+type PingRow = readonly [readonly RowAttempt[] | readonly [null]];
 
 /**
  * `[[attempt, ...]]` with the address on the first OK attempt only, or `[[null]]` for a name without an address (interface
  * 2.7). The public service puts the address on the first attempt whatever its status.
  */
-export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): Row {
+export function toRow(outcome: Outcome<Detail>, dialect: Dialect = 'interface'): PingRow {
   if (outcome.detail === null) return [[null]];
   const { attempts } = outcome.detail;
   const first = dialect === 'interface' ? attempts.findIndex((attempt) => attempt.status === 'OK') : 0;

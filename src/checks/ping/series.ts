@@ -1,21 +1,21 @@
 import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
-import type { Family } from '../address.ts';
+import type { AddressFamily } from '../address.ts';
 import { toSeconds } from '../outcome.ts';
 import type { Attempt, Detail } from './detail.ts';
 import type { Exchange } from './exchange.ts';
-import type { Arrival, Sender } from './flights.ts';
+import type { Arrival, EchoSender } from './flights.ts';
 import { describeError, linux } from './libc.ts';
 import { describeNotice } from './notice.ts';
 import type { EchoRequest } from './packet.ts';
-import type { Member } from './rhythm.ts';
+import type { RhythmMember } from './rhythm.ts';
 import type { TimedBy } from './round-trip.ts';
 import type { Shape } from './shape.ts';
 
 /** A number of echo requests to one address. */
 export interface EchoSeries {
-  readonly family: Family;
+  readonly family: AddressFamily;
   readonly request: EchoRequest;
   /** The socket address. */
   readonly destination: Uint8Array;
@@ -56,14 +56,14 @@ export async function runSeries(
 }
 
 /** Who hears what became of a series. */
-interface Ending {
+interface SeriesCallbacks {
   readonly found: (detail: Detail) => void;
   readonly gone: () => void;
   /** Before either, and where it is ended from outside. */
   readonly ended: () => void;
 }
 
-interface Request {
+interface SentEcho {
   readonly sentAt: number;
   readonly sequence: number | null;
   /** What it comes to where no true reply is there in time: the first error about it, or reply that was not whole. */
@@ -84,7 +84,7 @@ const patienceMs = 100;
 // And a request is sent so much before or after its time, to be sent with others.
 const shift = { share: 0.01, mostMs: 5 } as const;
 
-class RunningSeries implements Sender, Member {
+class RunningSeries implements EchoSender, RhythmMember {
   until = Number.POSITIVE_INFINITY;
   readonly request: EchoSeries['request'];
   readonly destination: EchoSeries['destination'];
@@ -92,12 +92,12 @@ class RunningSeries implements Sender, Member {
   readonly #exchange: Exchange;
   readonly #clock: Clock;
   readonly #series: EchoSeries;
-  readonly #ending: Ending;
+  readonly #ending: SeriesCallbacks;
   readonly #startedAt: number;
   readonly #patienceMs: number;
   readonly #shiftMs: number;
   readonly #attempts: Attempt[] = [];
-  readonly #requests: Request[] = [];
+  readonly #requests: SentEcho[] = [];
   #sendAt: number;
   #readAt = Number.POSITIVE_INFINITY;
   #waiting = 0;
@@ -108,7 +108,7 @@ class RunningSeries implements Sender, Member {
   #duplicates = 0;
   #hasEnded = false;
 
-  constructor(exchange: Exchange, clock: Clock, series: EchoSeries, ending: Ending) {
+  constructor(exchange: Exchange, clock: Clock, series: EchoSeries, ending: SeriesCallbacks) {
     this.request = series.request;
     this.destination = series.destination;
     this.shape = series.shape;
@@ -209,7 +209,7 @@ class RunningSeries implements Sender, Member {
   }
 
   // The first request that is not finished.
-  #oldest(): Request | undefined {
+  #oldest(): SentEcho | undefined {
     while (this.#attempts[this.#finished] !== undefined) this.#finished += 1;
     return this.#requests[this.#finished];
   }

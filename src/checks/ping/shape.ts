@@ -1,5 +1,5 @@
-import type { Family } from '../address.ts';
-import { type Libc, linux } from './libc.ts';
+import type { AddressFamily } from '../address.ts';
+import { type PingLibc, linux } from './libc.ts';
 
 /** What an echo request is to be like beside its content. Absent is what the system does. */
 export interface Shape {
@@ -12,7 +12,7 @@ export interface Shape {
 type Setting = readonly [level: number, name: number, value: number];
 
 // ip(7), ipv6(7). Probing sends what fits the interface with DF set, whatever is known of the way: else only the first one would be sent.
-function settingsOf({ dontFragment, ttl, trafficClass }: Shape, family: Family): readonly Setting[] {
+function settingsOf({ dontFragment, ttl, trafficClass }: Shape, family: AddressFamily): readonly Setting[] {
   const settings: Setting[] = [];
   if (family === 4) {
     if (dontFragment === true) settings.push([linux.SOL_IP, linux.IP_MTU_DISCOVER, linux.IP_PMTUDISC_PROBE]);
@@ -33,7 +33,13 @@ function settingsOf({ dontFragment, ttl, trafficClass }: Shape, family: Family):
  * Sends with the socket set as the shape asks for, and set back after it: it is shared, and nothing else happens in between. -1 with
  * `errno` set where a setting is refused, or sending is.
  */
-export function sendShaped(libc: Libc, fd: number, family: Family, shape: Shape, send: () => number): number {
+export function sendShaped(
+  libc: PingLibc,
+  fd: number,
+  family: AddressFamily,
+  shape: Shape,
+  send: () => number,
+): number {
   const before: Setting[] = [];
   try {
     for (const [level, name, value] of settingsOf(shape, family)) {
@@ -49,13 +55,13 @@ export function sendShaped(libc: Libc, fd: number, family: Family, shape: Shape,
   }
 }
 
-function getOption(libc: Libc, fd: number, level: number, name: number): number | null {
+function getOption(libc: PingLibc, fd: number, level: number, name: number): number | null {
   const value = new Uint8Array(new ArrayBuffer(4));
   const length = new Uint8Array(Uint32Array.of(4).buffer);
   return libc.getsockopt(fd, level, name, value, length) === -1 ? null : new DataView(value.buffer).getInt32(0, true);
 }
 
-function setOption(libc: Libc, fd: number, [level, name, value]: Setting): boolean {
+function setOption(libc: PingLibc, fd: number, [level, name, value]: Setting): boolean {
   const bytes = new Uint8Array(Int32Array.of(value).buffer);
   return libc.setsockopt(fd, level, name, bytes, bytes.length) !== -1;
 }

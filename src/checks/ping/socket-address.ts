@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
-import type { Family } from '../address.ts';
+import type { AddressFamily } from '../address.ts';
 import { linux } from './libc.ts';
 
 /** A `struct sockaddr_in` or `sockaddr_in6` for an address, with port 0. */
-export function encodeSocketAddress(address: string, family: Family): Uint8Array {
+export function encodeSocketAddress(address: string, family: AddressFamily): Uint8Array {
   const bytes = ipaddr.parse(address).toByteArray();
   if (bytes.length !== (family === 4 ? 4 : 16)) throw new RangeError(`${address} is no IPv${family} address`);
   const encoded = new Uint8Array(new ArrayBuffer(family === 4 ? 16 : 28));
@@ -23,12 +23,12 @@ export function decodeSocketAddress(encoded: Uint8Array): string | null {
 }
 
 /** True where both socket addresses name the same host. */
-export function sameHost(one: Uint8Array, other: Uint8Array, family: Family): boolean {
+export function sameHost(one: Uint8Array, other: Uint8Array, family: AddressFamily): boolean {
   const start = addressAt(family);
   for (let at = start; at < start + (family === 4 ? 4 : 16); at += 1) if (one[at] !== other[at]) return false;
   return true;
 }
 
-function addressAt(family: Family): number {
+function addressAt(family: AddressFamily): number {
   return family === 4 ? 4 : 8;
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '#kernel/errors.ts';
-import type { Family } from '../address.ts';
-import { describeError, type Libc, linux } from './libc.ts';
+import type { AddressFamily } from '../address.ts';
+import { describeError, type PingLibc, linux } from './libc.ts';
 import { createReceiveBuffer, type ReceivedPacket } from './receive-buffer.ts';
 import { stripIpv4Header } from './packet.ts';
 import { sendShaped, type Shape } from './shape.ts';
@@ -8,11 +8,11 @@ import { encodeSocketAddress } from './socket-address.ts';
 
 /** An ICMP socket of one family, shared by all pings of a node. */
 export interface EchoSocket {
-  readonly family: Family;
+  readonly family: AddressFamily;
   /** The identifier that our requests carry and replies must have; null where the kernel sees to both. */
   readonly identifier: number | null;
   /** Sends without waiting. */
-  send(packet: Uint8Array, destination: Uint8Array, shape: Shape | null): Sending;
+  send(packet: Uint8Array, destination: Uint8Array, shape: Shape | null): DatagramSend;
   /** The wall clock that the kernel's stamps are on, in milliseconds. */
   wallMs(): number;
   /** Tells what has arrived and was not yet told, without waiting for more. */
@@ -20,7 +20,7 @@ export interface EchoSocket {
   close(): void;
 }
 
-type Sending =
+type DatagramSend =
   | {
       readonly ok: true;
       /** What the packet is called when its departure is told. */
@@ -43,7 +43,7 @@ export interface EchoListener {
 }
 
 export interface SocketOptions {
-  readonly family: Family;
+  readonly family: AddressFamily;
   readonly localAddress: string | undefined;
   /** The identifier to use where the kernel gives none. */
   readonly identifier: number;
@@ -58,7 +58,7 @@ export type OpenedSocket =
  * CAP_NET_RAW. Never throws for lack of rights. ICMP errors come through the socket's error queue (IP_RECVERR) in both cases:
  * the kernel matches them to the socket, and the quoted request tells the echo they are about.
  */
-export function openEchoSocket(libc: Libc, options: SocketOptions): OpenedSocket {
+export function openEchoSocket(libc: PingLibc, options: SocketOptions): OpenedSocket {
   const { family, localAddress } = options;
   const domain = family === 4 ? linux.AF_INET : linux.AF_INET6;
   const protocol = family === 4 ? linux.IPPROTO_ICMP : linux.IPPROTO_ICMPV6;
@@ -85,7 +85,7 @@ export function openEchoSocket(libc: Libc, options: SocketOptions): OpenedSocket
 // Bounds one reading to some milliseconds, and is more than a receive buffer holds as a rule.
 const roundsPerDrain = 128;
 
-function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
+function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions): EchoSocket {
   const buffer = createReceiveBuffer(libc);
   const withHeader = raw && options.family === 4;
   const state = { closed: false, departures: 0 };
@@ -152,7 +152,7 @@ function wrap(libc: Libc, fd: number, raw: boolean, options: SocketOptions): Ech
 
 const receiveBuffer = 1 << 20;
 
-function configure(libc: Libc, fd: number, family: Family, raw: boolean): void {
+function configure(libc: PingLibc, fd: number, family: AddressFamily, raw: boolean): void {
   const set = (level: number, name: number, value: number) => setOption(libc, fd, level, name, Uint32Array.of(value));
   set(linux.SOL_SOCKET, linux.SO_TIMESTAMPNS, 1);
   set(linux.SOL_SOCKET, linux.SO_RCVBUF, receiveBuffer);
@@ -170,7 +170,7 @@ function configure(libc: Libc, fd: number, family: Family, raw: boolean): void {
 
 // Has every packet's departure told and counts them from 0 (`Documentation/networking/timestamping.rst`). Where the system
 // does not know this, the time right before sending serves.
-function countDepartures(libc: Libc, fd: number): void {
+function countDepartures(libc: PingLibc, fd: number): void {
   const flags = linux.SOF_TIMESTAMPING_TX_SOFTWARE | linux.SOF_TIMESTAMPING_OPT_ID | linux.SOF_TIMESTAMPING_OPT_TSONLY;
   for (const value of [0, flags]) {
     const bytes = new Uint8Array(Uint32Array.of(value).buffer);
@@ -185,14 +185,14 @@ function onlyType(type: number): Uint32Array {
   return filter;
 }
 
-function setOption(libc: Libc, fd: number, level: number, name: number, value: Uint32Array): void {
+function setOption(libc: PingLibc, fd: number, level: number, name: number, value: Uint32Array): void {
   const bytes = new Uint8Array(value.buffer);
   if (libc.setsockopt(fd, level, name, bytes, bytes.length) === -1) {
     throw new Error(`socket option ${level}/${name}: ${describeError(libc.errno())}`);
   }
 }
 
-function bind(libc: Libc, fd: number, localAddress: string, family: Family): void {
+function bind(libc: PingLibc, fd: number, localAddress: string, family: AddressFamily): void {
   const address = encodeSocketAddress(localAddress, family);
   if (libc.bind(fd, address, address.length) === -1) {
     throw new Error(`source address ${localAddress}: ${describeError(libc.errno())}`);

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '#kernel/clock.ts';
-import type { Family } from '../address.ts';
+import type { AddressFamily } from '../address.ts';
 import { createEchoRequest } from './packet.ts';
 import { encodeSocketAddress } from './socket-address.ts';
 import type { EchoSocket } from './socket.ts';
@@ -16,7 +16,7 @@ const silentTries = 3;
  * later (`net_enable_timestamp`), and until then it writes down when a packet is read: a reply that nobody hurried to read would
  * look half a second slow. Found out by echoes over loopback; where none comes back, or after some two seconds, it gives up.
  */
-export async function awaitStamps(socket: EchoSocket, family: Family, clock: Clock): Promise<void> {
+export async function awaitStamps(socket: EchoSocket, family: AddressFamily, clock: Clock): Promise<void> {
   const request = createEchoRequest(family, socket.identifier ?? 0, new Uint8Array(8));
   request.number(0xffff);
   const destination = encodeSocketAddress(loopback[family], family);

@@ -3,7 +3,7 @@ import { failed, failure, type Failure, type Fact, type Outcome, type Phase } fr
 import type { Attempt, Detail } from './detail.ts';
 
 /** What is known about a ping besides its attempts. */
-export interface Circumstances {
+export interface PingContext {
   readonly address: string | null;
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
   /** How long each attempt waited, or null where it is not known. */
@@ -14,7 +14,7 @@ export interface Circumstances {
  * Up where at least one attempt is OK; then `seconds` is the mean round trip of those. Nothing but losses is down; where the
  * node could not even send it is unknown. Requests that were not sent count for no loss.
  */
-export function summarize(detail: Detail, known: Circumstances): Outcome<Detail> {
+export function summarize(detail: Detail, known: PingContext): Outcome<Detail> {
   const { attempts } = detail;
   const rtts = attempts.flatMap((attempt) => (attempt.status === 'OK' ? [attempt.seconds] : []));
   const common = { address: known.address, phases: known.phases, detail };
@@ -38,7 +38,7 @@ function figures(rtts: readonly number[]) {
   } satisfies Partial<Record<Fact, number>>;
 }
 
-function reasonOf(attempts: readonly Attempt[], { timeoutMs }: Circumstances): Failure {
+function reasonOf(attempts: readonly Attempt[], { timeoutMs }: PingContext): Failure {
   const count = attempts.length;
   const requests = count === 1 ? 'the echo request' : `${count} echo requests`;
   const unsent = attempts.find((attempt) => attempt.status === 'ERROR');

@@ -7,7 +7,7 @@ import { streamFailure } from '../network-errors.ts';
 import { type Fact, type Failure, failure, type Phase, toSeconds } from '../outcome.ts';
 import { bytesOf, describeExpectation, endOfMatch, matcherOf, type Payload } from '../payload.ts';
 import { receiveLimit } from './receive-buffer.ts';
-import { createReader, type Reader, type Reading } from './reader.ts';
+import { createReader, type StreamReader, type Reading } from './reader.ts';
 import { secure } from './secure.ts';
 import type { StreamDetail, Tls } from './tls.ts';
 import type { Step } from './step.ts';
@@ -39,7 +39,7 @@ export async function converse(
   return converseFrom(steps, socket, { ...options, from: options.clock.elapsed() });
 }
 
-interface Conversation extends ConversationOptions {
+interface ConversationState extends ConversationOptions {
   /** When what is said began, on the monotonic clock. */
   readonly from: number;
 }
@@ -48,7 +48,7 @@ interface Conversation extends ConversationOptions {
 async function converseFrom(
   steps: readonly Step[],
   socket: Socket,
-  conversation: Conversation,
+  conversation: ConversationState,
 ): Promise<Failure | null> {
   const { tls, name, findings, clock } = conversation;
   const upgrade = steps.findIndex((step) => step.do === 'starttls');
@@ -67,7 +67,11 @@ async function converseFrom(
   }
 }
 
-async function exchange(steps: readonly Step[], socket: Socket, conversation: Conversation): Promise<Failure | null> {
+async function exchange(
+  steps: readonly Step[],
+  socket: Socket,
+  conversation: ConversationState,
+): Promise<Failure | null> {
   if (steps.length === 0) return null;
   const reader = createReader(socket, conversation);
   try {
@@ -82,7 +86,7 @@ async function exchange(steps: readonly Step[], socket: Socket, conversation: Co
   }
 }
 
-async function say(payload: Payload, socket: Socket, { signal }: Conversation): Promise<Failure | null> {
+async function say(payload: Payload, socket: Socket, { signal }: ConversationState): Promise<Failure | null> {
   try {
     await orAbort(written(socket, bytesOf(payload)), signal);
     return null;
@@ -95,7 +99,7 @@ async function say(payload: Payload, socket: Socket, { signal }: Conversation): 
   }
 }
 
-async function hear(step: Step, reader: Reader, conversation: Conversation): Promise<Failure | null> {
+async function hear(step: Step, reader: StreamReader, conversation: ConversationState): Promise<Failure | null> {
   if (step.do !== 'expect') return null;
   const { expectation, refusal, words: wanted = describeExpectation(expectation) } = step;
   const { findings, from, signal } = conversation;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Step } from './step.ts';
 
-export const PresetName = z.enum(['smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'ssh']);
-export type PresetName = z.infer<typeof PresetName>;
+export const StreamPreset = z.enum(['smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'ssh']);
+export type StreamPreset = z.infer<typeof StreamPreset>;
 
 const starttls: Step = { do: 'starttls' };
 const send = (payload: string): Step => ({ do: 'send', payload });
@@ -38,7 +38,7 @@ const ldapStarted: Step = {
 
 const hello = [send('EHLO watchpost.invalid\\r\\n'), hear('^250 ', no)];
 
-const dialogues: Readonly<Record<PresetName, Dialogue>> = {
+const dialogues: Readonly<Record<StreamPreset, Dialogue>> = {
   // RFC 5321, sections 3.1 and 4.1.1.1; RFC 3207.
   smtp: {
     greeting: [hear('^220 ', no)],
@@ -80,13 +80,13 @@ const dialogues: Readonly<Record<PresetName, Dialogue>> = {
 };
 
 /** What is said to a server of the kind until TLS starts, that included; null where it has no such command. */
-export function untilTls(preset: PresetName): readonly Step[] | null {
+export function untilTls(preset: StreamPreset): readonly Step[] | null {
   const { greeting, secure } = dialogues[preset];
   return secure === null ? null : [...greeting, ...secure, starttls];
 }
 
 /** What is said to a server of the kind. */
-export function dialogueOf(preset: PresetName, isSecured: boolean): readonly Step[] {
+export function dialogueOf(preset: StreamPreset, isSecured: boolean): readonly Step[] {
   const { greeting, rest } = dialogues[preset];
   return [...((isSecured ? untilTls(preset) : null) ?? greeting), ...rest];
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type Clock, orAbort } from '#kernel/clock.ts';
-import { createReceiveBuffer, type ReceiveBuffer } from './receive-buffer.ts';
+import { createReceiveBuffer, type StreamBuffer } from './receive-buffer.ts';
 
 /** How reading ended: by a match, by the cap, by the other side's end, or by an error such as the deadline's. */
 export interface Reading {
@@ -10,7 +10,7 @@ export interface Reading {
 }
 
 /** Reads what comes on a connection, answer by answer. */
-export interface Reader {
+export interface StreamReader {
   /** Reads until an answer matches. What comes behind it is kept for the next one: `endOf` says where a match ends. */
   until(matches: (answer: Buffer) => boolean, endOf: (answer: Buffer) => number): Promise<Reading>;
   /** When the first byte came, by the monotonic clock; null before. */
@@ -22,9 +22,9 @@ export interface Reader {
 export function createReader(
   socket: Socket,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Reader {
+): StreamReader {
   let left: Buffer = Buffer.alloc(0);
-  let answer: ReceiveBuffer | null = null;
+  let answer: StreamBuffer | null = null;
   let firstAt: number | null = null;
   let over: 'ended' | Error | null = null;
   let finishReading: (end: Reading['end']) => void = () => {};

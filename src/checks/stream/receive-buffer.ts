@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** What has been read of an answer so far, and whether it is the expected one. */
-export interface ReceiveBuffer extends Disposable {
+export interface StreamBuffer extends Disposable {
   readonly bytes: Buffer;
   /** Takes the next piece. `onMatch` may be called then, or a little later. */
   take(piece: Buffer): void;
@@ -27,7 +27,7 @@ export function createReceiveBuffer(
   matches: (answer: Buffer) => boolean,
   clock: Clock,
   onMatch: () => void,
-): ReceiveBuffer {
+): StreamBuffer {
   const buffer = Buffer.alloc(receiveLimit);
   let length = 0;
   let seen = 0;

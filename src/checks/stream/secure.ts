@@ -19,7 +19,7 @@ export interface SecureOptions {
   readonly alpn?: readonly string[];
 }
 
-export type Secured =
+export type TlsResult =
   | { readonly ok: true; readonly socket: TLSSocket; readonly tls: TlsConnection }
   | { readonly ok: false; readonly failure: Failure; readonly tls: TlsConnection | null };
 
@@ -29,7 +29,7 @@ export async function secure(
   name: string,
   wishes: Tls,
   { findings, clock, signal, alpn }: SecureOptions,
-): Promise<Secured> {
+): Promise<TlsResult> {
   const serverName = wishes.server_name ?? name;
   const start = clock.elapsed();
   let secured: TLSSocket;

@@ -1,12 +1,12 @@
-import type { Expectation, Payload } from '../payload.ts';
+import type { AnswerPattern, Payload } from '../payload.ts';
 
 /** One thing that is done on an open connection. */
 export type Step =
   | {
       readonly do: 'expect';
-      readonly expectation: Expectation;
+      readonly expectation: AnswerPattern;
       /** What ends the conversation at once: a refusal, where the protocol has words for it. */
-      readonly refusal?: Expectation;
+      readonly refusal?: AnswerPattern;
       /** What is expected, in words, if the bytes say nothing to people. */
       readonly words?: string;
     }

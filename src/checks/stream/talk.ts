@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#kernel/clock.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { closeSocket } from '../connection.ts';
 import { type Endpoint, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
@@ -40,7 +40,7 @@ export interface Talk<Detail> {
 export async function talkOver<Detail extends Pick<StreamDetail, 'tls'>>(
   { endpoint, spec, tls, detail }: TalkOptions<Detail>,
   context: ProbeContext,
-  environment: NodeEnvironment,
+  environment: ProbeEnvironment,
   talk: (socket: Socket, found: Talk<Detail>) => Promise<Failure | null>,
 ): Promise<Outcome<Detail>> {
   const { name } = endpoint;

@@ -1,16 +1,20 @@
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
-import type { Timing } from '../connection.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import type { HandshakeTime } from '../connection.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, type Outcome } from '../outcome.ts';
-import { reach, type Site } from '../reach.ts';
+import { reach, type ProbeDestination } from '../reach.ts';
 import { handshakeFailure } from '../tls-connection.ts';
 import { converse, type Findings } from '../stream/conversation.ts';
 import type { Detail } from './detail.ts';
 import { conversationOf, type Spec, wishesOf } from './spec.ts';
 
 /** Connects, and where asked for starts TLS, sends, and reads until the expected answer is there. */
-export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+export async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: ProbeEnvironment,
+): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const { name } = endpoint;
   const destination = { name, family: spec.family, limitMs: spec.timeout, covers: 'check' } as const;
@@ -36,9 +40,12 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
   });
 }
 
-type Found = Findings & { readonly detail: Detail };
+type TcpFindings = Findings & { readonly detail: Detail };
 
-function findingsOf({ seconds, timedBy, clockSeconds }: Timing, phases: Site['phases']): Found {
+function findingsOf(
+  { seconds, timedBy, clockSeconds }: HandshakeTime,
+  phases: ProbeDestination['phases'],
+): TcpFindings {
   return {
     phases: { ...phases, connect: seconds },
     facts: {},
@@ -48,8 +55,8 @@ function findingsOf({ seconds, timedBy, clockSeconds }: Timing, phases: Site['ph
 
 function conclude(
   problem: Failure | null,
-  { seconds }: Timing,
-  found: Found & { readonly address: string },
+  { seconds }: HandshakeTime,
+  found: TcpFindings & { readonly address: string },
 ): Outcome<Detail> {
   return problem === null ? { status: 'up', seconds, ...found } : failed(problem, { seconds, ...found });
 }

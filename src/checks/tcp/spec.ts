@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { Expectation, Payload } from '../payload.ts';
+import { AnswerPattern, Payload } from '../payload.ts';
 import { Tls } from '../stream/tls.ts';
-import { dialogueOf, PresetName } from '../stream/presets.ts';
+import { dialogueOf, StreamPreset } from '../stream/presets.ts';
 import type { Step } from '../stream/step.ts';
 
 const WrittenStep = z
   .strictObject({
-    expect: Expectation.optional().describe('What must come, first of all: text, { regex } or { hex }.'),
+    expect: AnswerPattern.optional().describe('What must come, first of all: text, { regex } or { hex }.'),
     send: Payload.optional().describe('What to send then: text with escapes such as \\r\\n, { hex } or { base64 }.'),
     starttls: z.literal(true).optional().describe('Start TLS after that, as `tls` says how.'),
   })
@@ -31,14 +31,14 @@ export const Spec = z
     send: Payload.optional().describe(
       'What to send once connected: text with escapes such as \\r\\n, { hex } or { base64 }.',
     ),
-    expect: Expectation.optional().describe('What the answer must contain: text, { regex } or { hex }.'),
+    expect: AnswerPattern.optional().describe('What the answer must contain: text, { regex } or { hex }.'),
     steps: z
       .array(WrittenStep)
       .min(1)
       .max(20)
       .optional()
       .describe('A dialogue instead of `send` and `expect`: what to expect and to send, in turn.'),
-    preset: PresetName.optional().describe(
+    preset: StreamPreset.optional().describe(
       'A ready dialogue, which greets, and takes its leave: smtp, imap, pop3, ftp, ldap, postgres or ssh.',
     ),
     starttls: z.literal(true).optional().describe("Whether to start TLS by the preset's own command, not at once."),
@@ -81,6 +81,6 @@ function sending(payload: Payload | undefined): readonly Step[] {
   return payload === undefined ? [] : [{ do: 'send', payload }];
 }
 
-function expecting(expectation: Expectation | undefined): readonly Step[] {
+function expecting(expectation: AnswerPattern | undefined): readonly Step[] {
   return expectation === undefined ? [] : [{ do: 'expect', expectation }];
 }

@@ -1,5 +1,5 @@
 import { type Certificate, shortLife } from '../certificate.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { failed, type Failure, failure, type Outcome } from '../outcome.ts';
@@ -13,7 +13,11 @@ import type { Detail } from './detail.ts';
 import { type Spec, tlsPortOf } from './spec.ts';
 
 /** Connects, starts TLS, and judges what the server presents. */
-export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+export async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: ProbeEnvironment,
+): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const { name } = endpoint;
   const { clock } = environment;

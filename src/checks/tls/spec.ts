@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
 import { PatternText } from '../pattern.ts';
-import { PresetName } from '../stream/presets.ts';
+import { StreamPreset } from '../stream/presets.ts';
 import { Tls } from '../stream/tls.ts';
 
-const Expectation = z.strictObject({
+const TlsExpectation = z.strictObject({
   valid_for: Duration({ max: '3650d' })
     .optional()
     .describe('How long the certificate must still be valid, such as "14d".'),
@@ -16,7 +16,7 @@ const Expectation = z.strictObject({
     .optional()
     .describe('Its SHA-256 fingerprint, with colons or without.'),
 });
-export type Expectation = z.output<typeof Expectation>;
+export type TlsExpectation = z.output<typeof TlsExpectation>;
 
 export const Spec = z.strictObject({
   type: z.literal('tls'),
@@ -27,11 +27,11 @@ export const Spec = z.strictObject({
     .default(5_000)
     .describe('For everything together: name, connection, handshake.'),
   family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 where the name has it, else IPv6.'),
-  starttls: PresetName.exclude(['ssh'])
+  starttls: StreamPreset.exclude(['ssh'])
     .optional()
     .describe('The protocol whose command starts TLS: smtp, imap, pop3, ftp, ldap or postgres. Default: TLS at once.'),
   ...Tls.shape,
-  expect: Expectation.prefault({}).describe('What the certificate must be, besides trusted and for the name.'),
+  expect: TlsExpectation.prefault({}).describe('What the certificate must be, besides trusted and for the name.'),
 });
 export type Spec = z.output<typeof Spec>;
 

@@ -1,6 +1,6 @@
 import type { Random } from '#kernel/random.ts';
 import { encodeQuery, type Question, readMessage } from '../dns/message.ts';
-import type { PresetName } from './spec.ts';
+import type { UdpPreset } from './spec.ts';
 
 /** A protocol that a datagram can speak: what to say, and how to tell a proper reply to it. */
 export interface Preset {
@@ -46,7 +46,7 @@ const stun: Preset = {
   },
 };
 
-export const presets: Readonly<Record<PresetName, Preset>> = { dns, ntp, stun };
+export const presets: Readonly<Record<UdpPreset, Preset>> = { dns, ntp, stun };
 
 /** The protocol that lives at a port. */
 export function presetAt(port: number): Preset | null {

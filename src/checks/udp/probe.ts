@@ -1,17 +1,21 @@
 import { describeDuration } from '#kernel/units.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
-import { converse, type Received } from '../datagram.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
+import { converse, type DatagramArrival } from '../datagram.ts';
 import { endpointOf, portOf } from '../endpoint.ts';
 import type { Gate } from '../gate.ts';
 import { failed, failure, type Failure, type Outcome, toSeconds } from '../outcome.ts';
 import { matcherOf } from '../payload.ts';
-import { reach, type Site } from '../reach.ts';
+import { reach, type ProbeDestination } from '../reach.ts';
 import type { Detail } from './detail.ts';
 import { type Preset, presetAt, presets } from './presets.ts';
-import { meaningOfSilence, payloadBytes, PresetName, type Spec } from './spec.ts';
+import { meaningOfSilence, payloadBytes, UdpPreset, type Spec } from './spec.ts';
 
 /** Sends up to three datagrams to the spec's port and waits for the first proper reply; it never answers one. */
-export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+export async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: ProbeEnvironment,
+): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const destination = { name: endpoint.name, limitMs: spec.timeout, covers: 'name' } as const;
   return reach<Detail>(destination, context, environment, {
@@ -22,14 +26,14 @@ export async function probe(spec: Spec, context: ProbeContext, environment: Node
 async function talk(
   spec: Spec,
   port: number,
-  { pinned, phases, signal }: Site,
+  { pinned, phases, signal }: ProbeDestination,
   gate: Gate,
-  environment: NodeEnvironment,
+  environment: ProbeEnvironment,
 ): Promise<Outcome<Detail>> {
   const language = languageOf(spec, port);
   const requests: Buffer[] = [];
   const improper: Buffer[] = [];
-  const conversation = await converse<Reply>(
+  const conversation = await converse<UdpReply>(
     { address: pinned.address, family: pinned.family, port },
     {
       clock: environment.clock,
@@ -71,7 +75,7 @@ async function talk(
 const noReply: Detail = { replied: false, sent: null, bytes: null, reply: null, note: null };
 const keptBytes = 512;
 
-interface Reply {
+interface UdpReply {
   readonly seconds: number;
   readonly datagram: Buffer;
   readonly note: string | null;
@@ -87,7 +91,7 @@ function languageOf({ send }: Spec, port: number): Language {
     const preset = presetAt(port);
     return preset === null ? { preset, strict: false, bytes: Buffer.from('\r\n\r\n') } : { preset, strict: false };
   }
-  const name = PresetName.safeParse(send);
+  const name = UdpPreset.safeParse(send);
   if (name.success) return { preset: presets[name.data], strict: true };
   return { preset: null, strict: false, bytes: payloadBytes(send) };
 }
@@ -99,8 +103,8 @@ function readReply(
   { preset, strict }: Language,
   datagram: Buffer,
   requests: readonly Buffer[],
-  { sentAt, receivedAt }: Received,
-): Reply | null {
+  { sentAt, receivedAt }: DatagramArrival,
+): UdpReply | null {
   const kept = datagram.subarray(0, keptBytes);
   const notes = requests.map((request) => preset?.recognise(datagram, request) ?? null);
   const answered = notes.findIndex((note) => note !== null);
@@ -115,15 +119,15 @@ function told(datagram: Buffer): Pick<Detail, 'replied' | 'bytes' | 'reply'> {
 }
 
 function notProper({ expect, send }: Spec): Failure {
-  const preset = PresetName.safeParse(send);
+  const preset = UdpPreset.safeParse(send);
   if (!preset.success) return failure('target', 'body', 'the reply does not contain what is expected');
   const also = expect === undefined ? '' : ' with what is expected in it';
   return failure('target', 'protocol', `the reply is no proper ${preset.data} answer${also}`);
 }
 
-type Known = Pick<Outcome<Detail>, 'address' | 'phases' | 'facts'> & { readonly detail: Detail };
+type UdpOutcomeBase = Pick<Outcome<Detail>, 'address' | 'phases' | 'facts'> & { readonly detail: Detail };
 
-function silent(spec: Spec, known: Known): Outcome<Detail> {
+function silent(spec: Spec, known: UdpOutcomeBase): Outcome<Detail> {
   const after = `after ${known.detail.sent} datagrams in ${describeDuration(spec.timeout)}`;
   switch (meaningOfSilence(spec)) {
     case 'up':

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { formatHostPort, Host, portOf } from '../endpoint.ts';
-import { bytesOf, Expectation, Payload, PayloadText } from '../payload.ts';
+import { bytesOf, AnswerPattern, Payload, PayloadText } from '../payload.ts';
 
-export const PresetName = z.enum(['dns', 'ntp', 'stun']);
-export type PresetName = z.infer<typeof PresetName>;
+export const UdpPreset = z.enum(['dns', 'ntp', 'stun']);
+export type UdpPreset = z.infer<typeof UdpPreset>;
 
 const Sendable = z.union([
-  PresetName,
+  UdpPreset,
   Payload,
   z.strictObject({ text: PayloadText.describe('Text with escapes, also where it reads like the name of a preset.') }),
 ]);
@@ -35,7 +35,7 @@ export const Spec = z.strictObject({
   send: Send.optional().describe(
     'What to send: text with escapes, { hex }, { base64 }, or the preset dns, ntp or stun. Default: by the port, else two line ends.',
   ),
-  expect: Expectation.optional().describe(
+  expect: AnswerPattern.optional().describe(
     'What the reply must contain within its first 512 bytes: text, { hex } or { regex }. Default: anything.',
   ),
   silence: z
@@ -53,5 +53,5 @@ export function payloadBytes(send: Sendable): Buffer {
 /** What silence means to a check: a target that was asked in its own language, or must say something, is not silent. */
 export function meaningOfSilence({ silence, send, expect }: Spec): 'up' | 'down' | 'unknown' {
   if (silence !== undefined) return silence;
-  return expect !== undefined || PresetName.safeParse(send).success ? 'down' : 'unknown';
+  return expect !== undefined || UdpPreset.safeParse(send).success ? 'down' : 'unknown';
 }

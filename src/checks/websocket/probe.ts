@@ -2,18 +2,22 @@ import type { Socket } from 'node:net';
 import { DeadlineError, orAbort } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatDuration } from '#kernel/units.ts';
-import type { NodeEnvironment, ProbeContext } from '../check.ts';
+import type { ProbeEnvironment, ProbeContext } from '../check.ts';
 import { endpointOf } from '../endpoint.ts';
 import { streamFailure } from '../network-errors.ts';
 import { type Failure, failure, type Outcome, toSeconds } from '../outcome.ts';
 import { describeExpectation } from '../payload.ts';
 import { type Talk, talkOver } from '../stream/talk.ts';
 import type { Detail } from './detail.ts';
-import { Closed, hold, Refused } from './session.ts';
+import { ConnectionClosedError, hold, UpgradeRefusedError } from './session.ts';
 import { isSecure, type Spec } from './spec.ts';
 
 /** Opens a WebSocket (RFC 6455), sends a message and waits for one, as the spec asks for. */
-export async function probe(spec: Spec, context: ProbeContext, environment: NodeEnvironment): Promise<Outcome<Detail>> {
+export async function probe(
+  spec: Spec,
+  context: ProbeContext,
+  environment: ProbeEnvironment,
+): Promise<Outcome<Detail>> {
   const endpoint = endpointOf(spec.host);
   const tls = isSecure(endpoint) ? { wishes: spec.tls, alpn: ['http/1.1'] } : null;
   const detail: Detail = { status: null, protocol: null, answer: null, tls: null };
@@ -50,14 +54,14 @@ async function talk(socket: Socket, spec: Spec, found: Talk<Detail>): Promise<Fa
   }
 }
 
-interface Ended {
+interface ClosedSession {
   readonly spec: Spec;
   readonly detail: Detail;
   readonly signal: AbortSignal;
   readonly isOpen: boolean;
 }
 
-function faultOf(error: unknown, { spec, detail, signal, isOpen }: Ended): Failure {
+function faultOf(error: unknown, { spec, detail, signal, isOpen }: ClosedSession): Failure {
   if (error instanceof DeadlineError) {
     const within = `within ${formatDuration(error.ms)}`;
     if (!isOpen) return failure('target', 'timeout', `no handshake ${within}`);
@@ -66,10 +70,10 @@ function faultOf(error: unknown, { spec, detail, signal, isOpen }: Ended): Failu
     return failure('target', 'answer', `no message ${within} contains ${describeExpectation(spec.expect)}`);
   }
   signal.throwIfAborted();
-  if (error instanceof Refused) {
+  if (error instanceof UpgradeRefusedError) {
     detail.status = error.status;
     return failure('target', 'status', error.message);
   }
-  if (error instanceof Closed) return failure('target', 'closed', singleLine(error.message));
+  if (error instanceof ConnectionClosedError) return failure('target', 'closed', singleLine(error.message));
   return streamFailure(error, isOpen ? 'while waiting for a message' : 'while waiting for the handshake');
 }

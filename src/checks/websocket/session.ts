@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
+import { userAgent } from '#kernel/version.ts';
 import { bytesOf, matcherOf } from '../payload.ts';
 import type { Spec } from './spec.ts';
 
 /** The server answered the handshake with something else than the change of protocols. */
-export class Refused extends Error {
+export class UpgradeRefusedError extends Error {
   override readonly name = 'Refused';
   readonly status: number;
   constructor(status: number) {
@@ -14,7 +15,7 @@ export class Refused extends Error {
 }
 
 /** The server closed the WebSocket (RFC 6455, section 7.4). */
-export class Closed extends Error {
+export class ConnectionClosedError extends Error {
   override readonly name = 'Closed';
 }
 
@@ -37,13 +38,15 @@ export async function hold(socket: Socket, { spec, url, onOpen, onMessage }: Ses
   return new Promise((resolve, reject) => {
     const session = new WebSocket(url, spec.protocol === undefined ? [] : [spec.protocol], {
       createConnection: () => socket,
-      headers: { 'user-agent': 'watchpost', ...spec.headers },
+      headers: { 'user-agent': userAgent, ...spec.headers },
       perMessageDeflate: false,
       followRedirects: false,
       maxPayload: largestMessage,
     });
     session.on('error', reject);
-    session.once('unexpected-response', (_request, response) => reject(new Refused(response.statusCode ?? 0)));
+    session.once('unexpected-response', (_request, response) =>
+      reject(new UpgradeRefusedError(response.statusCode ?? 0)),
+    );
     session.once('open', () => {
       onOpen(session.protocol);
       if (spec.send !== undefined) session.send(bytesOf(spec.send).toString('utf8'));
@@ -56,7 +59,7 @@ export async function hold(socket: Socket, { spec, url, onOpen, onMessage }: Ses
     });
     session.once('close', (code, reason) => {
       const why = reason.length === 0 ? '' : `: ${reason.toString('utf8')}`;
-      reject(new Closed(`the server closed the WebSocket with ${code}${why}`));
+      reject(new ConnectionClosedError(`the server closed the WebSocket with ${code}${why}`));
     });
     // A leave that is said: the other side need not wait for one that has gone.
     const leave = () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Duration } from '#kernel/units.ts';
 import { type Endpoint, formatHostPort, Host, portOf } from '../endpoint.ts';
-import { Expectation, PayloadText } from '../payload.ts';
+import { AnswerPattern, PayloadText } from '../payload.ts';
 import { Tls } from '../stream/tls.ts';
 
 export const Spec = z.strictObject({
@@ -29,7 +29,7 @@ export const Spec = z.strictObject({
     .optional()
     .describe('The subprotocol that is asked for, and that the server must choose.'),
   send: PayloadText.optional().describe('The text of a message to send once connected.'),
-  expect: Expectation.optional().describe(
+  expect: AnswerPattern.optional().describe(
     'What a message of the server must contain: text, { regex } or { hex }. Default: no message is waited for.',
   ),
   tls: Tls.prefault({}).describe('Certificates and names for wss.'),

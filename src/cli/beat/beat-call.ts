@@ -2,13 +2,13 @@ import { type Clock, deadline, sleep } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 
 /** What is told of a run. */
-export interface Call {
+export interface BeatCall {
   /** `start`, or the exit code. */
   readonly what: string;
   readonly body: string;
 }
 
-export interface CallOptions {
+export interface BeatCallOptions {
   /** The address of the job, as good as a password. */
   readonly url: string;
   /** The name of the run. */
@@ -24,7 +24,7 @@ const firstWaitMs = 500;
 const longestWaitMs = 15_000;
 
 /** Tells it, again and again while that can help. Resolves to null, or to why it was not told, be it that the signal ended it. */
-export async function callUntilHeard({ what, body }: Call, options: CallOptions): Promise<string | null> {
+export async function callUntilHeard({ what, body }: BeatCall, options: BeatCallOptions): Promise<string | null> {
   const { url, run, triesForMs, clock, signal } = options;
   const address = `${url.replace(/\/+$/, '')}/${what}?rid=${run}`;
   const end = clock.elapsed() + triesForMs;
@@ -42,7 +42,7 @@ export async function callUntilHeard({ what, body }: Call, options: CallOptions)
   }
 }
 
-interface Refusal {
+interface BeatRejection {
   readonly why: string;
   /** Whether the same call may be heard later. */
   readonly mayHelp: boolean;
@@ -50,7 +50,7 @@ interface Refusal {
   readonly waitMs: number;
 }
 
-async function callOnce(url: string, body: string, clock: Clock, outer: AbortSignal): Promise<Refusal | null> {
+async function callOnce(url: string, body: string, clock: Clock, outer: AbortSignal): Promise<BeatRejection | null> {
   // Not at the top: the daemon loads this file with all other commands, and calls nobody so.
   const { default: got, HTTPError } = await import('got');
   using limit = deadline(clock, attemptMs, outer);

@@ -5,7 +5,7 @@ import { messageOf, systemCode } from '#kernel/errors.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
 /** How a command ended. */
-export interface Ended {
+export interface CommandExit {
   /** As a shell has it: 128 and the number of the signal where one ended it, 127 where there is no such command. */
   readonly exitCode: number;
   /** The end of what it wrote, and what ended it. */
@@ -17,7 +17,11 @@ const forwarded: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SI
 const fromTerminal: readonly string[] = ['SIGINT', 'SIGQUIT'];
 
 /** Runs a command to its end. What it writes goes where ours goes; every signal that comes goes to it. */
-export async function runCommand(command: string, args: readonly string[], context: CommandContext): Promise<Ended> {
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<CommandExit> {
   const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'pipe'] });
   const tail = keepTail();
   tail.follow(child.stdout, context.output);

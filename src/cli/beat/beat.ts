@@ -60,7 +60,7 @@ interface RunOptions {
   readonly tryFor: number;
 }
 
-interface MadeBeat {
+interface BeatSecret {
   readonly name: string;
   readonly address: string;
   readonly secret_hash: string;
@@ -70,7 +70,7 @@ function addressWith(secret: string, url: string): string {
   return `${url.replace(/\/+$/, '')}/beat/${secret}`;
 }
 
-function newBeat({ name, address, secret_hash }: MadeBeat): string {
+function newBeat({ name, address, secret_hash }: BeatSecret): string {
   return [
     '# the job calls this address, which is as good as a password',
     address,

@@ -9,7 +9,7 @@ import { addServiceOptions, checkThere, type ThereOptions } from './check-there.
 import { type Flag, flagsOf, optionsOf } from '../shared/flags.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
-interface Common extends ThereOptions {
+interface CheckCommandOptions extends ThereOptions {
   readonly policy: Policy;
 }
 
@@ -38,16 +38,18 @@ function addType(parent: Command, check: AnyCheck, context: CommandContext, fini
         .choices(['private', 'public'])
         .default('private'),
     );
-  addServiceOptions(command).action(async (host: string, options: Common & Readonly<Record<string, unknown>>) => {
-    const given = flags.flatMap(({ flag, option }) => wordsOf(flag, options[option.attributeName()]));
-    const spec = await filled(specOf(check, host, given));
-    const { service } = options;
-    finish(
-      service === undefined
-        ? await checkHere(spec, options, context)
-        : await checkThere(spec, service, options, context),
-    );
-  });
+  addServiceOptions(command).action(
+    async (host: string, options: CheckCommandOptions & Readonly<Record<string, unknown>>) => {
+      const given = flags.flatMap(({ flag, option }) => wordsOf(flag, options[option.attributeName()]));
+      const spec = await filled(specOf(check, host, given));
+      const { service } = options;
+      finish(
+        service === undefined
+          ? await checkHere(spec, options, context)
+          : await checkThere(spec, service, options, context),
+      );
+    },
+  );
 }
 
 function optionOf({ name, kind, description, default: preset }: Flag): Option {

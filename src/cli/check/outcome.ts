@@ -1,6 +1,6 @@
 import { checkOf, type CheckSpec, type Failure, type Outcome } from '#checks/index.ts';
 import { formatSeconds } from '#kernel/units.ts';
-import type { Paint } from '../shared/paint.ts';
+import type { StateColor } from '../shared/paint.ts';
 
 /** 0 up, 1 down, 3 unknown. */
 export function exitCodeOf(status: Outcome['status']): number {
@@ -8,7 +8,7 @@ export function exitCodeOf(status: Outcome['status']): number {
 }
 
 /** One outcome for people: the answer first, then the figures, then what the check type found besides. */
-export function describeOutcome(spec: CheckSpec, outcome: Outcome, paint: Paint): string {
+export function describeOutcome(spec: CheckSpec, outcome: Outcome, paint: StateColor): string {
   const { status, seconds, address, phases } = outcome;
   const figures = [
     ...(address === null || spec.host === address ? [] : [line('address', address)]),

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig } from '#config/load.ts';
 import { explainSystemError } from '#config/read/source.ts';
-import type { Imported, ImportSource } from '#import/import.ts';
+import type { ImportResult, ImportSource } from '#import/import.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog } from '#kernel/log.ts';
 import { singleLine } from '#kernel/text.ts';
@@ -82,7 +82,7 @@ async function writeNew(path: string, text: string): Promise<void> {
 /** Into the database of the new configuration, as if its first node had seen it. */
 async function writeHistory(
   path: string,
-  history: ReturnType<NonNullable<Imported['history']>>,
+  history: ReturnType<NonNullable<ImportResult['history']>>,
   context: CommandContext,
 ): Promise<{ readonly database: string; readonly results: number }> {
   const config = await loadConfig({ path, env: context.env });
@@ -111,12 +111,12 @@ function* mapped<From, To>(values: Iterable<From>, map: (value: From) => To): It
   for (const value of values) yield map(value);
 }
 
-function listOf({ notes, files }: Imported): readonly string[] {
+function listOf({ notes, files }: ImportResult): readonly string[] {
   const lines = notes.map(({ place, kind, text }) => `${place}: ${kind}: ${singleLine(text, 400)}`);
   return [...lines, ...[...files.keys()].map((name) => `a secret was written to ${name}`)];
 }
 
-function countsOf({ notes, targets }: Imported): string {
+function countsOf({ notes, targets }: ImportResult): string {
   const counts = (['left out', 'lost', 'differs'] as const).map(
     (kind) => `${notes.filter((note) => note.kind === kind).length} ${kind}`,
   );

@@ -9,18 +9,18 @@ export interface Difference {
 }
 
 /** An incident that is open now. */
-export interface OpenIncident {
+export interface PlanIncident {
   readonly id: string;
   readonly target: string;
   readonly rule: string;
   readonly severity: string;
   /** Who was told that it began; null where that is not known. */
-  readonly told: readonly Told[] | null;
+  readonly told: readonly NotifiedRecipient[] | null;
   /** Whether its beginning is held back for now. */
   readonly isHeld: boolean;
 }
 
-export interface Told {
+export interface NotifiedRecipient {
   readonly channel: string;
   readonly recipient: string;
 }
@@ -29,7 +29,7 @@ export interface Told {
 export interface News {
   readonly incident: string;
   readonly news: 'is closed, as nobody watches it any more' | 'goes on, and they have not heard of it';
-  readonly to: readonly Told[];
+  readonly to: readonly NotifiedRecipient[];
 }
 
 export interface Changes {
@@ -44,7 +44,7 @@ export interface Changes {
 }
 
 /** What comes of it if the second is put into force where the first is. */
-export function changesBetween(now: Outline, then: Outline, open: readonly OpenIncident[]): Changes {
+export function changesBetween(now: Outline, then: Outline, open: readonly PlanIncident[]): Changes {
   const before = new Map(now.targets.map((target) => [target.name, target]));
   const after = new Map(then.targets.map((target) => [target.name, target]));
   const changed = then.targets.flatMap(({ name, says }) => {
@@ -67,7 +67,7 @@ export function changesBetween(now: Outline, then: Outline, open: readonly OpenI
 }
 
 /** Who is told what of the incidents that are open, once these targets are watched. */
-export function newsOf(open: readonly OpenIncident[], after: ReadonlyMap<string, OutlinedTarget>): readonly News[] {
+export function newsOf(open: readonly PlanIncident[], after: ReadonlyMap<string, OutlinedTarget>): readonly News[] {
   return open.flatMap((incident): News[] => {
     const target = after.get(incident.target);
     const { id, told, isHeld } = incident;
@@ -84,11 +84,12 @@ export function newsOf(open: readonly OpenIncident[], after: ReadonlyMap<string,
   });
 }
 
-const isSameAddress = (one: Told, other: Told) => one.channel === other.channel && one.recipient === other.recipient;
+const isSameAddress = (one: NotifiedRecipient, other: NotifiedRecipient) =>
+  one.channel === other.channel && one.recipient === other.recipient;
 
-type Said = Readonly<Record<string, string>>;
+type TextByName = Readonly<Record<string, string>>;
 
-function differencesOf(before: Said, after: Said): readonly Difference[] {
+function differencesOf(before: TextByName, after: TextByName): readonly Difference[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...paths].flatMap((path) => {
     const [from = null, to = null] = [before[path], after[path]];

@@ -1,8 +1,7 @@
 import { checkOf, type NodeInfo } from '#checks/index.ts';
 import type { Outline, OutlinedTarget } from '#config/apply/outline.ts';
-import { dayMs } from '#history/span.ts';
 import { weightAfter } from '#history/weight.ts';
-import { formatDuration } from '#kernel/units.ts';
+import { dayMs, formatDuration } from '#kernel/units.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { selectNodes } from '#service/select.ts';
@@ -26,7 +25,7 @@ export interface PlannedTarget {
 }
 
 /** What a configuration costs. What only the service at `service.url` knows is left out of the sums. */
-export interface Figures {
+export interface PlanFigures {
   readonly planned: readonly PlannedTarget[];
   readonly checksAMinute: number;
   readonly checksOfNodes: readonly { readonly node: string; readonly checksAMinute: number }[];
@@ -42,7 +41,7 @@ export interface Figures {
 }
 
 /** `now` is where cron patterns are counted from. */
-export function figuresOf(outline: Outline, now: number): Figures {
+export function figuresOf(outline: Outline, now: number): PlanFigures {
   const planned = outline.targets.map((target) => plan(target, outline, now));
   const checksAMinute = sum(planned.map(checksOf));
   const { service } = outline;
@@ -90,7 +89,7 @@ function plan(target: OutlinedTarget, { nodes, service }: Outline, now: number):
 }
 
 const mostTicks = 500;
-const spanMs = 31 * 86_400_000;
+const spanMs = 31 * dayMs;
 
 function roundsAMinute({ schedule, name }: OutlinedTarget, now: number): number {
   if (schedule.kind === 'every') return 60_000 / schedule.everyMs;
@@ -104,7 +103,7 @@ function roundsAMinute({ schedule, name }: OutlinedTarget, now: number): number 
   return dues.length < mostTicks ? (dues.length * 60_000) / spanMs : ((dues.length - 1) * 60_000) / (last - first);
 }
 
-function loadOfNodes({ nodes }: Outline, planned: readonly PlannedTarget[]): Figures['checksOfNodes'] {
+function loadOfNodes({ nodes }: Outline, planned: readonly PlannedTarget[]): PlanFigures['checksOfNodes'] {
   const loads = new Map(nodes.map((node) => [node, 0]));
   for (const { nodes: own, rounds } of planned)
     for (const node of own ?? []) loads.set(node, (loads.get(node) ?? 0) + rounds);

@@ -1,7 +1,7 @@
 import type { Outline } from '#config/apply/outline.ts';
 import { countOf } from '#kernel/text.ts';
 import type { Changes, Difference } from './plan-changes.ts';
-import { checksOf, type Figures, whenOf } from './plan-figures.ts';
+import { checksOf, type PlanFigures, whenOf } from './plan-figures.ts';
 import { alignRows } from '../shared/table.ts';
 
 /** What a configuration would change where it is put into force, and what it costs. */
@@ -11,8 +11,8 @@ export interface Plan {
   readonly outline: Outline;
   readonly changes: Changes;
   /** What runs costs, where that is known. */
-  readonly before: Figures | null;
-  readonly after: Figures;
+  readonly before: PlanFigures | null;
+  readonly after: PlanFigures;
 }
 
 /** A plan for people: what differs, and with `all` what stays too. */
@@ -32,12 +32,12 @@ export function wordsOf(plan: Plan, all: boolean): string {
 }
 
 /** `12 targets on 3 nodes`. */
-export function summaryOf({ targets, nodes, service }: Summed): string {
+export function summaryOf({ targets, nodes, service }: PlanSummary): string {
   const where = service === null ? countOf(nodes.length, 'node') : `the nodes of ${service.url}`;
   return `${countOf(targets.length, 'target')} on ${where}`;
 }
 
-interface Summed {
+interface PlanSummary {
   readonly targets: readonly unknown[];
   readonly nodes: readonly unknown[];
   readonly service: { readonly url: string } | null;
@@ -60,7 +60,7 @@ function isSame({ added, removed, changed, settings, secrets }: Changes): boolea
 
 const mostNames = 10;
 
-function changesOf(changes: Changes, figures: Figures, isCompared: boolean): readonly string[] {
+function changesOf(changes: Changes, figures: PlanFigures, isCompared: boolean): readonly string[] {
   if (!isCompared) return [];
   const planned = new Map(figures.planned.map((one) => [one.target.name, one.target]));
   const about = (name: string) => {
@@ -105,7 +105,7 @@ const arrowOf = ({ from, to }: Difference) => `${from ?? 'not set'} → ${to ?? 
 const toWhom = (to: readonly { readonly channel: string; readonly recipient: string }[]) =>
   to.length === 0 ? 'nobody is told' : to.map(({ channel, recipient }) => `${channel} ${recipient}`).join(', ');
 
-function tableOf({ planned }: Figures): readonly string[] {
+function tableOf({ planned }: PlanFigures): readonly string[] {
   return alignRows([
     ['target', 'check', 'when', 'nodes', 'checks a minute'],
     ...planned.map((one) => [
@@ -128,7 +128,7 @@ function costOf({ before, after }: Plan, isAll: boolean): readonly string[] {
   return shown.length === 0 ? [] : alignRows([['', 'now', 'then'], ...shown]);
 }
 
-function costs(figures: Figures): readonly (readonly [string, string])[] {
+function costs(figures: PlanFigures): readonly (readonly [string, string])[] {
   const { checksAMinute, checksOfNodes, starts, resultsAMonth, bytesAMonth, bytesAfterAYear, series, isWhole } =
     figures;
   const atLeast = isWhole ? '' : 'at least ';
@@ -143,7 +143,7 @@ function costs(figures: Figures): readonly (readonly [string, string])[] {
   ];
 }
 
-function startsInWords({ aMinute, allowed }: NonNullable<Figures['starts']>): string {
+function startsInWords({ aMinute, allowed }: NonNullable<PlanFigures['starts']>): string {
   const over = aMinute > allowed ? ': too many, some rounds will be unknown' : '';
   return `${figure(aMinute)} of the ${figure(allowed)} in service.budget${over}`;
 }

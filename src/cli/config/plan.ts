@@ -10,8 +10,8 @@ import { storedBy } from '#store/reading.ts';
 import { askDaemon, urlOfDaemon } from '../shared/ask-daemon.ts';
 import { jsonText } from '../shared/json.ts';
 import { listLines } from '../shared/list-lines.ts';
-import { type Changes, changesBetween, newsOf, type OpenIncident } from './plan-changes.ts';
-import { type Figures, figuresOf, whenOf } from './plan-figures.ts';
+import { type Changes, changesBetween, newsOf, type PlanIncident } from './plan-changes.ts';
+import { type PlanFigures, figuresOf, whenOf } from './plan-figures.ts';
 import { type Plan, wordsOf } from './plan-words.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
@@ -74,7 +74,7 @@ const Incident = z
     told: z.array(z.object({ channel: z.string(), recipient: z.string() })).nullable(),
     held: z.string().nullable(),
   })
-  .transform(({ held, ...incident }): OpenIncident => ({ ...incident, isHeld: held !== null }));
+  .transform(({ held, ...incident }): PlanIncident => ({ ...incident, isHeld: held !== null }));
 const Running = z.object({ outline: Outline, incidents: z.array(Incident) });
 
 async function askRunning(config: Config, salt: string): Promise<z.output<typeof Running> | null> {
@@ -104,7 +104,7 @@ function jsonOf({ beside, changes, before, after }: Plan) {
   };
 }
 
-function costOf({ checksAMinute, checksOfNodes, resultsAMonth, bytesAMonth, bytesAfterAYear, series }: Figures) {
+function costOf({ checksAMinute, checksOfNodes, resultsAMonth, bytesAMonth, bytesAfterAYear, series }: PlanFigures) {
   return {
     checks_a_minute: checksAMinute,
     checks_a_minute_by_node: Object.fromEntries(checksOfNodes.map((one) => [one.node, one.checksAMinute])),

@@ -2,12 +2,11 @@ import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { describeLeft } from '#history/budget.ts';
 import type { HistoryReader, TargetNow } from '#history/reader.ts';
-import { dayMs, hourMs } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { dayMs, describeDuration, hourMs } from '#kernel/units.ts';
 import { budgetJsonOf, jsonOf, percent, seconds, sparkline, upOf } from '../shared/figures.ts';
 import { jsonText } from '../shared/json.ts';
-import { type Paint, paintOf } from '../shared/paint.ts';
+import { type StateColor, paintOf } from '../shared/paint.ts';
 import { alignRows } from '../shared/table.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
@@ -29,7 +28,7 @@ export async function printStatus({ config: path, json }: StatusOptions, context
   return targets.some(({ status }) => status === 'down') ? 1 : 0;
 }
 
-async function rowOf(target: TargetNow, reader: HistoryReader, paint: Paint) {
+async function rowOf(target: TargetNow, reader: HistoryReader, paint: StateColor) {
   const now = systemClock.now();
   const of = { target: target.name };
   const day = { from: now - dayMs, to: now, of };
@@ -65,7 +64,7 @@ async function rowOf(target: TargetNow, reader: HistoryReader, paint: Paint) {
 function tableOf(
   targets: readonly TargetNow[],
   rows: readonly { readonly cells: readonly string[] }[],
-  paint: Paint,
+  paint: StateColor,
 ): string {
   const up = targets.filter(({ status }) => status === 'up').length;
   const bad = targets.filter(({ status }) => status === 'down' || status === 'partial');

@@ -1,15 +1,15 @@
 import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { describeBudget } from '#history/budget.ts';
-import type { Budget, Figures, HistoryReader, NodeFigures } from '#history/reader.ts';
-import { dayMs, hourMs, type Span } from '#history/span.ts';
+import type { BudgetFigures, HistoryFigures, HistoryReader, NodeFigures } from '#history/reader.ts';
+import type { TimeSpan } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { dayMs, describeDuration, hourMs } from '#kernel/units.ts';
 import { formatSpan } from '#kernel/zoned-time.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds, sparkline } from '../shared/figures.ts';
 import { jsonText } from '../shared/json.ts';
-import { type Paint, paintOf } from '../shared/paint.ts';
+import { type StateColor, paintOf } from '../shared/paint.ts';
 import { alignRows } from '../shared/table.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
@@ -60,13 +60,13 @@ export async function printHistory(target: string, options: HistoryOptions, cont
   return 0;
 }
 
-type Part = readonly [name: string, figures: Figures];
+type FiguresPart = readonly [name: string, figures: HistoryFigures];
 
 async function partsOf(
   reader: HistoryReader,
-  query: Span & { readonly of: { readonly target: string }; readonly node: string | undefined },
+  query: TimeSpan & { readonly of: { readonly target: string }; readonly node: string | undefined },
   { by }: HistoryOptions,
-): Promise<readonly Part[]> {
+): Promise<readonly FiguresPart[]> {
   if (by === 'node') {
     const { node: _, ...rest } = query;
     return (await reader.byNode(rest)).map((one: NodeFigures) => [one.node, one] as const);
@@ -81,11 +81,11 @@ async function partsOf(
 
 function tableOf(
   target: string,
-  whole: Figures,
-  budget: Budget | null,
-  parts: readonly Part[],
+  whole: HistoryFigures,
+  budget: BudgetFigures | null,
+  parts: readonly FiguresPart[],
   spark: string,
-  paint: Paint,
+  paint: StateColor,
 ): string {
   const { uptime, time, latency, verdictsFrom } = whole;
   const out = time === null || time.down === 0 ? '' : `, down for ${describeDuration(time.down)}`;
@@ -97,7 +97,11 @@ function tableOf(
 }
 
 // What went wrong stands out: nothing else has a colour.
-function cellsOf(name: string, { uptime, time, answers, latency }: Figures, paint: Paint): readonly string[] {
+function cellsOf(
+  name: string,
+  { uptime, time, answers, latency }: HistoryFigures,
+  paint: StateColor,
+): readonly string[] {
   const bad = (state: string, count: number) => (count === 0 ? '0' : paint(state, String(count)));
   return [
     name,
@@ -113,7 +117,7 @@ function cellsOf(name: string, { uptime, time, answers, latency }: Figures, pain
   ];
 }
 
-function csvOf(parts: readonly Part[]): string {
+function csvOf(parts: readonly FiguresPart[]): string {
   const columns = ['part', 'from', 'to', 'uptime', 'down_seconds', 'unknown_seconds', 'maintenance_seconds'];
   const more = ['up', 'down', 'unknown', 'late', 'min', 'mean', 'p50', 'p95', 'p99', 'max'];
   const lines = parts.map(([name, { from, to, uptime, time, answers, latency }]) =>

@@ -3,7 +3,7 @@ import { openPast } from '#compose/history.ts';
 import { loadConfig } from '#config/load.ts';
 import { describeLeft } from '#history/budget.ts';
 import type { TargetFigures } from '#history/reader.ts';
-import type { Span } from '#history/span.ts';
+import type { TimeSpan } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { budgetJsonOf, csvLine, jsonOf, percent, seconds } from '../shared/figures.ts';
@@ -47,11 +47,11 @@ export async function printReport(
   return 0;
 }
 
-type Row = TargetFigures & { readonly incidents: number };
+type ReportRow = TargetFigures & { readonly incidents: number };
 
 const columns = ['target', 'up', 'down', 'incidents', 'answers', 'mean', 'p95', 'p99', 'budget left'];
 
-function headOf(month: string, rows: readonly Row[], incidents: string): string {
+function headOf(month: string, rows: readonly ReportRow[], incidents: string): string {
   if (isEmpty(rows)) return `${month}: ${rows.length} targets, none watched in that month`;
   const time = rows.reduce((sum, one) => sum + (one.time?.down ?? 0), 0);
   const waiting = rows.filter(({ verdictsFrom }) => verdictsFrom !== null).length;
@@ -61,7 +61,7 @@ function headOf(month: string, rows: readonly Row[], incidents: string): string 
   return `${month}: ${rows.length} targets, ${incidents} incidents, ${down}${note}`;
 }
 
-function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: Row): readonly string[] {
+function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: ReportRow): readonly string[] {
   return [
     target,
     percent(uptime),
@@ -75,7 +75,7 @@ function cellsOf({ target, uptime, time, incidents, answers, latency, budget }: 
   ];
 }
 
-function csvOf(month: string, rows: readonly Row[]): string {
+function csvOf(month: string, rows: readonly ReportRow[]): string {
   const names = [
     'month',
     'target',
@@ -113,7 +113,7 @@ function csvOf(month: string, rows: readonly Row[]): string {
   return csvLine(names) + lines.join('');
 }
 
-function jsonReportOf(month: string, rows: readonly Row[]) {
+function jsonReportOf(month: string, rows: readonly ReportRow[]) {
   return {
     month,
     targets: rows.map((row) => ({
@@ -126,7 +126,7 @@ function jsonReportOf(month: string, rows: readonly Row[]) {
 }
 
 // A file that stands by itself: read on a phone, in the dark, and on paper.
-function htmlOf(month: string, head: string, rows: readonly Row[]): string {
+function htmlOf(month: string, head: string, rows: readonly ReportRow[]): string {
   const lines = rows.map((row) => {
     const [name, ...cells] = cellsOf(row);
     return html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
@@ -169,7 +169,7 @@ function monthOf(now: number, offset: -1 | 0): string {
   return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset)).toISOString().slice(0, 7);
 }
 
-function spanOf(month: string): Span {
+function spanOf(month: string): TimeSpan {
   const from = new Date(month);
   return { from: from.getTime(), to: Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + 1) };
 }

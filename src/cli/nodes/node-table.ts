@@ -2,12 +2,12 @@ import type { infosOf } from '#config/shape/enrolled.ts';
 import type { StatusList } from '#protocol/nodes.ts';
 import { alignRows } from '../shared/table.ts';
 
-type Infos = ReturnType<typeof infosOf>;
+type NodeInfos = ReturnType<typeof infosOf>;
 
 const head = ['node', 'place', 'state', 'version', 'processes', 'clock', 'latency', 'spooled', 'lost'];
 
 /** The nodes as a table; of those without a status only what was enrolled. */
-export function nodeTable(infos: Infos, statuses: StatusList['nodes']): string {
+export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): string {
   const rows = infos.map(({ name, city, country, asn }) => {
     const place = [city, country, asn].filter((part) => part !== '').join(', ') || '-';
     const status = statuses.find((one) => one.name === name);
@@ -30,10 +30,10 @@ export function nodeTable(infos: Infos, statuses: StatusList['nodes']): string {
     .join('');
 }
 
-type Losses = NonNullable<StatusList['nodes'][number]['losses']>;
+type NodeLosses = NonNullable<StatusList['nodes'][number]['losses']>;
 
 // Since the node started.
-function lossesOf({ dropped, refused, skipped }: Losses): string {
+function lossesOf({ dropped, refused, skipped }: NodeLosses): string {
   const all = [
     [dropped, 'dropped'],
     [refused, 'refused'],

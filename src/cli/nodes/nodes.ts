@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { NatsAccess } from '#config/config.ts';
 import { loadConfig } from '#config/load.ts';
 import { placeKeys } from '#config/shape/sections.ts';
-import { enrol, makeHub, permissionsPath, type Place, renameEnrolled, revoke } from '#enrolment/enrol.ts';
+import { enrol, makeHub, permissionsPath, type EnrolledLocation, renameEnrolled, revoke } from '#enrolment/enrol.ts';
 import { infosOf, readEnrolled } from '#config/shape/enrolled.ts';
 import { type Reload, reloadServer } from '#enrolment/reload.ts';
 import { systemClock } from '#kernel/clock.ts';
@@ -19,7 +19,7 @@ export interface EnrolmentOptions extends Reload {
   readonly json?: boolean;
 }
 
-export interface PlaceOptions {
+export interface LocationOptions {
   readonly location?: string | undefined;
   readonly asn?: string | undefined;
   readonly ip?: string | undefined;
@@ -36,7 +36,7 @@ export async function initNodes(options: EnrolmentOptions, context: CommandConte
   ]);
 }
 
-export interface AddOptions extends EnrolmentOptions, PlaceOptions {
+export interface AddOptions extends EnrolmentOptions, LocationOptions {
   /** A new file to write the key to, instead of printing it. */
   readonly writeSeed?: string | undefined;
 }
@@ -129,7 +129,7 @@ async function enrolled(
   return 0;
 }
 
-function placeOf({ location, asn, ip }: PlaceOptions): Place {
+function placeOf({ location, asn, ip }: LocationOptions): EnrolledLocation {
   const parts = location?.split(',').map((part) => part.trim().replace(/^"(.*)"$/, '$1'));
   return {
     ...(parts === undefined ? {} : { location: valid('--location', placeKeys.location, parts) }),

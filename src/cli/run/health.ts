@@ -7,7 +7,7 @@ import { urlOfDaemon } from '../shared/ask-daemon.ts';
 import { jsonText } from '../shared/json.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
-export interface HealthOptions {
+export interface HealthCommandOptions {
   readonly config: string;
   readonly ready?: boolean;
   readonly json?: boolean;
@@ -20,7 +20,10 @@ const Answer = z.looseObject({ message: z.string().optional() });
  * Asks the daemon of this machine whether all its parts make progress, or with `ready` whether it takes requests. Exit code 0
  * where they do, 1 where not or where nobody answers.
  */
-export async function health({ config: path, ready, json }: HealthOptions, context: CommandContext): Promise<number> {
+export async function health(
+  { config: path, ready, json }: HealthCommandOptions,
+  context: CommandContext,
+): Promise<number> {
   const url = `${urlOfDaemon(await readListen({ path, env: context.env }))}${ready === true ? '/readyz' : '/healthz'}`;
   try {
     const options = {

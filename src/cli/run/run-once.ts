@@ -1,5 +1,5 @@
 import { checkOf } from '#checks/index.ts';
-import { type Checking, openChecking } from '#compose/checking.ts';
+import { type CheckRunner, openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { askEachTime } from '#config/lists/listed-targets.ts';
 import { loadConfig } from '#config/load.ts';
@@ -15,7 +15,7 @@ import type { Vote } from '#monitor/judge/vote.ts';
 import type { Runner } from '#monitor/watch/runner.ts';
 import { jsonText } from '../shared/json.ts';
 import { exitCodeOf } from '../check/outcome.ts';
-import { type Paint, paintOf } from '../shared/paint.ts';
+import { type StateColor, paintOf } from '../shared/paint.ts';
 import { createProgress } from '../shared/progress.ts';
 import { alignRows } from '../shared/table.ts';
 import type { CommandContext } from '../shared/command-context.ts';
@@ -28,10 +28,10 @@ export interface OnceOptions {
   readonly json?: boolean;
 }
 
-type Target = Config['targets'][number];
+type OnceTarget = Config['targets'][number];
 
-interface Round {
-  readonly target: Target;
+interface SingleRound {
+  readonly target: OnceTarget;
   readonly votes: readonly Vote[];
   readonly verdict: Verdict;
 }
@@ -73,13 +73,13 @@ export async function runOnce(options: OnceOptions, context: CommandContext): Pr
 const startMs = 60_000;
 
 // On a slow machine nodes may take longer to start than a check may take: its time begins when they are there.
-async function embeddedStarted(checking: Pick<Checking, 'statuses'>, signal: AbortSignal): Promise<void> {
+async function embeddedStarted(checking: Pick<CheckRunner, 'statuses'>, signal: AbortSignal): Promise<void> {
   const by = systemClock.elapsed() + startMs;
   const isStarting = () => checking.statuses().some(({ starting }) => starting === true);
   while (isStarting() && systemClock.elapsed() < by) await sleep(systemClock, 20, signal);
 }
 
-function chosen(targets: readonly Target[], once: string | true): readonly Target[] {
+function chosen(targets: readonly OnceTarget[], once: string | true): readonly OnceTarget[] {
   // Only a daemon hears what calls.
   const looked = targets.filter(({ spec }) => checkOf(spec.type).heard === null);
   if (once === true) return looked;
@@ -97,21 +97,21 @@ function chosen(targets: readonly Target[], once: string | true): readonly Targe
   );
 }
 
-async function runRound(target: Target, runner: Runner, signal: AbortSignal): Promise<Round> {
+async function runRound(target: OnceTarget, runner: Runner, signal: AbortSignal): Promise<SingleRound> {
   const { spec, nodes, rules } = target;
   const { votes } = await runner.run({ spec, nodes }, signal);
   const rule = rules.find((named) => isOutage(named.rule))?.rule;
   return { target, votes, verdict: tally(votes, rule?.threshold ?? { kind: 'majority' }, rule?.quorum) };
 }
 
-function jsonOf(rounds: readonly Round[]): string {
+function jsonOf(rounds: readonly SingleRound[]): string {
   const shown = rounds.map(({ target: { name, spec }, verdict, votes }) => {
     return { target: name, check: spec.type, host: spec.host, verdict: verdict.status, votes };
   });
   return jsonText(shown);
 }
 
-function tableOf(rounds: readonly Round[], paint: Paint): readonly string[] {
+function tableOf(rounds: readonly SingleRound[], paint: StateColor): readonly string[] {
   const rows = rounds.flatMap(({ target, votes, verdict }) =>
     votes.map(({ node, outcome }, index) => [
       index === 0 ? target.name : '',

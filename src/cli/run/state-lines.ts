@@ -1,12 +1,12 @@
 import type { Clock } from '#kernel/clock.ts';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
-import type { Paint } from '../shared/paint.ts';
-import type { State } from '../top/top-screen.ts';
+import type { StateColor } from '../shared/paint.ts';
+import type { TopState } from '../top/top-screen.ts';
 
 /** What a daemon sees of its targets, and when that changes. */
-export interface Seen {
-  states(version: number): { readonly version: number; readonly states: readonly State[] };
+export interface StateSource {
+  states(version: number): { readonly version: number; readonly states: readonly TopState[] };
   onChange(listener: () => void): Disposable;
 }
 
@@ -16,8 +16,13 @@ const togetherMs = 200;
 const fewTargets = 20;
 
 /** Tells a person a line for each change of a target's state, and once how each is at first. */
-export function tellChanges(seen: Seen, tell: (line: string) => void, paint: Paint, clock: Clock): Disposable {
-  const known = new Map<string, { readonly status: State['status']; readonly since: number }>();
+export function tellChanges(
+  seen: StateSource,
+  tell: (line: string) => void,
+  paint: StateColor,
+  clock: Clock,
+): Disposable {
+  const known = new Map<string, { readonly status: TopState['status']; readonly since: number }>();
   let version = 0;
   let timer: Disposable | null = null;
 
@@ -47,7 +52,7 @@ export function tellChanges(seen: Seen, tell: (line: string) => void, paint: Pai
   };
 }
 
-function sentenceOf({ target, status, cause, up, nodes }: State, paint: Paint): string {
+function sentenceOf({ target, status, cause, up, nodes }: TopState, paint: StateColor): string {
   const word = status === 'maintenance' ? 'in maintenance' : status === 'partial' ? 'partly up' : status;
   const seen = nodes > 1 && status !== 'up' ? ` (up for ${up} of ${nodes} nodes)` : '';
   const why = status === 'up' || cause === null ? '' : `: ${singleLine(cause, 120)}`;

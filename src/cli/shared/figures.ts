@@ -1,4 +1,4 @@
-import type { Budget, Figures } from '#history/reader.ts';
+import type { BudgetFigures, HistoryFigures } from '#history/reader.ts';
 import { formatSeconds } from '#kernel/units.ts';
 
 /** A share in percent, rounded down: what was not always up never reads 100%. A dash where there is none. */
@@ -21,7 +21,7 @@ export function seconds(value: number | undefined): string {
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /** A bar for each part by its p95, from nothing to the highest; a dot where nothing was up. */
-export function sparkline(parts: readonly Pick<Figures, 'latency'>[]): string {
+export function sparkline(parts: readonly Pick<HistoryFigures, 'latency'>[]): string {
   const values = parts.map(({ latency }) => latency?.p95 ?? null);
   const highest = Math.max(...values.map((value) => value ?? 0));
   const barOf = (value: number) => bars[Math.min(7, Math.max(0, Math.ceil((value / highest) * 8) - 1))] ?? '▁';
@@ -29,7 +29,7 @@ export function sparkline(parts: readonly Pick<Figures, 'latency'>[]): string {
 }
 
 /** Seconds with what they are made of kept exactly, for programs. */
-export function jsonOf(figures: Figures) {
+export function jsonOf(figures: HistoryFigures) {
   const { from, to, uptime, time, answers, latency } = figures;
   return {
     from: new Date(from).toISOString(),
@@ -43,7 +43,7 @@ export function jsonOf(figures: Figures) {
 }
 
 /** How an objective stands, for programs; null where there is none. */
-export function budgetJsonOf(budget: Budget | null) {
+export function budgetJsonOf(budget: BudgetFigures | null) {
   if (budget === null) return null;
   const { ratio, overMs, uptime, allowedMs, spentMs, left } = budget;
   return {

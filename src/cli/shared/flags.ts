@@ -12,10 +12,10 @@ export interface Flag {
   /** As it would be written, or null where there is none. */
   readonly default: string | null;
   /** What the value has to be. */
-  readonly schema: Schema;
+  readonly schema: FlagSchema;
 }
 
-type Schema = z.core.$ZodType;
+type FlagSchema = z.core.$ZodType;
 
 /**
  * The options of a spec as flags: the keys of its path joined by dashes. Where a value takes several forms there is a flag
@@ -32,26 +32,26 @@ export function flagsOf(spec: z.ZodObject): readonly Flag[] {
 
 /** The options with which a spec is parsed, out of the words that were given for each flag. */
 export function optionsOf(given: readonly { readonly flag: Flag; readonly words: readonly string[] }[]): object {
-  const options: Tree = new Map();
+  const options: FlagTree = new Map();
   for (const { flag, words } of given) put(options, flag.path, valueOf(flag, words));
   return plain(options);
 }
 
 // `--tls --tls-server-name x`: the finer one of two says more.
-type Tree = Map<string, unknown>;
+type FlagTree = Map<string, unknown>;
 
-function put(tree: Tree, [key = '', ...rest]: readonly string[], value: unknown): void {
+function put(tree: FlagTree, [key = '', ...rest]: readonly string[], value: unknown): void {
   const here = tree.get(key);
   if (rest.length === 0) {
     if (!(here instanceof Map)) tree.set(key, value);
     return;
   }
-  const below: Tree = here instanceof Map ? here : new Map();
+  const below: FlagTree = here instanceof Map ? here : new Map();
   tree.set(key, below);
   put(below, rest, value);
 }
 
-function plain(tree: Tree): object {
+function plain(tree: FlagTree): object {
   return Object.fromEntries([...tree].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]));
 }
 
@@ -81,12 +81,12 @@ function scalarOf(word: string): unknown {
 }
 
 interface Facts {
-  readonly inner: Schema;
+  readonly inner: FlagSchema;
   readonly description: string;
   readonly default: string | null;
 }
 
-function flagsAt(path: readonly string[], schema: Schema, about = ''): readonly Flag[] {
+function flagsAt(path: readonly string[], schema: FlagSchema, about = ''): readonly Flag[] {
   const { inner, description: own, default: preset } = factsOf(schema);
   const description = own || `${path.at(-1)?.replaceAll('_', ' ')}: ${about}`;
   const forms = formsOf(inner);
@@ -102,7 +102,7 @@ function flagsAt(path: readonly string[], schema: Schema, about = ''): readonly 
   return [{ path, name: kind === 'off' ? `no-${name}` : name, kind, description, default: shown, schema }, ...below];
 }
 
-function kindOf(forms: readonly Schema[], preset: string | null): Flag['kind'] | null {
+function kindOf(forms: readonly FlagSchema[], preset: string | null): Flag['kind'] | null {
   const scalars = forms.filter((form) => !isObject(form));
   if (scalars.length === 0) return null;
   if (scalars.every((form) => form instanceof z.ZodRecord)) return 'pair';
@@ -112,23 +112,24 @@ function kindOf(forms: readonly Schema[], preset: string | null): Flag['kind'] |
 }
 
 // What can be nothing but true needs no word for that.
-const isOnlyTrue = (form: Schema) => form instanceof z.ZodLiteral && [...form.values].every((value) => value === true);
+const isOnlyTrue = (form: FlagSchema) =>
+  form instanceof z.ZodLiteral && [...form.values].every((value) => value === true);
 
 // A list of objects has no word of its own: the flags of its first object's keys say it.
-function isObject(form: Schema): boolean {
+function isObject(form: FlagSchema): boolean {
   return form instanceof z.ZodObject || (form instanceof z.ZodArray && formsOf(form.def.element).every(isObject));
 }
 
 // Every form that a value may have: the members of a union, and of the unions in it.
-function formsOf(schema: Schema): readonly Schema[] {
+function formsOf(schema: FlagSchema): readonly FlagSchema[] {
   const { inner } = factsOf(schema);
   return inner instanceof z.ZodUnion ? inner.options.flatMap(formsOf) : [inner];
 }
 
 // What is written stands on the input side of a codec; the description may stand on any wrapping.
-function factsOf(schema: Schema): Facts {
+function factsOf(schema: FlagSchema): Facts {
   const own = schema instanceof z.ZodType ? (schema.description ?? '') : '';
-  const wrapped = (inner: Schema, preset: string | null): Facts => {
+  const wrapped = (inner: FlagSchema, preset: string | null): Facts => {
     const facts = factsOf(inner);
     return { ...facts, description: own || facts.description, default: preset ?? facts.default };
   };

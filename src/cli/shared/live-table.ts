@@ -1,16 +1,16 @@
 import type { CheckSpec, Outcome } from '#checks/index.ts';
-import type { Progress } from '#client/client.ts';
+import type { RunProgress } from '#client/client.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { alignRows } from './table.ts';
 import type { CommandContext } from './command-context.ts';
 
-type Node = Progress['nodes'][number];
+type ProgressNode = RunProgress['nodes'][number];
 
 export interface LiveTable {
-  show(progress: Progress): void;
+  show(progress: RunProgress): void;
   /** Shows the last state and the count of the votes. */
-  finish(progress: Progress): void;
+  finish(progress: RunProgress): void;
 }
 
 /** The nodes of a run: drawn anew as results come where a person looks on, otherwise a line for each when it is there. */
@@ -20,20 +20,20 @@ export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveT
   let drawn = 0;
   let begun = false;
 
-  function begin({ reportUrl }: Progress): void {
+  function begin({ reportUrl }: RunProgress): void {
     if (begun) return;
     begun = true;
     print(`${spec.type} ${spec.host}\n${reportUrl === null ? '' : `report: ${reportUrl}\n`}\n`);
   }
 
-  function draw({ nodes }: Progress): void {
+  function draw({ nodes }: RunProgress): void {
     const lines = alignRows(nodes.map(rowOf)).map((line) => singleCells(line, columns));
     // Up to the first line of the table, and everything below it away.
     print(`${drawn === 0 ? '' : `\u{1b}[${drawn}A\u{1b}[J`}${lines.map((line) => `${line}\n`).join('')}`);
     drawn = lines.length;
   }
 
-  function append({ nodes }: Progress): void {
+  function append({ nodes }: RunProgress): void {
     for (const node of nodes) {
       if (node.outcome === null || told.has(node.node.name)) continue;
       told.add(node.node.name);
@@ -41,7 +41,7 @@ export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveT
     }
   }
 
-  const show = (progress: Progress) => {
+  const show = (progress: RunProgress) => {
     begin(progress);
     // What has left the screen cannot be drawn anew.
     if (interactive && progress.nodes.length + headLines < rows) draw(progress);
@@ -58,7 +58,7 @@ export function createLiveTable(spec: CheckSpec, context: CommandContext): LiveT
 
 const headLines = 6;
 
-function rowOf({ node: { name, country, city }, outcome }: Node): readonly string[] {
+function rowOf({ node: { name, country, city }, outcome }: ProgressNode): readonly string[] {
   const place = [city, country].filter((part) => part !== '').join(', ') || 'unknown place';
   return [name.padEnd(6), singleLine(place, 28).padEnd(28), ...resultOf(outcome)];
 }
@@ -70,7 +70,7 @@ function resultOf(outcome: Outcome | null): readonly string[] {
   return [outcome.status.padEnd(7), took.padEnd(9), outcome.status === 'up' ? address : outcome.failure.message];
 }
 
-function summaryOf(nodes: readonly Node[]): string {
+function summaryOf(nodes: readonly ProgressNode[]): string {
   const counts = (['up', 'down', 'unknown'] as const).map((status) => {
     const count = nodes.filter(({ outcome }) => outcome?.status === status).length;
     return `${count} ${status}`;

@@ -14,9 +14,9 @@ const colours = {
 } as const;
 
 /** A word in the colour of a state, of a severity or of a delivery, or as it is where nobody looks or `NO_COLOR` is set. */
-export type Paint = (state: string, word?: string) => string;
+export type StateColor = (state: string, word?: string) => string;
 
-export function paintOf({ interactive, env }: Pick<CommandContext, 'interactive' | 'env'>): Paint {
+export function paintOf({ interactive, env }: Pick<CommandContext, 'interactive' | 'env'>): StateColor {
   const isPlain = !interactive || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
   const known = new Map<string, (typeof colours)[keyof typeof colours]>(Object.entries(colours));
   return (state, word = state) => {

@@ -2,13 +2,13 @@ import { systemClock } from '#kernel/clock.ts';
 import type { CommandContext } from './command-context.ts';
 
 /** Tells a person who waits how much is done. */
-export interface Progress {
+export interface ProgressBar {
   step(): void;
   /** Takes the line away. */
   end(): void;
 }
 
-type Seen = Pick<CommandContext, 'interactive' | 'printError'>;
+type ProgressContext = Pick<CommandContext, 'interactive' | 'printError'>;
 
 const patienceMs = 1_000;
 
@@ -16,9 +16,9 @@ const patienceMs = 1_000;
 export function createProgress(
   what: string,
   total: number,
-  { interactive, printError }: Seen,
+  { interactive, printError }: ProgressContext,
   clock = systemClock,
-): Progress {
+): ProgressBar {
   let done = 0;
   let isShown = false;
   const show = () => {
@@ -42,7 +42,7 @@ export function createProgress(
 export async function awaited<Result>(
   work: Promise<Result>,
   words: () => string,
-  { interactive, printError }: Seen,
+  { interactive, printError }: ProgressContext,
   clock = systemClock,
 ): Promise<Result> {
   let seconds = 0;

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { upOf } from '../shared/figures.ts';
-import type { Paint } from '../shared/paint.ts';
+import type { StateColor } from '../shared/paint.ts';
 import { alignRows } from '../shared/table.ts';
 
 /** A target as the daemon sees it at this moment. */
-export const State = z.object({
+export const TopState = z.object({
   target: z.string(),
   check: z.string(),
   host: z.string(),
@@ -17,13 +17,13 @@ export const State = z.object({
   nodes: z.number(),
   cause: z.string().nullable(),
 });
-export type State = z.output<typeof State>;
+export type TopState = z.output<typeof TopState>;
 
 const sorts = ['state', 'name', 'since', 'time'] as const;
 const filters = ['all', 'not up', 'down'] as const;
 
 /** What is shown, and how. */
-export interface View {
+export interface TopView {
   readonly sort: (typeof sorts)[number];
   readonly filter: (typeof filters)[number];
   /** A part of the name or the host. */
@@ -34,10 +34,10 @@ export interface View {
   readonly top: number;
 }
 
-export const firstView: View = { sort: 'state', filter: 'all', text: '', isTyping: false, top: 0 };
+export const firstView: TopView = { sort: 'state', filter: 'all', text: '', isTyping: false, top: 0 };
 
 /** The view after a key, or null where it ends. `page` is how many rows are seen at once. */
-export function viewAfter(view: View, key: string, page: number): View | null {
+export function viewAfter(view: TopView, key: string, page: number): TopView | null {
   if (key === '\u{3}') return null;
   if (view.isTyping) return typed(view, key);
   const move = moves.get(key);
@@ -69,7 +69,7 @@ const moves = new Map<string, (page: number) => number>([
   ['\u{1b}[5~', (page) => -page],
 ]);
 
-function typed(view: View, key: string): View {
+function typed(view: TopView, key: string): TopView {
   if (key === '\r' || key === '\n') return { ...view, isTyping: false };
   if (key === '\u{1b}') return { ...view, isTyping: false, text: '' };
   if (key === '\u{7f}' || key === '\b') return { ...view, text: view.text.slice(0, -1) };
@@ -80,9 +80,9 @@ function nextOf<One>(all: readonly [One, ...One[]], one: One): One {
   return all[(all.indexOf(one) + 1) % all.length] ?? all[0];
 }
 
-export interface Look {
-  readonly states: readonly State[];
-  readonly view: View;
+export interface ScreenInput {
+  readonly states: readonly TopState[];
+  readonly view: TopView;
   readonly columns: number;
   readonly rows: number;
   readonly now: number;
@@ -97,7 +97,10 @@ const footLines = 1;
 export const pageOf = (rows: number) => Math.max(1, rows - headLines - footLines);
 
 /** The lines of the screen: as many as it has at the most, none longer than it is wide. */
-export function screenOf({ states, view, columns, rows, now, trouble }: Look, paint: Paint): readonly string[] {
+export function screenOf(
+  { states, view, columns, rows, now, trouble }: ScreenInput,
+  paint: StateColor,
+): readonly string[] {
   const chosen = sorted(states.filter(filterOf(view)), view.sort);
   const page = pageOf(rows);
   const top = Math.min(view.top, Math.max(0, chosen.length - page));
@@ -115,7 +118,7 @@ export function screenOf({ states, view, columns, rows, now, trouble }: Look, pa
 }
 
 /** The same for those who look once. */
-export function tableOf(states: readonly State[], now: number, paint: Paint): readonly string[] {
+export function tableOf(states: readonly TopState[], now: number, paint: StateColor): readonly string[] {
   const chosen = sorted(states, 'state');
   const [head = '', ...lines] = alignRows([headings, ...chosen.map((one) => cellsOf(one, now))]);
   return [
@@ -128,7 +131,7 @@ export function tableOf(states: readonly State[], now: number, paint: Paint): re
 
 const headings = ['target', 'state', 'for', 'took', 'nodes', 'what'];
 
-function cellsOf({ target, check, host, status, since, seconds, up, nodes, cause }: State, now: number) {
+function cellsOf({ target, check, host, status, since, seconds, up, nodes, cause }: TopState, now: number) {
   return [
     target,
     status,
@@ -140,10 +143,10 @@ function cellsOf({ target, check, host, status, since, seconds, up, nodes, cause
 }
 
 // The word of the state only, in the line that was cut already.
-const painted = (line: string, status: string, paint: Paint) =>
+const painted = (line: string, status: string, paint: StateColor) =>
   line.replace(new RegExp(`(?<= {2})${status}(?= |$)`), (word) => paint(status, word));
 
-function sentenceOf(states: readonly State[]): string {
+function sentenceOf(states: readonly TopState[]): string {
   const up = states.filter(({ status }) => status === 'up').length;
   const others = (['down', 'partial', 'unknown', 'maintenance'] as const).flatMap((status) => {
     const count = states.filter((one) => one.status === status).length;
@@ -152,16 +155,22 @@ function sentenceOf(states: readonly State[]): string {
   return [upOf(up, states.length), ...others].join(', ');
 }
 
-function footOf({ sort, filter, text, isTyping }: View): string {
+function footOf({ sort, filter, text, isTyping }: TopView): string {
   if (isTyping) return `/${text}_   Enter: keep  Esc: all`;
   const search = text === '' ? '' : ` "${text}"`;
   return `q quit  s sort: ${sort}  f show: ${filter}  / search${search}`;
 }
 
-const badness: Readonly<Record<State['status'], number>> = { down: 0, partial: 1, unknown: 2, maintenance: 3, up: 4 };
+const badness: Readonly<Record<TopState['status'], number>> = {
+  down: 0,
+  partial: 1,
+  unknown: 2,
+  maintenance: 3,
+  up: 4,
+};
 
-function sorted(states: readonly State[], by: View['sort']): readonly State[] {
-  const names = (one: State, other: State) => (one.target < other.target ? -1 : 1);
+function sorted(states: readonly TopState[], by: TopView['sort']): readonly TopState[] {
+  const names = (one: TopState, other: TopState) => (one.target < other.target ? -1 : 1);
   switch (by) {
     case 'state':
       return states.toSorted((one, other) => badness[one.status] - badness[other.status] || names(one, other));
@@ -174,7 +183,7 @@ function sorted(states: readonly State[], by: View['sort']): readonly State[] {
   }
 }
 
-function filterOf({ filter, text }: View): (state: State) => boolean {
+function filterOf({ filter, text }: TopView): (state: TopState) => boolean {
   const part = text.toLowerCase();
   return ({ target, host, status }) => {
     if (filter === 'down' && status !== 'down') return false;

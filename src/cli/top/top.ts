@@ -5,7 +5,7 @@ import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { askDaemon } from '../shared/ask-daemon.ts';
 import { jsonText } from '../shared/json.ts';
 import { paintOf } from '../shared/paint.ts';
-import { firstView, pageOf, screenOf, State, tableOf, viewAfter } from './top-screen.ts';
+import { firstView, pageOf, screenOf, TopState, tableOf, viewAfter } from './top-screen.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
 export interface TopOptions {
@@ -13,8 +13,8 @@ export interface TopOptions {
   readonly json?: boolean;
 }
 
-const Answer = z.object({ version: z.number(), names: z.array(z.string()), states: z.array(State) });
-type Answer = z.output<typeof Answer>;
+const StatesAnswer = z.object({ version: z.number(), names: z.array(z.string()), states: z.array(TopState) });
+type StatesAnswer = z.output<typeof StatesAnswer>;
 
 const lookEveryMs = 1_000;
 
@@ -24,7 +24,7 @@ const lookEveryMs = 1_000;
  */
 export async function showTop({ config: path, json }: TopOptions, context: CommandContext): Promise<number> {
   const config = await loadConfig({ path, env: context.env });
-  const ask = async (since: number) => Answer.parse(await askDaemon(config, `/-/states?since=${since}`));
+  const ask = async (since: number) => StatesAnswer.parse(await askDaemon(config, `/-/states?since=${since}`));
   const first = await ask(0);
   if (json !== true && context.terminal !== null) return follow(first, ask, { ...context, terminal: context.terminal });
   if (json === true) context.print(jsonText(first.states));
@@ -32,9 +32,13 @@ export async function showTop({ config: path, json }: TopOptions, context: Comma
   return first.states.some(({ status }) => status === 'down') ? 1 : 0;
 }
 
-type OnTerminal = CommandContext & { readonly terminal: NonNullable<CommandContext['terminal']> };
+type TerminalContext = CommandContext & { readonly terminal: NonNullable<CommandContext['terminal']> };
 
-async function follow(first: Answer, ask: (since: number) => Promise<Answer>, context: OnTerminal): Promise<number> {
+async function follow(
+  first: StatesAnswer,
+  ask: (since: number) => Promise<StatesAnswer>,
+  context: TerminalContext,
+): Promise<number> {
   const { terminal, print } = context;
   const paint = paintOf(context);
   const leaving = new AbortController();

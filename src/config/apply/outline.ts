@@ -110,7 +110,7 @@ function outlineOfTarget(target: Target, secrets: string[]): OutlinedTarget {
 }
 
 // By the names that people write, as far as that goes.
-function settingsOf(config: Config): Tree {
+function settingsOf(config: Config): OutlineTree {
   const { data, http, ownService, foreignService, nodes, nats, sections, notify, contacts } = config;
   const { host, port, admin, users, ...web } = http;
   const listener = (at: { readonly host: string; readonly port: number }) => `${at.host}:${at.port}`;
@@ -146,14 +146,14 @@ function settingsOf(config: Config): Tree {
   };
 }
 
-type Tree = Readonly<Record<string, unknown>>;
+type OutlineTree = Readonly<Record<string, unknown>>;
 
-const named = (entries: readonly (readonly [string, unknown])[]): Tree => Object.fromEntries(entries);
+const named = (entries: readonly (readonly [string, unknown])[]): OutlineTree => Object.fromEntries(entries);
 
-const treeOf = (value: unknown): Tree => (typeof value === 'object' && value !== null ? { ...value } : {});
+const treeOf = (value: unknown): OutlineTree => (typeof value === 'object' && value !== null ? { ...value } : {});
 
 /** Every value with its path, in the words of the file; what is not set is left out. */
-function linesOf(tree: Tree, secrets: string[]): Readonly<Record<string, string>> {
+function linesOf(tree: OutlineTree, secrets: string[]): Readonly<Record<string, string>> {
   const lines: Record<string, string> = {};
   function add(value: unknown, path: readonly string[]): void {
     const key = path.at(-1) ?? '';

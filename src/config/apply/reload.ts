@@ -24,7 +24,7 @@ export interface AppliedTargets {
   readonly removed: readonly string[];
 }
 
-export type Reloaded =
+export type ReloadResult =
   | ({ readonly ok: true; readonly needsRestart: readonly string[] } & AppliedTargets)
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -32,7 +32,7 @@ export interface Reloader extends Disposable {
   /** The configuration whose targets are watched now. */
   readonly inForce: Config;
   /** Loads the configuration anew and applies it. An invalid one changes nothing. One at a time. */
-  reload(cause: string): Promise<Reloaded>;
+  reload(cause: string): Promise<ReloadResult>;
 }
 
 export interface ReloaderOptions {
@@ -84,7 +84,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let wanted = started;
   const inTurn = createInTurn();
 
-  async function reloadNow(cause: string): Promise<Reloaded> {
+  async function reloadNow(cause: string): Promise<ReloadResult> {
     if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
     let loaded: Config;
     let next: Config;

@@ -2,15 +2,15 @@ import { checkOf } from '#checks/index.ts';
 import type { Rule } from '#monitor/judge/rule.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { ValidatedTarget } from '../config.ts';
-import { find, type Located, problemAt } from '../read/located.ts';
-import type { Path, Problem } from '../read/problem.ts';
+import { find, type SourceNode, problemAt } from '../read/located.ts';
+import type { ErrorPath, Problem } from '../read/problem.ts';
 import type { ConfigFile } from '../shape/schema.ts';
 
 /** What can never come true about the rules of these targets, told once for each rule. `nodes` is how many there are, or null. */
 export function impossibleRules(
   targets: readonly ValidatedTarget[],
   file: ConfigFile,
-  root: Located,
+  root: SourceNode,
   nodes: number | null,
 ): readonly Problem[] {
   const problems: Problem[] = [];
@@ -34,7 +34,7 @@ function countOf(choice: ConfigFile['defaults']['nodes'], nodes: number | null):
   return typeof choice === 'number' ? choice : choice.length;
 }
 
-function tooMany(name: string, rule: Rule, target: string, nodes: number | null, root: Located): readonly Problem[] {
+function tooMany(name: string, rule: Rule, target: string, nodes: number | null, root: SourceNode): readonly Problem[] {
   if (nodes === null) return [];
   const has = nodes === 1 ? 'one' : String(nodes);
   const say = (key: string, count: number) => {
@@ -50,8 +50,8 @@ function tooMany(name: string, rule: Rule, target: string, nodes: number | null,
 }
 
 // What a window looks back on has to be kept for as long.
-function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Located): readonly Problem[] {
-  const path: Path = ['rules', name, rule.kind, 'window'];
+function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: SourceNode): readonly Problem[] {
+  const path: ErrorPath = ['rules', name, rule.kind, 'window'];
   if (rule.kind !== 'latency' || rule.options.window <= retention.raw) return [];
   const message = `looks back further than results are kept: retention.raw is ${formatDuration(retention.raw)}`;
   return [problemAt(root, path, message)];
@@ -61,11 +61,11 @@ function tooLong(name: string, rule: Rule, { retention }: ConfigFile, root: Loca
 export function unkeptObjectives(
   targets: readonly ValidatedTarget[],
   { retention, defaults }: ConfigFile,
-  root: Located,
+  root: SourceNode,
 ): readonly Problem[] {
   const keptMs = retention.verdicts;
   if (keptMs === null) return [];
-  const say = (path: Path, overMs: number) => {
+  const say = (path: ErrorPath, overMs: number) => {
     const [period, kept] = [overMs, keptMs].map(formatDuration);
     return problemAt(root, path, `goes over ${period}, but verdicts are kept for ${kept}: see retention.verdicts`);
   };

@@ -1,15 +1,15 @@
 import { checkTypeNames } from '#checks/index.ts';
 import { defaultRules } from '#monitor/judge/rule.ts';
 import { asksForeignService } from '../shape/foreign-service.ts';
-import { find, type Located, placeOf, problemAtKey } from '../read/located.ts';
-import { type Path, type Problem, suggestion } from '../read/problem.ts';
+import { find, type SourceNode, placeOf, problemAtKey } from '../read/located.ts';
+import { type ErrorPath, type Problem, suggestion } from '../read/problem.ts';
 
 /**
  * Names that name nothing, and names that stand twice in a list. It reads what was written, not what was accepted, so that
  * one mistake does not hide another.
  */
 export function referenceProblems(
-  root: Located,
+  root: SourceNode,
   enrolled: readonly string[],
   mayNodesCome: boolean,
 ): readonly Problem[] {
@@ -26,7 +26,7 @@ export function referenceProblems(
     const here = find(root, path);
     return here === null ? [] : listProblems(here, path, 'targets', targets);
   });
-  const places: readonly Path[] = [
+  const places: readonly ErrorPath[] = [
     ['defaults'],
     ...checkTypeNames.map((name) => ['defaults', name]),
     ...namesUnder(root, 'groups').map((name) => ['groups', name]),
@@ -57,7 +57,7 @@ export function referenceProblems(
 }
 
 // Targets of a source come and go: those are not asked for.
-function pageProblems(root: Located, targets: ReadonlySet<string>): readonly Problem[] {
+function pageProblems(root: SourceNode, targets: ReadonlySet<string>): readonly Problem[] {
   const sources = namesUnder(root, 'targets_from');
   const mayCome = (name: string) => sources.some((source) => name.startsWith(`${source}-`));
   return namesUnder(root, 'pages').flatMap((page) => {
@@ -72,7 +72,7 @@ function pageProblems(root: Located, targets: ReadonlySet<string>): readonly Pro
 }
 
 // One problem for each circle, at the target in it that was written first.
-function dependencyProblems(root: Located, targets: ReadonlySet<string>): readonly Problem[] {
+function dependencyProblems(root: SourceNode, targets: ReadonlySet<string>): readonly Problem[] {
   const edges = new Map([...targets].map((name) => [name, dependenciesOf(root, name)]));
   const problems: Problem[] = [];
   const inCircle = new Set<string>();
@@ -90,7 +90,7 @@ function dependencyProblems(root: Located, targets: ReadonlySet<string>): readon
   return problems;
 }
 
-function dependenciesOf(root: Located, name: string): readonly string[] {
+function dependenciesOf(root: SourceNode, name: string): readonly string[] {
   const value = find(root, ['targets', name, 'depends_on'])?.value;
   return [value].flat().filter((one) => typeof one === 'string');
 }
@@ -116,7 +116,7 @@ const singular: Readonly<Record<string, string>> = {
   targets: 'target',
 };
 
-function listProblems(list: Located, path: Path, kind: string, names: ReadonlySet<string>): readonly Problem[] {
+function listProblems(list: SourceNode, path: ErrorPath, kind: string, names: ReadonlySet<string>): readonly Problem[] {
   const seen = new Set<unknown>();
   const isOne = typeof list.value === 'string' && list.value !== 'all';
   return [...(isOne ? [['', list] as const] : list.children)].flatMap(([index, { value, spot, broken }]) => {
@@ -135,10 +135,15 @@ function listProblems(list: Located, path: Path, kind: string, names: ReadonlySe
   });
 }
 
-function countProblems(count: Located, path: Path, kind: string, names: ReadonlySet<string>): readonly Problem[] {
+function countProblems(
+  count: SourceNode,
+  path: ErrorPath,
+  kind: string,
+  names: ReadonlySet<string>,
+): readonly Problem[] {
   if (kind !== 'nodes' || typeof count.value !== 'number' || count.value <= names.size) return [];
   const message = `asks for ${count.value} nodes, but there ${names.size === 1 ? 'is 1' : `are ${names.size}`}`;
   return [{ place: placeOf(count.spot), path, message }];
 }
 
-const namesUnder = (root: Located, section: string) => [...(root.children.get(section)?.children.keys() ?? [])];
+const namesUnder = (root: SourceNode, section: string) => [...(root.children.get(section)?.children.keys() ?? [])];

@@ -2,13 +2,13 @@ import type { Severity } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { filesLike } from '../read/source.ts';
 
-type Heard = Pick<Target, 'name' | 'rules' | 'recipients'>;
+type NotifiableTarget = Pick<Target, 'name' | 'rules' | 'recipients'>;
 
 const severities: readonly Severity[] = ['critical', 'warning', 'info'];
 const mostNamed = 5;
 
 /** Targets with rules of severities that no recipient of theirs wants to hear of: a warning for each such set of severities. */
-export function unheardWarnings(targets: readonly Heard[]): readonly string[] {
+export function unheardWarnings(targets: readonly NotifiableTarget[]): readonly string[] {
   const unheard = Map.groupBy(targets, (target) => lackOf(target).join(' and '));
   unheard.delete('');
   return [...unheard].map(([lack, some]) => {
@@ -19,7 +19,7 @@ export function unheardWarnings(targets: readonly Heard[]): readonly string[] {
   });
 }
 
-function lackOf({ rules, recipients }: Heard): readonly Severity[] {
+function lackOf({ rules, recipients }: NotifiableTarget): readonly Severity[] {
   return severities.filter(
     (severity) =>
       rules.some(({ rule }) => rule.severity === severity) &&

@@ -11,11 +11,12 @@ import {
   foreignServiceProblems,
   inexpressibleProblems,
 } from '../shape/foreign-service.ts';
-import { find, type Located, problemAt, problemAtKey } from '../read/located.ts';
+import { find, type SourceNode, problemAt, problemAtKey } from '../read/located.ts';
 import { OwnService } from '../shape/own-service.ts';
 import { impossibleRules, unkeptObjectives } from './possible.ts';
 import type { Problem } from '../read/problem.ts';
 import { referenceProblems } from './references.ts';
+import { specWithin } from './timeout.ts';
 import { ConfigFile } from '../shape/schema.ts';
 import { spellOut } from '../shape/spell-out.ts';
 import { specOf, TargetKeys } from '../shape/target.ts';
@@ -26,7 +27,7 @@ export interface Validation {
   readonly file: ConfigFile | null;
   readonly targets: readonly ValidatedTarget[];
   /** What was written, without its short forms. */
-  readonly root: Located;
+  readonly root: SourceNode;
 }
 
 /**
@@ -34,7 +35,11 @@ export interface Validation {
  * the wrong parts are left out for that. `enrolled` are the names of the nodes on other machines; where
  * others may come, any may be named.
  */
-export function validateConfig(written: Located, enrolled: readonly string[] = [], mayNodesCome = false): Validation {
+export function validateConfig(
+  written: SourceNode,
+  enrolled: readonly string[] = [],
+  mayNodesCome = false,
+): Validation {
   const { root, problems: short } = spellOut(written);
   const { output, issues: all } = validate(ConfigFile, root.value);
   const issues = [...all.filter(({ path }) => path[0] !== 'service'), ...serviceIssues(root)];
@@ -68,7 +73,7 @@ export function validateConfig(written: Located, enrolled: readonly string[] = [
 }
 
 // Nobody could tell whose call it is.
-function sharedSecrets(targets: readonly ValidatedTarget[], root: Located): readonly Problem[] {
+function sharedSecrets(targets: readonly ValidatedTarget[], root: SourceNode): readonly Problem[] {
   const owners = new Map<string, string>();
   return targets.flatMap(({ name, spec }) => {
     const hash = checkOf(spec.type).heard?.(spec).secretHash ?? null;
@@ -92,14 +97,14 @@ function eachOnce(problems: readonly Problem[]): readonly Problem[] {
 }
 
 // A union blames whatever form it likes; the key "url" says which one was meant.
-function serviceIssues(root: Located): readonly Issue[] {
+function serviceIssues(root: SourceNode): readonly Issue[] {
   const service = find(root, ['service']);
   if ((service?.value ?? undefined) === undefined) return [];
   const { issues } = validate(asksForeignService(root) ? ForeignService : OwnService, service?.value);
   return issues.map((issue) => ({ ...issue, path: ['service', ...issue.path] }));
 }
 
-function nothingToDo(root: Located): readonly Problem[] {
+function nothingToDo(root: SourceNode): readonly Problem[] {
   const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
   if (has('targets') || has('targets_from') || has('service')) return [];
   return [
@@ -107,21 +112,21 @@ function nothingToDo(root: Located): readonly Problem[] {
   ];
 }
 
-function nowhereToCheck(root: Located): readonly Problem[] {
+function nowhereToCheck(root: SourceNode): readonly Problem[] {
   const nodes = find(root, ['nodes']);
   if (nodes === null || !isRecord(nodes.value) || nodes.children.size > 0 || find(root, ['nats']) !== null) return [];
   return [problemAtKey(root, ['nodes'], 'needs at least one node, such as "zz1: {}", where there is no nats')];
 }
 
 // Null where more may join, or where only another service knows.
-function nodeCount(root: Located): number | null {
+function nodeCount(root: SourceNode): number | null {
   if (asksForeignService(root) || find(root, ['nats']) !== null) return null;
   const nodes = find(root, ['nodes']);
   return nodes === null || !isRecord(nodes.value) ? 1 : nodes.children.size;
 }
 
 // The union of all targets carries no rules of a check type that span several options: its own schema does.
-function judgeTarget(name: string, root: Located, defaultEveryMs: number | null) {
+function judgeTarget(name: string, root: SourceNode, defaultEveryMs: number | null) {
   const path = ['targets', name];
   const raw = find(root, path)?.value;
   if (!isRecord(raw)) return { problems: [], target: null };
@@ -138,7 +143,7 @@ function judgeTarget(name: string, root: Located, defaultEveryMs: number | null)
   const scheme = foreignScheme(raw['host'], check);
   if (scheme !== null) return { problems: [problemAt(root, [...path, 'host'], scheme)], target };
   if (everyMs === null || longestMs <= everyMs) return { problems: [], target };
-  const quicker = Object.hasOwn(raw, 'timeout') ? null : quickerSpec(raw, everyMs);
+  const quicker = Object.hasOwn(raw, 'timeout') ? null : specWithin(raw, everyMs);
   if (quicker !== null) return { problems: [], target: { ...target, spec: quicker } };
   const message =
     `one check may take ${formatDuration(longestMs)}, longer than the ${formatDuration(everyMs)} between two; ` +
@@ -153,24 +158,8 @@ function foreignScheme(host: unknown, { type, schemes }: AnyCheck): string | nul
   return `${scheme}:// is nothing that a check of the type ${type} speaks: it knows ${known}`;
 }
 
-const leastTimeoutMs = 100;
-
-// A default that does not fit gives way: the longest timeout with which the check ends before the next one begins.
-function quickerSpec(raw: Readonly<Record<string, unknown>>, everyMs: number): CheckSpec | null {
-  let fitting: CheckSpec | null = null;
-  let [least, most] = [leastTimeoutMs, Math.min(everyMs, 60_000)];
-  while (least <= most) {
-    const timeoutMs = Math.floor((least + most) / 2);
-    const spec = validate(CheckSpec, specOf({ ...raw, timeout: formatDuration(timeoutMs) })).output;
-    const fits = spec !== null && checkOf(spec.type).deadlineMs(spec) <= everyMs;
-    if (fits) [fitting, least] = [spec, timeoutMs + 1];
-    else most = timeoutMs - 1;
-  }
-  return fitting;
-}
-
 // Rules that a check of this type cannot tell, and windows that hold too few of its results.
-function unfitRules({ name, keys, spec }: ValidatedTarget, { rules, defaults }: ConfigFile, root: Located) {
+function unfitRules({ name, keys, spec }: ValidatedTarget, { rules, defaults }: ConfigFile, root: SourceNode) {
   const place = keys.rules === undefined ? ['defaults', 'rules'] : ['targets', name, 'rules'];
   const everyMs = keys.cron === undefined ? (keys.every ?? defaults.every) : null;
   return (keys.rules ?? defaults.rules).flatMap((ruleName, index) => {

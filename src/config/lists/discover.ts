@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { container, find, type Located, placeOf, problemAt } from '../read/located.ts';
+import { container, find, type SourceNode, placeOf, problemAt } from '../read/located.ts';
 import { listAt, type ListParts } from './list-at.ts';
 import type { ReadList } from './listed-targets.ts';
-import type { Path, Problem } from '../read/problem.ts';
+import type { ErrorPath, Problem } from '../read/problem.ts';
 import { explainSystemError, filesLike } from '../read/source.ts';
 import { joined, slugOf } from '../shape/spell-out.ts';
 import { sourceKeys } from '../shape/targets-from.ts';
 import { readForeignYaml } from '../read/yaml.ts';
 
-export interface Discovered {
+export interface DiscoveredTargets {
   /** The configuration with the targets that were found, each in the words of its entry. */
-  readonly root: Located;
+  readonly root: SourceNode;
   readonly problems: readonly Problem[];
   /** Patterns of the files that were looked for; absolute. */
   readonly watched: readonly string[];
@@ -34,11 +34,11 @@ export interface DiscoverOptions extends Omit<ListParts, 'problems'> {
 const usualMost = 1_000;
 
 /** Adds the targets that stand in files of Prometheus' form (`file_sd`) or at an address (`http_sd`), by the entries of `targets_from`. */
-export async function discoverTargets(root: Located, options: DiscoverOptions): Promise<Discovered> {
+export async function discoverTargets(root: SourceNode, options: DiscoverOptions): Promise<DiscoveredTargets> {
   const problems: Problem[] = [];
   const watched: string[] = [];
   const lists: FoundList[] = [];
-  const found = new Map<string, Located>();
+  const found = new Map<string, SourceNode>();
   const sources = [...(root.children.get('targets_from')?.children ?? [])];
   const listed = await Promise.all(
     sources.map(async ([name, entry]) => {
@@ -56,7 +56,7 @@ export async function discoverTargets(root: Located, options: DiscoverOptions): 
     if (list !== null) lists.push({ name, shown: list.shown, targets: targets.size, trouble: list.trouble });
     const most = entry.children.get('at_most')?.value;
     const limit = typeof most === 'number' ? most : usualMost;
-    const path: Path = ['targets_from', name, 'at_most'];
+    const path: ErrorPath = ['targets_from', name, 'at_most'];
     const where = list === null ? 'in its files' : 'in what its address answers';
     if (targets.size > limit)
       problems.push(problemAt(root, path, `there are ${targets.size} targets ${where}, more than ${limit}`));
@@ -65,7 +65,7 @@ export async function discoverTargets(root: Located, options: DiscoverOptions): 
   return { root: found.size === 0 ? root : withTargets(root, found, problems), problems, watched, lists };
 }
 
-function withTargets(root: Located, found: ReadonlyMap<string, Located>, problems: Problem[]): Located {
+function withTargets(root: SourceNode, found: ReadonlyMap<string, SourceNode>, problems: Problem[]): SourceNode {
   const own = root.children.get('targets');
   const children = new Map(own?.children);
   for (const [name, target] of found) {
@@ -84,11 +84,11 @@ function withTargets(root: Located, found: ReadonlyMap<string, Located>, problem
 
 function targetsOf(
   name: string,
-  entry: Located,
-  groups: readonly Located[],
+  entry: SourceNode,
+  groups: readonly SourceNode[],
   problems: Problem[],
-): ReadonlyMap<string, Located> {
-  const targets = new Map<string, Located>();
+): ReadonlyMap<string, SourceNode> {
+  const targets = new Map<string, SourceNode>();
   const keys = new Map([...entry.children].filter(([key]) => !sourceKeys.includes(key)));
   for (const group of groups) {
     for (const host of group.children.get('targets')?.children.values() ?? []) {
@@ -103,7 +103,7 @@ function targetsOf(
 }
 
 // The labels of a group are those of its targets; what begins with "__" is Prometheus' own.
-function targetOf(host: Located, group: Located, keys: ReadonlyMap<string, Located>): Located {
+function targetOf(host: SourceNode, group: SourceNode, keys: ReadonlyMap<string, SourceNode>): SourceNode {
   const shared = keys.get('labels');
   const labels = group.children.get('labels');
   const own = new Map([...(labels?.children ?? [])].filter(([label]) => !label.startsWith('__')));
@@ -115,8 +115,8 @@ function targetOf(host: Located, group: Located, keys: ReadonlyMap<string, Locat
   return container(host.spot, null, children, false);
 }
 
-async function groupsInFiles(patterns: readonly string[], problems: Problem[], where: Problem): Promise<Located[]> {
-  const groups: Located[] = [];
+async function groupsInFiles(patterns: readonly string[], problems: Problem[], where: Problem): Promise<SourceNode[]> {
+  const groups: SourceNode[] = [];
   for (const pattern of patterns) {
     for (const file of await filesLike(pattern)) {
       try {
@@ -129,7 +129,10 @@ async function groupsInFiles(patterns: readonly string[], problems: Problem[], w
   return groups;
 }
 
-function groupsIn(source: { readonly file: string; readonly text: string }, problems: Problem[]): readonly Located[] {
+function groupsIn(
+  source: { readonly file: string; readonly text: string },
+  problems: Problem[],
+): readonly SourceNode[] {
   const read = readForeignYaml(source, problems.length + 1);
   if (read.wellFormed && Array.isArray(read.root.value))
     return [...read.root.children.values()].filter(isGroup(problems));
@@ -138,7 +141,7 @@ function groupsIn(source: { readonly file: string; readonly text: string }, prob
   return [];
 }
 
-const isGroup = (problems: Problem[]) => (group: Located) => {
+const isGroup = (problems: Problem[]) => (group: SourceNode) => {
   const targets = find(group, ['targets']);
   const isGood = Array.isArray(targets?.value) && targets.value.every((host) => typeof host === 'string');
   if (!isGood)
@@ -146,7 +149,7 @@ const isGroup = (problems: Problem[]) => (group: Located) => {
   return isGood;
 };
 
-function* namesIn(list: Located | undefined): Iterable<string> {
+function* namesIn(list: SourceNode | undefined): Iterable<string> {
   if (typeof list?.value === 'string') yield list.value;
   for (const { value } of list?.children.values() ?? []) if (typeof value === 'string') yield value;
 }

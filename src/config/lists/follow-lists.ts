@@ -35,7 +35,7 @@ export interface FollowedLists extends Disposable {
   refuse(): (() => void) | null;
 }
 
-interface Followed {
+interface ListTracker {
   list: TargetList;
   known: string | null;
   inForce: string | null;
@@ -52,11 +52,11 @@ interface Followed {
 /** `log` is told once when a list cannot be had, and once when it can again; what was known stays until then. */
 export function followLists({ clock, log }: { readonly clock: Clock; readonly log: Log }): FollowedLists {
   const closing = new AbortController();
-  const all = new Map<string, Followed>();
+  const all = new Map<string, ListTracker>();
   const named = new Set<string>();
   const current = () => [...all].flatMap(([key, one]) => (named.has(key) ? [one] : []));
 
-  async function ask(one: Followed): Promise<void> {
+  async function ask(one: ListTracker): Promise<void> {
     one.isAsked = true;
     const { text, trouble } = await askList(one.list, clock, closing.signal);
     one.isAsked = false;
@@ -73,9 +73,9 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
     if (text !== null && text !== one.refused) one.known = text;
   }
 
-  async function follow(list: TargetList): Promise<Followed> {
+  async function follow(list: TargetList): Promise<ListTracker> {
     const kept = await keptText(list);
-    const one: Followed = {
+    const one: ListTracker = {
       list,
       known: kept,
       inForce: kept,
@@ -133,7 +133,7 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
   };
 }
 
-async function keep({ list, known }: Followed, log: Log): Promise<void> {
+async function keep({ list, known }: ListTracker, log: Log): Promise<void> {
   if (known === null) return;
   try {
     await makePrivateFolder(dirname(list.keptIn));

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { sha256 } from '#kernel/hash.ts';
 import type { TargetList } from './listed-targets.ts';
-import { type Located, problemAt } from '../read/located.ts';
+import { type SourceNode, problemAt } from '../read/located.ts';
 import type { Problem } from '../read/problem.ts';
 import { explainSystemError } from '../read/source.ts';
 import { TargetSource } from '../shape/targets-from.ts';
@@ -18,9 +18,9 @@ export interface ListParts {
 
 /** The list of targets that an entry of `targets_from` names, or null where it names none, or not as it should. */
 export async function listAt(
-  root: Located,
+  root: SourceNode,
   name: string,
-  entry: Located,
+  entry: SourceNode,
   parts: ListParts,
 ): Promise<TargetList | null> {
   const source = TargetSource.safeParse(entry.value).data;
@@ -45,7 +45,7 @@ export async function listAt(
 
 /** What a file holds; null where none is named, false where it cannot be read. */
 async function fileAt(
-  root: Located,
+  root: SourceNode,
   [name, key]: readonly [string, string],
   written: string | undefined,
   { folder, onFile, problems }: ListParts,

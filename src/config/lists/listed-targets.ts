@@ -22,13 +22,13 @@ export interface TargetList {
 }
 
 /** What is known of a list: its text, or null where nothing is; and why it is not what it says now, or null. */
-export interface Listed {
+export interface ListContent {
   readonly text: string | null;
   readonly trouble: string | null;
 }
 
 /** Finds out what a list says. Never rejects. */
-export type ReadList = (list: TargetList) => Promise<Listed>;
+export type ReadList = (list: TargetList) => Promise<ListContent>;
 
 const answerWithinMs = 10_000;
 const mostBytes = 8 * 1_048_576;
@@ -66,10 +66,10 @@ export async function keptText({ keptIn }: TargetList): Promise<string | null> {
 }
 
 /** Asks as Prometheus does: a GET whose answer is 200 and a JSON list of groups. Redirects are not followed. */
-export async function askList(list: TargetList, clock: Clock, signal: AbortSignal): Promise<Listed> {
+export async function askList(list: TargetList, clock: Clock, signal: AbortSignal): Promise<ListContent> {
   using limit = deadline(clock, answerWithinMs, signal);
   const { url, headers, ca, everyMs } = list;
-  const trouble = (why: string): Listed => ({ text: null, trouble: singleLine(why.replaceAll(url, list.shown)) });
+  const trouble = (why: string): ListContent => ({ text: null, trouble: singleLine(why.replaceAll(url, list.shown)) });
   const { default: got, RequestError } = await import('got');
   const stream = got.stream(url, {
     headers: {

@@ -1,8 +1,8 @@
 import { nearest } from './problem.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-export interface Expanded {
+export interface ExpandedText {
   readonly text: string;
   /** True where a variable, or its default, is part of the text. */
   readonly changed: boolean;
@@ -16,7 +16,7 @@ const pattern = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^}]*))?\})?/g;
  * Replaces `${NAME}` by the variable, `${NAME:-text}` by the text where the variable is unset or empty, and `$${` by `${`.
  * A variable that is not set is a fault.
  */
-export function expand(written: string, env: Environment): Expanded {
+export function expand(written: string, env: EnvironmentVariables): ExpandedText {
   const faults: { written: string; message: string }[] = [];
   let changed = false;
   const text = written.replaceAll(pattern, (found: string, name?: string, fallback?: string) => {
@@ -34,7 +34,7 @@ export function expand(written: string, env: Environment): Expanded {
   return { text, changed, faults };
 }
 
-function unset(name: string, env: Environment): string {
+function unset(name: string, env: EnvironmentVariables): string {
   const near = nearest(name, Object.keys(env));
   const hint = near === null ? '' : ` (did you mean "${near}"?)`;
   return `the environment variable ${name} is not set; set it, or write \${${name}:-default}${hint}`;

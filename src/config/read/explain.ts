@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
 import { singleLine } from '#kernel/text.ts';
-import { find, type Located, problemAt, problemAtKey, within, placeOf, written } from './located.ts';
-import { alternatives, nearest, type Path, type Problem, suggestion } from './problem.ts';
+import { find, type SourceNode, problemAt, problemAtKey, within, placeOf, written } from './located.ts';
+import { alternatives, nearest, type ErrorPath, type Problem, suggestion } from './problem.ts';
 
 export type Issue = z.core.$ZodIssue;
 type RawIssue = Parameters<z.core.$ZodErrorMap>[0];
 
-export interface Validated<Output> {
+export interface ValidationResult<Output> {
   /** What came out, or null where there are issues. */
   readonly output: Output | null;
   readonly issues: readonly Issue[];
 }
 
 /** Parses with the words of this file for everything that a schema does not word itself. */
-export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): Validated<z.output<Schema>> {
+export function validate<Schema extends z.ZodType>(schema: Schema, value: unknown): ValidationResult<z.output<Schema>> {
   const parsed = schema.safeParse(value, { error: word });
   return parsed.success ? { output: parsed.data, issues: [] } : { output: null, issues: parsed.error.issues };
 }
 
 /** What is wrong and where, in words for somebody who sees the file only. Nothing for what is known to be broken. */
-export function explain(issue: Issue, root: Located, base: Path = []): readonly Problem[] {
+export function explain(issue: Issue, root: SourceNode, base: ErrorPath = []): readonly Problem[] {
   const path = [...base, ...issue.path];
   const here = find(root, path);
   if (here?.broken === true) return [];
@@ -37,7 +37,7 @@ export function explain(issue: Issue, root: Located, base: Path = []): readonly 
   return [{ place: placeOf(spot), path, message: `${issue.message}${remarks(issue, here, path)}` }];
 }
 
-function explainKeys(issue: z.core.$ZodIssueUnrecognizedKeys, root: Located, path: Path): readonly Problem[] {
+function explainKeys(issue: z.core.$ZodIssueUnrecognizedKeys, root: SourceNode, path: ErrorPath): readonly Problem[] {
   // `word` hands the allowed keys over in the message.
   const allowed = issue.message.split(' ').filter((key) => key !== '');
   return issue.keys.map((key) => {
@@ -48,7 +48,7 @@ function explainKeys(issue: z.core.$ZodIssueUnrecognizedKeys, root: Located, pat
 }
 
 // The form that got furthest is the one that was meant; where none did, all forms are named.
-function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: Located, path: Path): readonly Problem[] {
+function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: SourceNode, path: ErrorPath): readonly Problem[] {
   const meant = issue.errors.filter((issues) => issues.every((one) => one.path.length > 0 || !isKindError(one)));
   const only = meant[0];
   if (only !== undefined && meant.length === 1) return only.flatMap((one) => explain(one, root, path));
@@ -63,7 +63,7 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, root: Located, path: 
 
 const isKindError = (issue: Issue) => issue.code === 'invalid_type' || issue.code === 'invalid_value';
 
-function remarks(issue: Issue, here: Located, path: Path): string {
+function remarks(issue: Issue, here: SourceNode, path: ErrorPath): string {
   const near = typeof here.value === 'string' ? nearest(here.value, optionsOf(issue)) : null;
   const found = saysWhatIsExpected(issue) ? shown(issue, here, path) : null;
   const parts = [found, near === null ? null : `did you mean "${near}"?`].filter((part) => part !== null);
@@ -83,7 +83,7 @@ function optionsOf(issue: Issue): readonly string[] {
 const ofChannels: ReadonlySet<unknown> = new Set(channelTypes.flatMap(({ sections }) => Object.keys(sections)));
 const confidential = /pass|secret|token|auth|cookie|header|^url$|api_?key/i;
 
-function shown(issue: Issue, { value, expanded, spot }: Located, path: Path): string | null {
+function shown(issue: Issue, { value, expanded, spot }: SourceNode, path: ErrorPath): string | null {
   if (value === null) return 'found nothing';
   if (typeof value === 'object') {
     return isKindError(issue) || issue.code === 'invalid_union'

@@ -1,5 +1,5 @@
 import type { LineCounter } from 'yaml';
-import type { Path, Place, Problem } from './problem.ts';
+import type { ErrorPath, SourcePosition, Problem } from './problem.ts';
 
 /** A file in the making of the configuration. */
 export interface Text {
@@ -10,46 +10,46 @@ export interface Text {
 }
 
 /** A stretch of a file. */
-export interface Spot {
+export interface SourceRange {
   readonly text: Text;
   readonly start: number;
   readonly end: number;
 }
 
 /** A plain value that still knows where each part of it was written. */
-export interface Located {
+export interface SourceNode {
   readonly value: unknown;
-  readonly spot: Spot;
+  readonly spot: SourceRange;
   /** Where its key stands, or null for entries of a list and the whole file. */
-  readonly key: Spot | null;
+  readonly key: SourceRange | null;
   /** True where an environment variable is part of it: such a value is never shown. */
   readonly expanded: boolean;
   /** True where there is a problem with it already, so that its value says nothing. */
   readonly broken: boolean;
   /** By key, or by index for a list. */
-  readonly children: ReadonlyMap<string, Located>;
+  readonly children: ReadonlyMap<string, SourceNode>;
 }
 
 /** A map or list with these children. */
 export function container(
-  spot: Spot,
-  key: Spot | null,
-  children: ReadonlyMap<string, Located>,
+  spot: SourceRange,
+  key: SourceRange | null,
+  children: ReadonlyMap<string, SourceNode>,
   isList: boolean,
-): Located {
+): SourceNode {
   const values = [...children].map(([name, child]) => [name, child.value] as const);
   const value = isList ? values.map(([, entry]) => entry) : Object.fromEntries(values);
   return { value, spot, key, expanded: false, broken: false, children };
 }
 
 /** A value without parts. */
-export function leaf(value: unknown, spot: Spot, key: Spot | null): Located {
+export function leaf(value: unknown, spot: SourceRange, key: SourceRange | null): SourceNode {
   return { value, spot, key, expanded: false, broken: false, children: new Map() };
 }
 
 /** What stands at the path, or null. */
-export function find(root: Located, path: Path): Located | null {
-  let here: Located | undefined = root;
+export function find(root: SourceNode, path: ErrorPath): SourceNode | null {
+  let here: SourceNode | undefined = root;
   for (const part of path) {
     here = here.children.get(String(part));
     if (here === undefined) return null;
@@ -58,7 +58,7 @@ export function find(root: Located, path: Path): Located | null {
 }
 
 /** The nearest thing to the path that was written: itself, or what it is missing from. */
-function findNearest(root: Located, path: Path): Located {
+function findNearest(root: SourceNode, path: ErrorPath): SourceNode {
   for (let length = path.length; length > 0; length -= 1) {
     const found = find(root, path.slice(0, length));
     if (found !== null) return found;
@@ -66,24 +66,24 @@ function findNearest(root: Located, path: Path): Located {
   return root;
 }
 
-export function placeOf({ text, start }: Spot): Place {
+export function placeOf({ text, start }: SourceRange): SourcePosition {
   const { line, col } = text.lines.linePos(start);
   return { file: text.file, order: text.order, line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
 /** The spot of a part of a scalar, or the whole one where the part is not written there as it is. */
-export function within(spot: Spot, part: string): Spot {
+export function within(spot: SourceRange, part: string): SourceRange {
   const at = written(spot).indexOf(part);
   return at === -1 ? spot : { ...spot, start: spot.start + at, end: spot.start + at + part.length };
 }
 
 /** The source text of a spot. */
-export function written({ text, start, end }: Spot): string {
+export function written({ text, start, end }: SourceRange): string {
   return text.text.slice(start, end);
 }
 
 /** A problem with the value at the path: at the value where there is one, else at the key of what it is missing from. */
-export function problemAt(root: Located, path: Path, message: string): Problem {
+export function problemAt(root: SourceNode, path: ErrorPath, message: string): Problem {
   const exact = find(root, path);
   const nearest = exact ?? findNearest(root, path);
   const spot = exact === null ? (nearest.key ?? nearest.spot) : exact.spot;
@@ -91,7 +91,7 @@ export function problemAt(root: Located, path: Path, message: string): Problem {
 }
 
 /** A problem with the key at the path. */
-export function problemAtKey(root: Located, path: Path, message: string): Problem {
+export function problemAtKey(root: SourceNode, path: ErrorPath, message: string): Problem {
   const nearest = findNearest(root, path);
   return { place: placeOf(nearest.key ?? nearest.spot), path, message };
 }

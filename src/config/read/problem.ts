@@ -3,7 +3,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 
 /** A point in a file: `order` is the file's place among the files of a run, lines and columns count from 1. */
-export interface Place {
+export interface SourcePosition {
   readonly file: string;
   readonly order: number;
   readonly line: number;
@@ -12,12 +12,12 @@ export interface Place {
 
 /** A mistake in the configuration: where it is, what it is about, and what is wrong. */
 export interface Problem {
-  readonly place: Place;
-  readonly path: Path;
+  readonly place: SourcePosition;
+  readonly path: ErrorPath;
   readonly message: string;
 }
 
-export type Path = readonly PropertyKey[];
+export type ErrorPath = readonly PropertyKey[];
 
 /** One error for all mistakes of a run, in the order of the files, one line for each. */
 export function configError(problems: readonly Problem[]): WatchpostError {
@@ -57,7 +57,7 @@ export function alternatives(names: readonly string[]): string {
 }
 
 /** `targets.shop.notify[0]`. */
-export function formatPath(path: Path): string {
+export function formatPath(path: ErrorPath): string {
   return path
     .map((part, index) => {
       if (typeof part === 'number') return `[${part}]`;

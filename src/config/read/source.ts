@@ -3,7 +3,7 @@ import { glob, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 
-export interface Source {
+export interface SourceText {
   /** The name as errors show it. */
   readonly file: string;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface Source {
 export interface Sources {
   /** The folder that relative paths in the configuration start from; absolute. */
   readonly folder: string;
-  readonly sources: readonly Source[];
+  readonly sources: readonly SourceText[];
 }
 
 /** The file, or the `*.yaml` and `*.yml` files of the folder in the order of their names. Hidden files do not count. */
@@ -41,7 +41,7 @@ export function isConfigFile(name: string): boolean {
   return /^[^.].*\.ya?ml$/.test(name);
 }
 
-async function readSource(file: string): Promise<Source> {
+async function readSource(file: string): Promise<SourceText> {
   const bytes = await orExplain(file, readFile(file));
   if (isUtf8(bytes)) return { file, text: bytes.toString('utf8') };
   const line = lineOfBadBytes(bytes);

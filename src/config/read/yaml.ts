@@ -13,13 +13,13 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { singleLine } from '#kernel/text.ts';
-import { type Environment, expand } from './environment.ts';
-import { container, leaf, type Located, placeOf, type Spot, type Text, within } from './located.ts';
-import type { Path, Problem } from './problem.ts';
-import type { Source } from './source.ts';
+import { type EnvironmentVariables, expand } from './environment.ts';
+import { container, leaf, type SourceNode, placeOf, type SourceRange, type Text, within } from './located.ts';
+import type { ErrorPath, Problem } from './problem.ts';
+import type { SourceText } from './source.ts';
 
-export interface Read {
-  readonly root: Located;
+export interface YamlDocument {
+  readonly root: SourceNode;
   readonly problems: readonly Problem[];
   /** False where the text is no YAML, or no map: the root is then empty. */
   readonly wellFormed: boolean;
@@ -30,16 +30,16 @@ const aliasBudget = 100_000;
 const deepest = 64;
 
 /** One YAML file as a value that knows its places, with anchors, merge keys and `${ENV}` resolved. */
-export function readYaml(source: Source, order: number, env: Environment): Read {
+export function readYaml(source: SourceText, order: number, env: EnvironmentVariables): YamlDocument {
   return read(source, order, env);
 }
 
 /** A YAML file of another program: `${` means nothing in it, and `!!binary` is known. */
-export function readForeignYaml(source: Source, order: number): Read {
+export function readForeignYaml(source: SourceText, order: number): YamlDocument {
   return read(source, order, null);
 }
 
-function read(source: Source, order: number, env: Environment | null): Read {
+function read(source: SourceText, order: number, env: EnvironmentVariables | null): YamlDocument {
   const lines = new LineCounter();
   const document = parseDocument(source.text, {
     lineCounter: lines,
@@ -49,14 +49,14 @@ function read(source: Source, order: number, env: Environment | null): Read {
     customTags: env === null ? ['binary'] : null,
   });
   const text: Text = { file: source.file, order, text: source.text, lines };
-  const top: Spot = { text, start: 0, end: source.text.length };
+  const top: SourceRange = { text, start: 0, end: source.text.length };
   const nothing = container(top, top, new Map(), false);
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) return { root: nothing, problems: syntaxProblems(faults, text), wellFormed: false };
 
   if (document.contents === null) return { root: nothing, problems: [], wellFormed: true };
 
-  const walk = new Walk(text, env);
+  const walk = new YamlWalk(text, env);
   const root = walk.node(document.contents, top, []);
   if (isPlainMap(root) || (env === null && Array.isArray(root.value)))
     return { root, problems: walk.problems, wellFormed: true };
@@ -68,21 +68,21 @@ function read(source: Source, order: number, env: Environment | null): Read {
   return { root: nothing, problems: [problem], wellFormed: false };
 }
 
-class Walk {
+class YamlWalk {
   readonly problems: Problem[] = [];
   readonly #text: Text;
-  readonly #env: Environment | null;
+  readonly #env: EnvironmentVariables | null;
   readonly #anchors = new Map<string, ParsedNode>();
   readonly #open = new Set<ParsedNode>();
   #aliased = 0;
   #inAlias = 0;
 
-  constructor(text: Text, env: Environment | null) {
+  constructor(text: Text, env: EnvironmentVariables | null) {
     this.#text = text;
     this.#env = env;
   }
 
-  node(node: ParsedNode | null, key: Spot | null, path: Path): Located {
+  node(node: ParsedNode | null, key: SourceRange | null, path: ErrorPath): SourceNode {
     if (node === null) return leaf(null, key ?? this.#spot(null), key);
     if (this.#inAlias > 0) this.#aliased += 1;
     if (isAlias(node)) return this.#alias(node, key, path);
@@ -97,13 +97,13 @@ class Walk {
     return container(spot, key, children, isSeq(node));
   }
 
-  #items(items: readonly ParsedNode[], path: Path): Map<string, Located> {
+  #items(items: readonly ParsedNode[], path: ErrorPath): Map<string, SourceNode> {
     return new Map(items.map((item, index) => [String(index), this.node(item, null, [...path, index])]));
   }
 
-  #entries(map: YAMLMap.Parsed, path: Path): Map<string, Located> {
-    const children = new Map<string, Located>();
-    const merged = new Map<string, Located>();
+  #entries(map: YAMLMap.Parsed, path: ErrorPath): Map<string, SourceNode> {
+    const children = new Map<string, SourceNode>();
+    const merged = new Map<string, SourceNode>();
     for (const { key, value } of map.items) {
       const spot = this.#spot(key);
       if (!isScalar(key)) {
@@ -128,7 +128,11 @@ class Walk {
     return children;
   }
 
-  #merge(value: Pair<ParsedNode, ParsedNode | null>['value'], spot: Spot, path: Path): Iterable<[string, Located]> {
+  #merge(
+    value: Pair<ParsedNode, ParsedNode | null>['value'],
+    spot: SourceRange,
+    path: ErrorPath,
+  ): Iterable<[string, SourceNode]> {
     const from = this.node(value, spot, path);
     if (isPlainMap(from)) return from.children;
     const parts = [...from.children.values()];
@@ -137,7 +141,7 @@ class Walk {
     return [];
   }
 
-  #alias(node: Alias.Parsed, key: Spot | null, path: Path): Located {
+  #alias(node: Alias.Parsed, key: SourceRange | null, path: ErrorPath): SourceNode {
     const spot = this.#spot(node);
     const target = this.#anchors.get(node.source);
     const name = singleLine(node.source, 60);
@@ -154,7 +158,7 @@ class Walk {
     return located;
   }
 
-  #scalar(node: Scalar.Parsed, key: Spot | null, path: Path): Located {
+  #scalar(node: Scalar.Parsed, key: SourceRange | null, path: ErrorPath): SourceNode {
     const spot = this.#spot(node);
     if (typeof node.value !== 'string' || this.#env === null) return leaf(node.value, spot, key);
     const { text, changed, faults } = expand(node.value, this.#env);
@@ -162,20 +166,20 @@ class Walk {
     return { ...leaf(text, spot, key), expanded: changed, broken: faults.length > 0 };
   }
 
-  #fault(spot: Spot, key: Spot | null, path: Path, message: string): Located {
+  #fault(spot: SourceRange, key: SourceRange | null, path: ErrorPath, message: string): SourceNode {
     this.problems.push({ place: placeOf(spot), path, message });
     return { ...leaf(undefined, spot, key), broken: true };
   }
 
-  #spot(node: ParsedNode | null): Spot {
+  #spot(node: ParsedNode | null): SourceRange {
     const [start, end] = node === null ? [0, 0] : node.range;
     return { text: this.#text, start, end };
   }
 }
 
-const isPlainMap = ({ value }: Located) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isPlainMap = ({ value }: SourceNode) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const lineOf = ({ key, spot }: Located) => placeOf(key ?? spot).line;
+const lineOf = ({ key, spot }: SourceNode) => placeOf(key ?? spot).line;
 
 // One mistake often makes the parser stumble several times on its line: the first time says enough.
 function syntaxProblems(errors: readonly YAMLError[], text: Text): readonly Problem[] {

@@ -17,10 +17,10 @@ export type EnrolledNode = z.output<typeof EnrolledNode>;
 const EnrolledNodes = z.strictObject({ nodes: z.record(NodeName, EnrolledNode) });
 
 /** The enrolled nodes by name. */
-export type Enrolled = Readonly<Record<string, EnrolledNode>>;
+export type NodeEnrolments = Readonly<Record<string, EnrolledNode>>;
 
 /** Reads the list of enrolled nodes; a file that is not there is an empty one. Rejects with `config_invalid`. */
-export async function readEnrolled(path: string): Promise<Enrolled> {
+export async function readEnrolled(path: string): Promise<NodeEnrolments> {
   const fail = (reason: string, cause: unknown) =>
     new WatchpostError('config_invalid', `${path}: ${reason}; put back a good copy`, { cause });
   try {
@@ -47,7 +47,7 @@ export function watchEnrolled(path: string): () => Promise<readonly NodeInfo[] |
   };
 }
 
-export function infosOf(nodes: Enrolled): readonly NodeInfo[] {
+export function infosOf(nodes: NodeEnrolments): readonly NodeInfo[] {
   return Object.entries(nodes).map(([name, { location, asn, ip }]) => {
     const [countryCode, country, city] = location ?? ['', '', ''];
     return { name, countryCode, country, city, asn: asn ?? '', ip: ip ?? '' };

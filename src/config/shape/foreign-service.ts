@@ -6,7 +6,7 @@ import { always, refuseBoth } from '#kernel/refine.ts';
 import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
 import { BareWebUrl } from '#kernel/url.ts';
-import { find, type Located, problemAt } from '../read/located.ts';
+import { find, type SourceNode, problemAt } from '../read/located.ts';
 import { alternatives, type Problem } from '../read/problem.ts';
 
 /** The form of `service` where somebody else's check service runs the checks. */
@@ -42,12 +42,12 @@ export function resolveForeignService({ url, token, budget }: ForeignService, fi
 }
 
 /** Whether the file hands its checks to another service, right or wrong. */
-export function asksForeignService(root: Located): boolean {
+export function asksForeignService(root: SourceNode): boolean {
   return find(root, ['service', 'url']) !== null;
 }
 
 /** What cannot stand beside `service.url`. */
-export function foreignServiceProblems(root: Located): readonly Problem[] {
+export function foreignServiceProblems(root: SourceNode): readonly Problem[] {
   if (!asksForeignService(root)) return [];
   const has = (section: string) => (find(root, [section])?.value ?? undefined) !== undefined;
   return [
@@ -61,7 +61,7 @@ export function foreignServiceProblems(root: Located): readonly Problem[] {
 /** A problem for each option of a target that somebody else's service cannot be told. */
 export function inexpressibleProblems(
   target: { readonly name: string; readonly spec: CheckSpec },
-  root: Located,
+  root: SourceNode,
 ): readonly Problem[] {
   if (checkOf(target.spec.type).row === null) {
     const known = `${orOwnNodes}, or use ${alternatives(interfaceTypeNames)}`;

@@ -6,8 +6,8 @@ import { AddressRange } from '#checks/index.ts';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { FilePath } from '#kernel/files.ts';
 import { always } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
-import type { Environment } from '../read/environment.ts';
+import { dayMs, Duration } from '#kernel/units.ts';
+import type { EnvironmentVariables } from '../read/environment.ts';
 import { explain, validate } from '../read/explain.ts';
 import { configError, type Problem } from '../read/problem.ts';
 import { Address, LocalAddress, NatsServers, NodeName } from './sections.ts';
@@ -23,7 +23,7 @@ const keys = {
     'A file of PEM certificates to trust for these servers instead of the usual ones.',
   ),
   spool_file: FilePath.default('spool.db').describe('Where results wait that the hub has not confirmed.'),
-  spool_age: Duration({ min: '1m', max: '7d' }).default(86_400_000).describe('How long a result may wait.'),
+  spool_age: Duration({ min: '1m', max: '7d' }).default(dayMs).describe('How long a result may wait.'),
   spool_results: z.int().min(1).max(10_000_000).default(50_000).describe('How many results may wait.'),
   allow_private: z
     .boolean()
@@ -77,7 +77,7 @@ const numbers: readonly string[] = ['spool_results', 'in_flight', 'queued'] sati
 export interface NodeSources {
   /** The YAML file, or null for none. */
   readonly path: string | null;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
   /** Texts by key; lists with commas. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

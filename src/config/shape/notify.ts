@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channelTypes } from '#channels/index.ts';
 import { always } from '#kernel/refine.ts';
-import { Duration } from '#kernel/units.ts';
+import { dayMs, Duration } from '#kernel/units.ts';
 import { SecretUrl } from '#kernel/url.ts';
 import { Severity } from '#monitor/judge/rule.ts';
 import { HourRanges } from './hours.ts';
@@ -39,7 +39,7 @@ const policy = {
   remind: z
     .array(Duration({ min: '1m', max: '30d' }))
     .max(20)
-    .default([3_600_000, 14_400_000, 86_400_000])
+    .default([3_600_000, 14_400_000, dayMs])
     .describe('Waits before the reminders of an incident that stays open; the last one repeats. [] for none.'),
   timezone: TimeZone.optional().describe(
     'The time zone of the times in messages and of hours. Default: defaults.timezone.',

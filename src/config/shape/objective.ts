@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { describeObjective } from '#history/budget.ts';
 import type { Objective } from '#history/reader.ts';
-import { formatDuration, parseDuration } from '#kernel/units.ts';
+import { dayMs, formatDuration, parseDuration } from '#kernel/units.ts';
 
 const hint = 'expected a share of the time and a period, such as "99.9% over 30d", or none';
 const pattern = /^(\d{1,3}(?:\.\d{1,6})?)% over (\S+)$/;
-const shortestMs = 86_400_000;
-const longestMs = 400 * 86_400_000;
+const shortestMs = dayMs;
+const longestMs = 400 * dayMs;
 
 /** `99.9% over 30d`, or `none`, which is null inside the program. */
 export const ObjectiveText = z.codec(

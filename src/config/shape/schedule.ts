@@ -32,14 +32,14 @@ export const TimeZone = z
     context.addIssue({ code: 'custom', message: `no time zone is named "${zone}"`, params: { options } });
   });
 
-interface CronFault {
+interface CronError {
   readonly message: string;
   /** The piece of the pattern that is wrong. */
   readonly part: string;
 }
 
 // Croner says which kind of mistake it met but not where, so each field is tried with all others open.
-function cronFault(pattern: string): CronFault | null {
+function cronFault(pattern: string): CronError | null {
   const written = pattern.trim().split(/\s+/).filter(Boolean);
   const named = fields.slice(fields.length - written.length);
   if (written.length !== 5 && written.length !== 6) {

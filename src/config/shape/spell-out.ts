@@ -1,11 +1,11 @@
 import { checkOf, type CheckTypeName, checkTypeNames } from '#checks/index.ts';
 import { validate } from '../read/explain.ts';
-import { container, find, leaf, type Located, placeOf, problemAt } from '../read/located.ts';
+import { container, find, leaf, type SourceNode, placeOf, problemAt } from '../read/located.ts';
 import type { Problem } from '../read/problem.ts';
 import { TypeDefaults } from './target.ts';
 
-export interface SpeltOut {
-  readonly root: Located;
+export interface ExpandedConfig {
+  readonly root: SourceNode;
   readonly problems: readonly Problem[];
 }
 
@@ -13,14 +13,14 @@ export interface SpeltOut {
  * The configuration without its short forms: a target with `hosts` is one target for each, the defaults of its check type and what
  * its groups say stand in each target, and keys that begin with `x-` are gone. Every value still knows where it was written.
  */
-export function spellOut(root: Located): SpeltOut {
+export function spellOut(root: SourceNode): ExpandedConfig {
   const problems: Problem[] = [];
   const sections = new Map([...root.children].filter(([name]) => !name.startsWith('x-')));
   const targets = sections.get('targets');
   if (targets === undefined || !isMap(targets)) return { root: withChildren(root, sections), problems };
 
   const expanded = new Map<string, readonly string[]>();
-  const single = new Map<string, Located>();
+  const single = new Map<string, SourceNode>();
   for (const [name, target] of targets.children) {
     const made = oneForEachHost(root, name, target, problems);
     if (made.size !== 1 || !made.has(name)) expanded.set(name, [...made.keys()]);
@@ -43,18 +43,18 @@ export function spellOut(root: Located): SpeltOut {
 }
 
 function oneForEachHost(
-  root: Located,
+  root: SourceNode,
   name: string,
-  target: Located,
+  target: SourceNode,
   problems: Problem[],
-): ReadonlyMap<string, Located> {
+): ReadonlyMap<string, SourceNode> {
   const hosts = target.children.get('hosts');
   const path = ['targets', name, 'hosts'];
   if (hosts === undefined) return new Map([[name, target]]);
-  const say = (message: string) => (problems.push(problemAt(root, path, message)), new Map<string, Located>());
+  const say = (message: string) => (problems.push(problemAt(root, path, message)), new Map<string, SourceNode>());
   if (target.children.has('host')) return say('cannot be set together with host');
   if (hosts.children.size === 0) return say('expected a list of hosts, or a map of names to hosts');
-  const made = new Map<string, Located>();
+  const made = new Map<string, SourceNode>();
   for (const [key, host] of hosts.children) {
     const own = `${name}-${Array.isArray(hosts.value) ? slugOf(host.value) : key}`;
     const children = new Map([...target.children].filter(([one]) => one !== 'hosts'));
@@ -76,7 +76,7 @@ export const slugOf = (host: unknown) =>
     .replaceAll(/^-+|-+$/g, '');
 
 // Defaults that are wrong are told of where they stand, not at every target.
-function soundDefaults(root: Located): ReadonlyMap<unknown, Located> {
+function soundDefaults(root: SourceNode): ReadonlyMap<unknown, SourceNode> {
   const sound = checkTypeNames.flatMap((check) => {
     const defaults = find(root, ['defaults', check]);
     return defaults !== null && isSound(check, defaults) ? [[check, defaults] as const] : [];
@@ -84,7 +84,7 @@ function soundDefaults(root: Located): ReadonlyMap<unknown, Located> {
   return new Map(sound);
 }
 
-function withTypeDefaults(target: Located, sound: ReadonlyMap<unknown, Located>): Located {
+function withTypeDefaults(target: SourceNode, sound: ReadonlyMap<unknown, SourceNode>): SourceNode {
   const defaults = sound.get(target.children.get('check')?.value);
   if (defaults === undefined) return target;
   return joined(
@@ -94,11 +94,11 @@ function withTypeDefaults(target: Located, sound: ReadonlyMap<unknown, Located>)
   );
 }
 
-const isSound = (check: CheckTypeName, defaults: Located) =>
+const isSound = (check: CheckTypeName, defaults: SourceNode) =>
   isMap(defaults) && validate(TypeDefaults(checkOf(check)), defaults.value).output !== null;
 
 /** Maps are joined key by key, anything else stays as the first has it. */
-export function joined(own: Located, defaults: Located, without: readonly string[] = []): Located {
+export function joined(own: SourceNode, defaults: SourceNode, without: readonly string[] = []): SourceNode {
   const children = new Map(own.children);
   for (const [key, child] of defaults.children) {
     if (without.includes(key)) continue;
@@ -109,13 +109,17 @@ export function joined(own: Located, defaults: Located, without: readonly string
   return withChildren(own, children);
 }
 
-interface Group {
+interface TargetGroup {
   readonly name: string;
-  readonly located: Located;
+  readonly located: SourceNode;
   readonly members: ReadonlySet<string>;
 }
 
-function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems: Problem[]): readonly Group[] {
+function groupsOf(
+  root: SourceNode,
+  targets: ReadonlyMap<string, SourceNode>,
+  problems: Problem[],
+): readonly TargetGroup[] {
   return [...(root.children.get('groups')?.children ?? [])].flatMap(([name, located]) => {
     const match = located.children.get('match');
     if (match === undefined || match.children.size === 0) return [];
@@ -127,11 +131,11 @@ function groupsOf(root: Located, targets: ReadonlyMap<string, Located>, problems
   });
 }
 
-const hasLabels = (target: Located, match: Located) =>
+const hasLabels = (target: SourceNode, match: SourceNode) =>
   [...match.children].every(([name, { value }]) => target.children.get('labels')?.children.get(name)?.value === value);
 
 // What a target says itself wins; what expanded groups say holds together.
-function withGroups(name: string, target: Located, groups: readonly Group[], problems: Problem[]): Located {
+function withGroups(name: string, target: SourceNode, groups: readonly TargetGroup[], problems: Problem[]): SourceNode {
   const children = new Map(target.children);
   for (const key of ['rules', 'notify']) {
     const said = groups.flatMap(({ located, members }) => (members.has(name) ? (located.children.get(key) ?? []) : []));
@@ -149,7 +153,7 @@ function withGroups(name: string, target: Located, groups: readonly Group[], pro
   return withChildren(target, children);
 }
 
-function objectiveOf(target: string, groups: readonly Group[], problems: Problem[]): Located | null {
+function objectiveOf(target: string, groups: readonly TargetGroup[], problems: Problem[]): SourceNode | null {
   const said = groups.flatMap(({ name, located, members }) => {
     const objective = members.has(target) ? located.children.get('objective') : undefined;
     return objective === undefined ? [] : [{ name, objective }];
@@ -164,22 +168,22 @@ function objectiveOf(target: string, groups: readonly Group[], problems: Problem
   return first.objective;
 }
 
-function unionOf(lists: readonly Located[]): Located {
+function unionOf(lists: readonly SourceNode[]): SourceNode {
   const entries = new Map(lists.flatMap(entriesOf).map((entry) => [entry.value, entry]));
   return listOf(lists[0] ?? entries.values().next().value, [...entries.values()]);
 }
 
-const entriesOf = (list: Located): readonly Located[] =>
+const entriesOf = (list: SourceNode): readonly SourceNode[] =>
   Array.isArray(list.value) ? [...list.children.values()] : [list];
 
 // Who names a target that became several means all of them.
-function withExpanded(target: Located, expanded: ReadonlyMap<string, readonly string[]>): Located {
+function withExpanded(target: SourceNode, expanded: ReadonlyMap<string, readonly string[]>): SourceNode {
   const named = target.children.get('depends_on');
   if (named === undefined || expanded.size === 0) return target;
   return withChildren(target, new Map([...target.children, ['depends_on', allNamed(named, expanded)]]));
 }
 
-function allNamed(named: Located, expanded: ReadonlyMap<string, readonly string[]>): Located {
+function allNamed(named: SourceNode, expanded: ReadonlyMap<string, readonly string[]>): SourceNode {
   const entries = entriesOf(named);
   if (!entries.some(({ value }) => expanded.has(String(value)))) return named;
   return listOf(
@@ -191,10 +195,10 @@ function allNamed(named: Located, expanded: ReadonlyMap<string, readonly string[
 }
 
 function maintenanceOf(
-  written: Located | undefined,
-  groups: readonly Group[],
+  written: SourceNode | undefined,
+  groups: readonly TargetGroup[],
   expanded: ReadonlyMap<string, readonly string[]>,
-): Located | null {
+): SourceNode | null {
   const own =
     written === undefined
       ? []
@@ -202,7 +206,7 @@ function maintenanceOf(
   const grouped = groups.flatMap(({ located, members }) => {
     const list = located.children.get('maintenance');
     if (list === undefined || members.size === 0) return [];
-    const targets = (spot: Located) =>
+    const targets = (spot: SourceNode) =>
       listOf(
         spot,
         [...members].map((name) => leaf(name, spot.spot, null)),
@@ -218,17 +222,17 @@ function maintenanceOf(
     : listOf(written ?? first, [...own, ...grouped]);
 }
 
-function withTargets(entry: Located, change: (named: Located) => Located): Located {
+function withTargets(entry: SourceNode, change: (named: SourceNode) => SourceNode): SourceNode {
   const named = entry.children.get('targets');
   return named === undefined ? entry : withChildren(entry, new Map([...entry.children, ['targets', change(named)]]));
 }
 
-function listOf(like: Located | undefined, entries: readonly Located[]): Located {
+function listOf(like: SourceNode | undefined, entries: readonly SourceNode[]): SourceNode {
   if (like === undefined) throw new RangeError('a list stands nowhere');
   return container(like.spot, like.key, new Map(entries.map((entry, index) => [String(index), entry])), true);
 }
 
-const withChildren = (located: Located, children: ReadonlyMap<string, Located>): Located =>
+const withChildren = (located: SourceNode, children: ReadonlyMap<string, SourceNode>): SourceNode =>
   isMap(located) || located.children.size > 0 ? container(located.spot, located.key, children, false) : located;
 
-const isMap = ({ value }: Located) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = ({ value }: SourceNode) => typeof value === 'object' && value !== null && !Array.isArray(value);

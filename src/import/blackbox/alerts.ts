@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { find, type Located } from '#config/read/located.ts';
-import { formatDuration } from '#kernel/units.ts';
+import { find, type SourceNode } from '#config/read/located.ts';
+import { dayMs, formatDuration } from '#kernel/units.ts';
 import { durationWithin, foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { placeAt } from '../source.ts';
-import type { Probed } from './jobs.ts';
+import type { ProbeTarget } from './jobs.ts';
 import { type Comparison, type Matcher, readComparisons } from './promql.ts';
 
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
@@ -17,7 +17,7 @@ const Written = z.looseObject({
 });
 
 /** An alert that can be a rule. */
-export interface Alert {
+export interface AlertingRule {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly severity: 'critical' | 'warning' | 'info';
@@ -28,7 +28,7 @@ export interface Alert {
 }
 
 /** The alerts about probes in these rule files; what else they hold is none of ours. */
-export function readAlerts(roots: readonly Located[], draft: Draft): readonly Alert[] {
+export function readAlerts(roots: readonly SourceNode[], draft: Draft): readonly AlertingRule[] {
   return roots.flatMap((root) => {
     const base = find(root, ['groups']) === null ? ['spec', 'groups'] : ['groups'];
     return [...(find(root, base)?.children ?? [])].flatMap(([group]) =>
@@ -46,7 +46,7 @@ function alertOf(
   { alert, expr, labels, ...times }: z.output<typeof Written>,
   place: string,
   draft: Draft,
-): readonly Alert[] {
+): readonly AlertingRule[] {
   const comparisons = readComparisons(expr);
   const [first] = comparisons ?? [];
   const make = first === undefined ? null : conditionOf(first);
@@ -85,7 +85,7 @@ function alertOf(
 // Something has to be seen from its first time on for so long.
 const roundsOf = (forMs: number, everyMs: number) => Math.min(Math.floor(forMs / everyMs) + 1, 99);
 
-interface Condition {
+interface AlertCondition {
   readonly condition: PlainMap;
   readonly isOutage: boolean;
   readonly rounds?: (everyMs: number) => string | number;
@@ -103,7 +103,7 @@ const partsOfDown: readonly string[] = [
   'probe_dns_query_succeeded',
 ];
 
-function conditionOf({ metric, operator, over, limit }: Comparison): Condition | { readonly note: string } | null {
+function conditionOf({ metric, operator, over, limit }: Comparison): AlertCondition | { readonly note: string } | null {
   if (metric === 'probe_success') return outageOf(operator, over, limit);
   if (partsOfDown.includes(metric))
     return { note: `${metric} is a part of being down, which the rules about that tell` };
@@ -122,14 +122,14 @@ function conditionOf({ metric, operator, over, limit }: Comparison): Condition |
   const statistic = over?.name === 'max_over_time' ? 'max' : 'mean';
   return {
     condition: {
-      latency: { above, statistic, window: formatDuration(Math.min(Math.max(windowMs, 180_000), 86_400_000)) },
+      latency: { above, statistic, window: formatDuration(Math.min(Math.max(windowMs, 180_000), dayMs)) },
     },
     isOutage: false,
   };
 }
 
 // `avg_over_time(probe_success[5m]) < 0.8`: so many of the rounds in that time have failed.
-function outageOf(operator: string, over: Comparison['over'], limit: number): Condition | null {
+function outageOf(operator: string, over: Comparison['over'], limit: number): AlertCondition | null {
   const isDown = (operator === '==' && limit === 0) || (operator === '!=' && limit === 1) || operator.startsWith('<');
   if (!isDown) return null;
   const condition = { failing: 'majority' };
@@ -158,13 +158,13 @@ const severities: readonly (readonly ['critical' | 'warning' | 'info', RegExp])[
   ['info', /^(?:info|low|none|notice|p4|p5)/i],
 ];
 
-function severityOf(text: string | undefined, isOutage: boolean): Alert['severity'] {
+function severityOf(text: string | undefined, isOutage: boolean): AlertingRule['severity'] {
   const usual = isOutage ? 'critical' : 'warning';
   return text === undefined ? usual : (severities.find(([, pattern]) => pattern.test(text))?.[0] ?? usual);
 }
 
 /** Whether an alert's selector picks a target, whose check has such a metric at all. */
-export function picks({ matchers, metric }: Alert, { labels }: Probed, { check, tls }: PlainMap): boolean {
+export function picks({ matchers, metric }: AlertingRule, { labels }: ProbeTarget, { check, tls }: PlainMap): boolean {
   if (metric === 'probe_http_duration_seconds' && check !== 'http') return false;
   if (metric === 'probe_icmp_duration_seconds' && check !== 'ping') return false;
   if (metric.startsWith('probe_ssl') && check !== 'http' && tls === undefined) return false;

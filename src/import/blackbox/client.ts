@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Made, Say } from '../draft.ts';
+import type { DraftEntry, DifferenceReporter } from '../draft.ts';
 import { noSuchProxy, oauth2Of, proxyAt, sentInHeader, verifiedEndpoint } from '../http-client.ts';
 import { Text, Tls } from './shared-settings.ts';
 
@@ -18,13 +18,13 @@ export const way = {
   skip_resolve_phase_with_proxy: z.boolean().default(false),
   oauth2: OAuth2.optional(),
 };
-const Way = z.looseObject(way);
-type Way = z.output<typeof Way>;
+const HttpVariant = z.looseObject(way);
+type HttpVariant = z.output<typeof HttpVariant>;
 
 const barred = ['proxy_from_environment', 'no_proxy', 'proxy_connect_header', 'proxy_connect_headers'];
 
 /** The keys of an http check that tell how it gets to its target, or why none can. */
-export function wayOf(settings: Way, say: Say): Made {
+export function wayOf(settings: HttpVariant, say: DifferenceReporter): DraftEntry {
   const cannot = barred.find((key) => settings[key] !== undefined && settings[key] !== false);
   if (cannot !== undefined) return { leftOut: `its module has ${cannot}, which no check can do` };
   const { proxy_url: proxyUrl, oauth2 } = settings;
@@ -39,7 +39,7 @@ export function wayOf(settings: Way, say: Say): Made {
   return { proxy, oauth2: signIn };
 }
 
-function signInOf(written: z.output<typeof OAuth2>, say: Say) {
+function signInOf(written: z.output<typeof OAuth2>, say: DifferenceReporter) {
   const { client_id: id, client_secret: secret, token_url: tokenUrl, scopes, tls_config: tls } = written;
   const { audience, ...params } = written.endpoint_params;
   const [param] = Object.keys(params);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { payloadText } from '../convert.ts';
-import type { Plain, PlainMap, Say } from '../draft.ts';
+import type { PlainValue, PlainMap, DifferenceReporter } from '../draft.ts';
 import { Text } from './shared-settings.ts';
 
 /** One step of `query_response`. */
@@ -23,7 +23,7 @@ export function talkOf(steps: readonly PlainMap[]): PlainMap {
 }
 
 /** The steps of a dialogue as a `tcp` check holds it, as far as it can. */
-export function stepsOf(written: readonly z.output<typeof Step>[], say: Say): readonly PlainMap[] {
+export function stepsOf(written: readonly z.output<typeof Step>[], say: DifferenceReporter): readonly PlainMap[] {
   const steps: PlainMap[] = [];
   for (const { expect, expect_bytes: bytes, send, starttls } of written) {
     if (typeof send === 'string' && expect !== undefined && /\$(?:\d|\{\w+\})/.test(send)) {
@@ -43,5 +43,5 @@ export function stepsOf(written: readonly z.output<typeof Step>[], say: Say): re
   return steps;
 }
 
-const sentBytes = (send: string | Uint8Array): Plain =>
+const sentBytes = (send: string | Uint8Array): PlainValue =>
   typeof send === 'string' ? payloadText(`${send}\n`) : { base64: Buffer.from(send).toString('base64') };

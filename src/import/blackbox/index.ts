@@ -1,21 +1,21 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { find, type Located } from '#config/read/located.ts';
+import { find, type SourceNode } from '#config/read/located.ts';
 import { filesLike, readSources } from '#config/read/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { durationWithin } from '../convert.ts';
 import { Draft, labelsOf, isLeftOut } from '../draft.ts';
 import { joinDeep, placeAt, readForeign } from '../source.ts';
-import { type Alert, picks, readAlerts } from './alerts.ts';
-import { type Probed, probedBy } from './jobs.ts';
+import { type AlertingRule, picks, readAlerts } from './alerts.ts';
+import { type ProbeTarget, probedBy } from './jobs.ts';
 import { checkOfModule, Module } from './module.ts';
-import { type Routing, readRouting } from './routes.ts';
+import { type RoutingTree, readRouting } from './routes.ts';
 
-interface Files {
-  readonly modules: readonly Located[];
-  readonly prometheus: readonly { readonly root: Located; readonly path: string }[];
-  readonly rules: readonly Located[];
-  readonly alertmanager: Located | null;
+interface BlackboxFiles {
+  readonly modules: readonly SourceNode[];
+  readonly prometheus: readonly { readonly root: SourceNode; readonly path: string }[];
+  readonly rules: readonly SourceNode[];
+  readonly alertmanager: SourceNode | null;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function importBlackbox(paths: readonly string[]): Promise<Draft> {
 }
 
 // Who routes by an Alertmanager may go on doing so.
-function addAlertmanager(root: Located, draft: Draft): void {
+function addAlertmanager(root: SourceNode, draft: Draft): void {
   const urls = [...(find(root, ['alerting', 'alertmanagers'])?.children.values() ?? [])].flatMap((one) => {
     const { scheme, path_prefix: prefix, static_configs: groups } = Alertmanager.catch(noAlertmanager).parse(one.value);
     return groups.flatMap(({ targets }) =>
@@ -73,13 +73,13 @@ const Alertmanager = z.looseObject({
   static_configs: z.array(z.looseObject({ targets: z.array(z.string()).default([]) })).default([]),
 });
 
-async function sortFiles(paths: readonly string[]): Promise<Files> {
+async function sortFiles(paths: readonly string[]): Promise<BlackboxFiles> {
   const files = {
-    modules: [] as Located[],
-    prometheus: [] as { root: Located; path: string }[],
-    rules: [] as Located[],
+    modules: [] as SourceNode[],
+    prometheus: [] as { root: SourceNode; path: string }[],
+    rules: [] as SourceNode[],
   };
-  let alertmanager: Located | null = null;
+  let alertmanager: SourceNode | null = null;
   const seen = new Set<string>();
   const queue = [...paths];
   for (const path of queue) {
@@ -100,16 +100,16 @@ async function sortFiles(paths: readonly string[]): Promise<Files> {
   return { ...files, alertmanager };
 }
 
-interface Making {
-  readonly modules: Located;
-  readonly alerts: readonly Alert[];
-  readonly routing: Routing;
+interface BlackboxConversion {
+  readonly modules: SourceNode;
+  readonly alerts: readonly AlertingRule[];
+  readonly routing: RoutingTree;
   /** Which severities each recipient is told of. */
   readonly told: Map<string, Set<string>>;
   readonly draft: Draft;
 }
 
-function addTarget(probed: Probed, { modules, alerts, routing, told, draft }: Making): void {
+function addTarget(probed: ProbeTarget, { modules, alerts, routing, told, draft }: BlackboxConversion): void {
   const { place, labels, everyMs, limitMs } = probed;
   const job = labels.get('job') ?? '';
   const title = `${job} ${labels.get('instance') ?? probed.target}`;

@@ -2,16 +2,19 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { find, type Located } from '#config/read/located.ts';
+import { find, type SourceNode } from '#config/read/located.ts';
 import { explainSystemError, filesLike } from '#config/read/source.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft } from '../draft.ts';
 import { placeAt } from '../source.ts';
-import { type Labels, relabel, Relabelling } from './relabel.ts';
+import { type TargetLabels, relabel, RelabelConfig } from './relabel.ts';
 
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
-const Group = z.looseObject({ targets: z.array(Text).default([]), labels: z.record(z.string(), Text).default({}) });
-type Group = z.output<typeof Group>;
+const StaticConfig = z.looseObject({
+  targets: z.array(Text).default([]),
+  labels: z.record(z.string(), Text).default({}),
+});
+type StaticConfig = z.output<typeof StaticConfig>;
 
 const Job = z.looseObject({
   job_name: Text,
@@ -19,29 +22,29 @@ const Job = z.looseObject({
   params: z.record(z.string(), z.array(Text)).default({}),
   scrape_interval: Text.optional(),
   scrape_timeout: Text.optional(),
-  static_configs: z.array(Group).default([]),
+  static_configs: z.array(StaticConfig).default([]),
   file_sd_configs: z.array(z.looseObject({ files: z.array(Text).default([]) })).default([]),
-  relabel_configs: z.array(Relabelling).default([]),
+  relabel_configs: z.array(RelabelConfig).default([]),
 });
 
 const Global = z.looseObject({ scrape_interval: Text.default('1m'), scrape_timeout: Text.default('10s') });
 
 /** A target that Prometheus has probed, with the labels of its series. */
-export interface Probed {
+export interface ProbeTarget {
   readonly place: string;
   readonly module: string;
   readonly target: string;
   readonly everyMs: number;
   readonly limitMs: number;
-  readonly labels: Labels;
+  readonly labels: TargetLabels;
 }
 
 /** What the jobs of a Prometheus configuration probe. Jobs that probe nothing are none of ours. */
-export async function probedBy(root: Located, file: string, draft: Draft): Promise<readonly Probed[]> {
+export async function probedBy(root: SourceNode, file: string, draft: Draft): Promise<readonly ProbeTarget[]> {
   const global = Global.catch({ scrape_interval: '1m', scrape_timeout: '10s' }).parse(
     find(root, ['global'])?.value ?? {},
   );
-  const found: Probed[] = [];
+  const found: ProbeTarget[] = [];
   for (const [index, entry] of find(root, ['scrape_configs'])?.children ?? []) {
     const place = placeAt(root, ['scrape_configs', Number(index)]);
     const read = Job.safeParse(entry.value);
@@ -89,7 +92,13 @@ const isProbing = ({ metrics_path, params, relabel_configs }: Job) =>
   'module' in params ||
   relabel_configs.some(({ target_label }) => target_label === '__param_target');
 
-function labelled(job: Job, target: string, { labels }: Group, place: string, draft: Draft): Labels | null {
+function labelled(
+  job: Job,
+  target: string,
+  { labels }: StaticConfig,
+  place: string,
+  draft: Draft,
+): TargetLabels | null {
   const first = new Map<string, string>([
     ...Object.entries(job.params).map(([name, [value = '']]) => [`__param_${name}`, value] as const),
     ['job', job.job_name],
@@ -109,11 +118,11 @@ function labelled(job: Job, target: string, { labels }: Group, place: string, dr
   }
 }
 
-async function groupsInFiles(job: Job, file: string, place: string, draft: Draft): Promise<readonly Group[]> {
-  const groups: Group[] = [];
+async function groupsInFiles(job: Job, file: string, place: string, draft: Draft): Promise<readonly StaticConfig[]> {
+  const groups: StaticConfig[] = [];
   for (const name of job.file_sd_configs.flatMap(({ files }) => files)) {
     for (const path of await filesLike(resolve(dirname(file), name))) {
-      const read = z.array(Group).safeParse(await parsedFile(path, place, draft));
+      const read = z.array(StaticConfig).safeParse(await parsedFile(path, place, draft));
       if (read.success) groups.push(...read.data);
       else draft.note('left out', place, `job ${job.job_name}: ${path} holds no targets`);
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { foreignDuration, literalOfRegex, recordTypes, statusRanges, timeoutFor } from '../convert.ts';
-import { isLeftOut, type Made, type Plain, type PlainMap, type Say } from '../draft.ts';
+import { isLeftOut, type DraftEntry, type PlainValue, type PlainMap, type DifferenceReporter } from '../draft.ts';
 import { way, wayOf } from './client.ts';
 import { Step, stepsOf, talkOf } from './dialogue.ts';
 import { family, familyOf, Text, Tls, tlsOptions } from './shared-settings.ts';
@@ -66,16 +66,22 @@ export const Module = z.looseObject({
 });
 export type Module = z.output<typeof Module>;
 
-interface Making {
+interface ModuleConversion {
   readonly module: Module;
   /** What the prober is pointed at. */
   readonly target: string;
   readonly timeout: string;
-  readonly say: Say;
+  readonly say: DifferenceReporter;
 }
 
 /** The check of a module for a target, or why there is none. `limitMs` is the longest that a scrape takes. */
-export function checkOfModule(module: Module, target: string, limitMs: number, everyMs: number, say: Say): Made {
+export function checkOfModule(
+  module: Module,
+  target: string,
+  limitMs: number,
+  everyMs: number,
+  say: DifferenceReporter,
+): DraftEntry {
   const make = probers[module.prober];
   if (make === undefined) return { leftOut: `there is no check for the prober ${module.prober}` };
   const ownMs = module.timeout === undefined ? limitMs : (foreignDuration(module.timeout) ?? limitMs);
@@ -83,7 +89,7 @@ export function checkOfModule(module: Module, target: string, limitMs: number, e
   return make({ module, target, timeout: timeoutFor(Math.min(ownMs, limitMs - 500), everyMs), say });
 }
 
-const probers: Readonly<Record<string, (making: Making) => Made>> = {
+const probers: Readonly<Record<string, (making: ModuleConversion) => DraftEntry>> = {
   http,
   tcp,
   dns,
@@ -101,7 +107,7 @@ const notCarried = [
   'fail_if_body_json_not_matches_cel',
 ];
 
-function http({ module: { http: settings }, target, timeout, say }: Making): Made {
+function http({ module: { http: settings }, target, timeout, say }: ModuleConversion): DraftEntry {
   const cannot = barred.find((key) => settings[key] !== undefined && settings[key] !== false);
   if (cannot !== undefined) return { leftOut: `its module has ${cannot}, which no check can do` };
   const reached = wayOf(settings, say);
@@ -151,7 +157,7 @@ function http({ module: { http: settings }, target, timeout, say }: Making): Mad
 
 function headersOf(
   { fail_if_header_matches: bad, fail_if_header_not_matches: good }: z.output<typeof Http>,
-  say: Say,
+  say: DifferenceReporter,
 ): PlainMap | undefined {
   const strict = good.filter(({ allow_missing }) => !allow_missing);
   if (strict.length < good.length) say('lost', 'headers of its module that may be missing');
@@ -185,9 +191,9 @@ function bodyOf({
   return Object.values(body).every((value) => value === undefined) ? undefined : body;
 }
 
-const oneOrAll = (values: readonly string[]): Plain | undefined => (values.length > 1 ? values : values[0]);
+const oneOrAll = (values: readonly string[]): PlainValue | undefined => (values.length > 1 ? values : values[0]);
 
-function tcp({ module: { tcp: settings }, target, timeout, say }: Making): Made {
+function tcp({ module: { tcp: settings }, target, timeout, say }: ModuleConversion): DraftEntry {
   const { query_response: written, tls_config: tls } = settings;
   if (tls.ca_file !== undefined) return { leftOut: 'its module names certificates in files: give them in tls.ca' };
   const options = tlsOptions(tls);
@@ -202,7 +208,7 @@ function tcp({ module: { tcp: settings }, target, timeout, say }: Making): Made 
   };
 }
 
-function dns({ module: { dns: settings }, target, say }: Making): Made {
+function dns({ module: { dns: settings }, target, say }: ModuleConversion): DraftEntry {
   const type = settings.query_type.toUpperCase();
   const { dns_over_tls: isEncrypted, tls_config: tls } = settings;
   if (isEncrypted && (tls.ca_file !== undefined || tls.cert_file !== undefined))
@@ -225,7 +231,7 @@ function dns({ module: { dns: settings }, target, say }: Making): Made {
   };
 }
 
-function icmp({ module: { icmp: settings }, target, timeout, say }: Making): Made {
+function icmp({ module: { icmp: settings }, target, timeout, say }: ModuleConversion): DraftEntry {
   if (settings['source_ip_address'] !== undefined) say('lost', 'source_ip_address');
   const size = settings['payload_size'] === 28 ? undefined : `${Math.min(Math.max(settings.payload_size, 8), 1_472)}B`;
   // As zero it stands for that of the system.

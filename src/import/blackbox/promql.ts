@@ -40,7 +40,7 @@ export function readComparisons(text: string): readonly Comparison[] | null {
 function readComparison(text: string): Comparison | null {
   const tokens = tokensOf(text.trim());
   if (tokens === null) return null;
-  const reader = new Reader(tokens);
+  const reader = new TokenReader(tokens);
   try {
     const chain = reader.chain();
     return chain === null || !reader.isDone ? null : comparisonOf(chain);
@@ -80,7 +80,7 @@ const aggregations: readonly string[] = [
   'clamp_max',
 ];
 
-class Reader {
+class TokenReader {
   readonly #tokens: readonly string[];
   #at = 0;
 
@@ -212,17 +212,17 @@ function comparisonOf({ parts, operators }: Chain): Comparison | null {
   };
 }
 
-interface Found {
+interface Selector {
   readonly name: string;
   readonly matchers: readonly Matcher[];
   readonly over: Comparison['over'];
 }
 
-function metricsIn(part: Expression): readonly Found[] {
+function metricsIn(part: Expression): readonly Selector[] {
   if (part.kind === 'number') return [];
   if (part.kind === 'arithmetic') return [...metricsIn(part.left), ...metricsIn(part.right)];
   if (part.kind === 'metric') return [{ name: part.name, matchers: part.matchers, over: null }];
-  return part.parts.flatMap((inner): readonly Found[] =>
+  return part.parts.flatMap((inner): readonly Selector[] =>
     inner.kind === 'metric' && inner.rangeText !== null
       ? [{ name: inner.name, matchers: inner.matchers, over: { name: part.name, range: inner.rangeText } }]
       : metricsIn(inner),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
-export const Relabelling = z.looseObject({
+export const RelabelConfig = z.looseObject({
   source_labels: z.array(Text).default([]),
   separator: Text.default(';'),
   target_label: Text.default(''),
@@ -12,12 +12,12 @@ export const Relabelling = z.looseObject({
   replacement: Text.default('$1'),
   action: Text.default('replace'),
 });
-export type Relabelling = z.output<typeof Relabelling>;
+export type RelabelConfig = z.output<typeof RelabelConfig>;
 
-export type Labels = ReadonlyMap<string, string>;
+export type TargetLabels = ReadonlyMap<string, string>;
 
 /** A target's labels after the rules of Prometheus, or null where one of them drops it. Throws for a pattern that is none. */
-export function relabel(labels: Labels, rules: readonly Relabelling[]): Labels | null {
+export function relabel(labels: TargetLabels, rules: readonly RelabelConfig[]): TargetLabels | null {
   const now = new Map(labels);
   for (const rule of rules) if (!apply(rule, now)) return null;
   for (const [name, value] of now) if (value === '') now.delete(name);
@@ -25,7 +25,7 @@ export function relabel(labels: Labels, rules: readonly Relabelling[]): Labels |
 }
 
 // False where the target is dropped.
-function apply(rule: Relabelling, labels: Map<string, string>): boolean {
+function apply(rule: RelabelConfig, labels: Map<string, string>): boolean {
   const { source_labels, separator, target_label, replacement, modulus } = rule;
   const pattern = new RegExp(`^(?:${rule.regex})$`, 's');
   const value = source_labels.map((name) => labels.get(name) ?? '').join(separator);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { find, type Located } from '#config/read/located.ts';
-import { formatDuration } from '#kernel/units.ts';
+import { find, type SourceNode } from '#config/read/located.ts';
+import { dayMs, formatDuration } from '#kernel/units.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
-import { type Service, serviceEntry } from '../services.ts';
+import { type NotificationService, serviceEntry } from '../services.ts';
 import { placeAt } from '../source.ts';
 import { fits } from './alerts.ts';
 import type { Matcher } from './promql.ts';
@@ -34,20 +34,20 @@ const Global = z.looseObject({
   smtp_auth_password: Text.default(''),
 });
 
-export interface Routing {
+export interface RoutingTree {
   /** The names under `notify` of those who are told of an alert with these labels. */
   receivers(labels: ReadonlyMap<string, string>): readonly string[];
 }
 
 /** Reads the configuration of an Alertmanager; without one nobody in particular is told. */
-export function readRouting(root: Located | null, draft: Draft): Routing {
+export function readRouting(root: SourceNode | null, draft: Draft): RoutingTree {
   const top = Route.safeParse(root === null ? null : find(root, ['route'])?.value);
   if (root === null || !top.success) return { receivers: () => [] };
   for (const section of ['inhibit_rules', 'time_intervals', 'mute_time_intervals', 'templates'])
     if (find(root, [section]) !== null) draft.note('lost', placeAt(root, [section]), section);
   const waits: PlainMap = {
     group_wait: waitOf(top.data.group_wait, 3_600_000),
-    group_interval: waitOf(top.data.group_interval, 86_400_000),
+    group_interval: waitOf(top.data.group_interval, dayMs),
     remind: [formatDuration(foreignDuration(top.data.repeat_interval ?? '4h') ?? 14_400_000)],
   };
   const names = addReceivers(root, waits, draft);
@@ -60,7 +60,7 @@ export function readRouting(root: Located | null, draft: Draft): Routing {
 const waitOf = (text: string | undefined, mostMs: number) =>
   text === undefined ? undefined : formatDuration(Math.min(foreignDuration(text) ?? 30_000, mostMs));
 
-function addReceivers(root: Located, waits: PlainMap, draft: Draft): ReadonlyMap<string, string> {
+function addReceivers(root: SourceNode, waits: PlainMap, draft: Draft): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const [index, { value }] of find(root, ['receivers'])?.children ?? []) {
     const place = placeAt(root, ['receivers', Number(index)]);
@@ -98,7 +98,7 @@ function addReceivers(root: Located, waits: PlainMap, draft: Draft): ReadonlyMap
 }
 
 // What each kind of receiver calls what a service needs, here or for all under `global`.
-const kinds: Readonly<Record<string, (text: (key: string) => string) => Service>> = {
+const kinds: Readonly<Record<string, (text: (key: string) => string) => NotificationService>> = {
   slack_configs: (text) => ({ kind: 'slack', url: text('api_url') || text('slack_api_url') }),
   discord_configs: (text) => ({ kind: 'discord', url: text('webhook_url') }),
   msteams_configs: (text) => ({ kind: 'teams', url: text('webhook_url') }),
@@ -115,7 +115,7 @@ const kinds: Readonly<Record<string, (text: (key: string) => string) => Service>
 };
 
 function addServices(
-  root: Located,
+  root: SourceNode,
   configs: Readonly<Record<string, unknown>>,
   draft: Draft,
   lose: (what: string) => void,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { payloadText } from '../convert.ts';
-import type { Made, Say } from '../draft.ts';
+import type { DraftEntry, DifferenceReporter } from '../draft.ts';
 import { Step, stepsOf } from './dialogue.ts';
 import { family, familyOf, Text, Tls, tlsOptions } from './shared-settings.ts';
 
@@ -17,14 +17,14 @@ export const Websocket = z.looseObject({
   http_config: z.looseObject({ tls_config: Tls }).prefault({}),
 });
 
-interface Making {
+interface UpgradeConversion {
   readonly target: string;
   readonly timeout: string;
-  readonly say: Say;
+  readonly say: DifferenceReporter;
 }
 
 /** The check of the prober grpc. */
-export function grpcCheck(settings: z.output<typeof Grpc>, { target, timeout, say }: Making): Made {
+export function grpcCheck(settings: z.output<typeof Grpc>, { target, timeout, say }: UpgradeConversion): DraftEntry {
   const { tls_config: tls, service } = settings;
   if (tls.ca_file !== undefined || tls.cert_file !== undefined)
     return { leftOut: 'its module names certificates in files: give them in tls.ca' };
@@ -40,7 +40,10 @@ export function grpcCheck(settings: z.output<typeof Grpc>, { target, timeout, sa
 }
 
 /** The check of the prober websocket. */
-export function websocketCheck(settings: z.output<typeof Websocket>, { target, timeout, say }: Making): Made {
+export function websocketCheck(
+  settings: z.output<typeof Websocket>,
+  { target, timeout, say }: UpgradeConversion,
+): DraftEntry {
   const { http_config: client, query_response: written } = settings;
   const { tls_config: tls } = client;
   if (tls.ca_file !== undefined || tls.cert_file !== undefined)

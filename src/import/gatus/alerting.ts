@@ -1,20 +1,20 @@
-import type { Environment } from '#config/read/environment.ts';
-import type { Located } from '#config/read/located.ts';
+import type { EnvironmentVariables } from '#config/read/environment.ts';
+import type { SourceNode } from '#config/read/located.ts';
 import { formatDuration } from '#kernel/units.ts';
 import { foreignDuration } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
-import { type Service, serviceEntry } from '../services.ts';
+import { type NotificationService, serviceEntry } from '../services.ts';
 import { placeAt } from '../source.ts';
-import { type Alert, Provider, Text } from './schema.ts';
+import { type GatusAlert, Provider, Text } from './schema.ts';
 
 /** Who is told of an endpoint and after how many rounds. */
-export interface Told {
+export interface AlertRecipients {
   readonly rule: string;
   readonly notify: readonly string[];
 }
 
-interface About {
+interface AlertSubject {
   readonly title: string;
   readonly group: string;
   readonly place: string;
@@ -22,10 +22,10 @@ interface About {
 
 /** Reads `alerting`: gives for the alerts of an endpoint the names of its rule and its recipients. */
 export function readAlerting(
-  root: Located,
+  root: SourceNode,
   draft: Draft,
-  env: Environment,
-): (alerts: readonly Alert[], about: About) => Told {
+  env: EnvironmentVariables,
+): (alerts: readonly GatusAlert[], about: AlertSubject) => AlertRecipients {
   const section = root.children.get('alerting');
   const providers = new Map(
     [...(section?.children ?? [])].map(([type, { value }]) => [type, Provider.safeParse(value)]),
@@ -34,7 +34,7 @@ export function readAlerting(
   const bodies = new Map<string, PlainMap | null>();
 
   // The same settings are one recipient, with one file for its secret.
-  function written(type: string, settings: Settings): PlainMap | null {
+  function written(type: string, settings: AlertSettings): PlainMap | null {
     const { overrides: _overrides, 'default-alert': _default, ...own } = settings;
     const key = JSON.stringify([type, own]);
     const known = bodies.get(key);
@@ -44,7 +44,7 @@ export function readAlerting(
     return body;
   }
 
-  function complete(alert: Alert): Alert {
+  function complete(alert: GatusAlert): GatusAlert {
     const provider = providers.get(alert.type);
     return {
       ...(provider?.success === true ? provider.data['default-alert'] : {}),
@@ -53,7 +53,7 @@ export function readAlerting(
     };
   }
 
-  function recipientsOf(alert: Alert, group: string, place: string): readonly string[] {
+  function recipientsOf(alert: GatusAlert, group: string, place: string): readonly string[] {
     const provider = providers.get(alert.type);
     if (provider?.success !== true) {
       draft.note(
@@ -111,15 +111,15 @@ export function readAlerting(
 const positive = (number: number | undefined, fallback: number) =>
   number === undefined || number <= 0 ? fallback : Math.min(number, 99);
 
-const definedOf = (alert: Alert): Partial<Alert> =>
+const definedOf = (alert: GatusAlert): Partial<GatusAlert> =>
   Object.fromEntries(Object.entries(alert).filter(([, value]) => value !== undefined));
 
-type Settings = Readonly<Record<string, unknown>>;
+type AlertSettings = Readonly<Record<string, unknown>>;
 
-const textOf = (settings: Settings, key: string) => Text.safeParse(settings[key]).data ?? '';
+const textOf = (settings: AlertSettings, key: string) => Text.safeParse(settings[key]).data ?? '';
 
 // What each provider calls what a service needs: its address, its secret, whom it reaches.
-const services: Readonly<Record<string, (text: (key: string) => string) => Service>> = {
+const services: Readonly<Record<string, (text: (key: string) => string) => NotificationService>> = {
   slack: (text) => ({ kind: 'slack', url: text('webhook-url') }),
   discord: (text) => ({ kind: 'discord', url: text('webhook-url') }),
   teams: (text) => ({ kind: 'teams', url: text('webhook-url') }),
@@ -143,7 +143,7 @@ const services: Readonly<Record<string, (text: (key: string) => string) => Servi
 };
 
 // How a provider is written under `notify`.
-function bodyOf(type: string, settings: Settings, { draft, place, env }: Writing): PlainMap | null {
+function bodyOf(type: string, settings: AlertSettings, { draft, place, env }: AlertingDraft): PlainMap | null {
   const text = (key: string) => textOf(settings, key);
   if (type === 'email') {
     setMailServer(draft, place, {
@@ -170,14 +170,14 @@ function bodyOf(type: string, settings: Settings, { draft, place, env }: Writing
   return null;
 }
 
-interface Writing {
+interface AlertingDraft {
   readonly draft: Draft;
   readonly place: string;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
 }
 
 // What stands in the environment while it is imported goes into the file.
-export function revealed(text: string, env: Environment): string | null {
+export function revealed(text: string, env: EnvironmentVariables): string | null {
   const [, name] = /^\$\{(\w+)\}$/.exec(text) ?? [];
   return name === undefined ? text : (env[name] ?? null);
 }

@@ -1,9 +1,9 @@
-import type { Made, Say } from '../draft.ts';
+import type { DraftEntry, DifferenceReporter } from '../draft.ts';
 import { noSuchProxy, oauth2Of, proxyAt, verifiedEndpoint } from '../http-client.ts';
-import type { Client } from './schema.ts';
+import type { GatusClient } from './schema.ts';
 
 /** The keys of a check that tell how it gets to its target, or why none can. */
-export function wayOf(client: Client, scheme: string, say: Say): Made {
+export function wayOf(client: GatusClient, scheme: string, say: DifferenceReporter): DraftEntry {
   const { 'proxy-url': proxyUrl, oauth2 } = client;
   const isWeb = scheme === 'http' || scheme === 'https';
   const never = ['identity-aware-proxy', 'kerberos', 'tunnel'].find((key) => client[key] !== undefined);

@@ -12,7 +12,7 @@ export interface Operand {
 
 export type Operator = '==' | '!=' | '<=' | '>=' | '>' | '<';
 
-export interface Condition {
+export interface GatusCondition {
   readonly left: Operand;
   readonly operator: Operator;
   readonly right: Operand;
@@ -21,7 +21,7 @@ export interface Condition {
 const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '>', '<'];
 
 /** A Gatus condition with its placeholder at the left, or null where it is none. */
-export function parseCondition(text: string): Condition | null {
+export function parseCondition(text: string): GatusCondition | null {
   const operator = operators.find((one) => text.includes(` ${one} `));
   if (operator === undefined) return null;
   const [first = '', second = '', ...rest] = text.split(` ${operator} `);

@@ -1,38 +1,38 @@
 import { durationWithin, foreignDuration, payloadText, recordTypes, timeoutFor } from '../convert.ts';
-import { isLeftOut, type Plain, type PlainMap } from '../draft.ts';
+import { isLeftOut, type PlainValue, type PlainMap } from '../draft.ts';
 import { wayOf } from './client.ts';
-import { readConditions, type Wanted } from './expect.ts';
-import type { Endpoint } from './schema.ts';
+import { readConditions, type EndpointExpectations } from './expect.ts';
+import type { GatusEndpoint } from './schema.ts';
 
 /** A check made of an endpoint, or why there is none. */
-export type Checked = CheckMade | { readonly leftOut: string };
+export type CheckConversion = CheckDraft | { readonly leftOut: string };
 
-interface CheckMade {
+interface CheckDraft {
   readonly keys: PlainMap;
-  readonly wanted: Wanted;
-  readonly remarks: readonly Remark[];
+  readonly wanted: EndpointExpectations;
+  readonly remarks: readonly ConversionRemark[];
 }
 
-interface Remark {
+interface ConversionRemark {
   readonly kind: 'lost' | 'differs';
   readonly key: string;
   readonly text: string;
 }
 
-interface Making {
-  readonly endpoint: Endpoint;
-  readonly wanted: Wanted;
+interface EndpointConversion {
+  readonly endpoint: GatusEndpoint;
+  readonly wanted: EndpointExpectations;
   readonly timeout: string;
-  readonly say: (kind: Remark['kind'], key: string, text: string) => void;
+  readonly say: (kind: ConversionRemark['kind'], key: string, text: string) => void;
 }
 
 /** The check of an endpoint that is made every so often. */
-export function checkOfEndpoint(endpoint: Endpoint, everyMs: number): Checked {
-  const remarks: Remark[] = [];
+export function checkOfEndpoint(endpoint: GatusEndpoint, everyMs: number): CheckConversion {
+  const remarks: ConversionRemark[] = [];
   const wanted = readConditions(endpoint.conditions);
   const { client } = endpoint;
   if (!wanted.isConnected) return { leftOut: 'it has to be out of reach, and no check is up when its target is down' };
-  const say: Making['say'] = (kind, key, text) => void remarks.push({ kind, key, text });
+  const say: EndpointConversion['say'] = (kind, key, text) => void remarks.push({ kind, key, text });
   if (client['dns-resolver'] !== undefined)
     say('differs', 'client', "its name is resolved by the node's own name servers, not by client.dns-resolver");
 
@@ -46,7 +46,7 @@ export function checkOfEndpoint(endpoint: Endpoint, everyMs: number): Checked {
   return typeof keys === 'string' ? { leftOut: keys } : { keys: { ...keys, ...way }, wanted, remarks };
 }
 
-const makers: Readonly<Record<string, (making: Making) => PlainMap | string>> = {
+const makers: Readonly<Record<string, (making: EndpointConversion) => PlainMap | string>> = {
   http,
   https: http,
   tcp: (making) => ({ ...bare(making.endpoint, 'tcp', making.timeout), ...dialogue(making) }),
@@ -82,7 +82,7 @@ const makers: Readonly<Record<string, (making: Making) => PlainMap | string>> = 
 };
 
 // What an answer has to be like is of no account where none is read.
-function handshake({ endpoint, wanted, timeout }: Making): PlainMap {
+function handshake({ endpoint, wanted, timeout }: EndpointConversion): PlainMap {
   const { certificateMs } = wanted;
   return {
     ...bare(endpoint, 'tls', timeout),
@@ -91,7 +91,7 @@ function handshake({ endpoint, wanted, timeout }: Making): PlainMap {
   };
 }
 
-function webSocket(making: Making): PlainMap {
+function webSocket(making: EndpointConversion): PlainMap {
   const { endpoint, timeout, say } = making;
   const { body, headers, client, url } = endpoint;
   if (body === '') say('differs', 'url', 'no empty message is sent, and none is waited for');
@@ -107,7 +107,7 @@ function webSocket(making: Making): PlainMap {
   };
 }
 
-function grpc({ endpoint, wanted, timeout, say }: Making): PlainMap {
+function grpc({ endpoint, wanted, timeout, say }: EndpointConversion): PlainMap {
   const { json, ...others } = wanted.body;
   if (JSON.stringify(json) !== JSON.stringify({ path: '$.status', equals: 'SERVING' })) {
     if (json !== undefined || Object.keys(others).length > 0)
@@ -118,13 +118,13 @@ function grpc({ endpoint, wanted, timeout, say }: Making): PlainMap {
   return { ...bare(endpoint, 'grpc', timeout), tls: endpoint.url.startsWith('grpcs:') ? tls : undefined };
 }
 
-const bare = ({ url }: Endpoint, check: string, timeout: string) => ({
+const bare = ({ url }: GatusEndpoint, check: string, timeout: string) => ({
   check,
   host: url.replace(/^[a-z]+:\/\//, ''),
   timeout,
 });
 
-function http({ endpoint, wanted, timeout, say }: Making): PlainMap {
+function http({ endpoint, wanted, timeout, say }: EndpointConversion): PlainMap {
   const { client, method, url } = endpoint;
   const text = bodyOf(endpoint);
   if (text.includes('[LOCAL_ADDRESS]') || /\[RANDOM_STRING_\d+\]/.test(text))
@@ -132,7 +132,7 @@ function http({ endpoint, wanted, timeout, say }: Making): PlainMap {
   const headers: Record<string, string> = { ...endpoint.headers };
   const has = (name: string) => Object.keys(headers).some((key) => key.toLowerCase() === name);
   if (endpoint.graphql && !has('content-type')) headers['Content-Type'] = 'application/json';
-  const expect: Record<string, Plain | undefined> = {
+  const expect: Record<string, PlainValue | undefined> = {
     status: wanted.status ?? '100-999',
     body: Object.keys(wanted.body).length === 0 ? undefined : wanted.body,
     latency: wanted.latencyMs === null ? undefined : timeoutFor(wanted.latencyMs, 60_000),
@@ -155,13 +155,13 @@ function http({ endpoint, wanted, timeout, say }: Making): PlainMap {
 }
 
 // Without a question no answer is read.
-function dialogue(making: Making): PlainMap {
+function dialogue(making: EndpointConversion): PlainMap {
   const { body } = making.endpoint;
   return body === '' ? {} : { send: payloadText(body), expect: textWanted(making) };
 }
 
 // One text, or one pattern.
-function textWanted({ wanted, say }: Making): Plain | undefined {
+function textWanted({ wanted, say }: EndpointConversion): PlainValue | undefined {
   const all = Object.entries(wanted.body).flatMap(([key, value]) =>
     [value].flat().map((one) => [key, typeof one === 'string' ? one : ''] as const),
   );
@@ -177,7 +177,7 @@ function textWanted({ wanted, say }: Making): Plain | undefined {
   return chosen[0] === 'contains' ? payloadText(chosen[1]) : { regex: chosen[1] };
 }
 
-function bodyOf(endpoint: Endpoint): string {
+function bodyOf(endpoint: GatusEndpoint): string {
   const text = endpoint.body
     .replaceAll('[ENDPOINT_NAME]', endpoint.name)
     .replaceAll('[ENDPOINT_GROUP]', endpoint.group)
@@ -185,7 +185,7 @@ function bodyOf(endpoint: Endpoint): string {
   return endpoint.graphql ? JSON.stringify({ query: text }) : text;
 }
 
-function dns({ endpoint, wanted, say }: Making): PlainMap | string {
+function dns({ endpoint, wanted, say }: EndpointConversion): PlainMap | string {
   const record = (endpoint.dns?.['query-type'] ?? '').toUpperCase();
   if (!recordTypes.includes(record)) return `there is no check for ${record} records`;
   const said = [...wanted.answers, ...wanted.refused];
@@ -215,7 +215,7 @@ function dns({ endpoint, wanted, say }: Making): PlainMap | string {
 export function rulesBesides({
   keys: { check },
   wanted,
-}: CheckMade): readonly { readonly name: string; readonly body: PlainMap }[] {
+}: CheckDraft): readonly { readonly name: string; readonly body: PlainMap }[] {
   if (check === 'http') return [];
   const rules: { name: string; body: PlainMap }[] = [];
   if (wanted.latencyMs !== null) {

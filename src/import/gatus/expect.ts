@@ -1,15 +1,15 @@
 import { escapeRegex, foreignDuration, statusRanges } from '../convert.ts';
-import type { Plain } from '../draft.ts';
-import { type Condition, globRegex, type Operand, type Operator, parseCondition } from './condition.ts';
+import type { PlainValue } from '../draft.ts';
+import { type GatusCondition, globRegex, type Operand, type Operator, parseCondition } from './condition.ts';
 
 /** What the conditions of an endpoint ask for. */
-export interface Wanted {
-  readonly status: Plain | undefined;
+export interface EndpointExpectations {
+  readonly status: PlainValue | undefined;
   readonly latencyMs: number | null;
   readonly certificateMs: number | null;
   /** How long its domain has to last, by which condition. */
   readonly domain: { readonly leastMs: number; readonly index: number } | null;
-  readonly body: { readonly [key: string]: Plain };
+  readonly body: { readonly [key: string]: PlainValue };
   /** Texts that the answer must be one of, where it is compared as a whole. */
   readonly answers: readonly string[];
   /** Texts that it must not be. */
@@ -22,19 +22,19 @@ export interface Wanted {
 }
 
 interface Term {
-  readonly simple: { readonly [key: string]: Plain } | null;
+  readonly simple: { readonly [key: string]: PlainValue } | null;
   readonly filter: string;
 }
 
 /** Reads the conditions of one endpoint, which all have to hold. */
-export function readConditions(conditions: readonly string[]): Wanted {
+export function readConditions(conditions: readonly string[]): EndpointExpectations {
   const lost: { index: number; why: string }[] = [];
   const statuses: ((code: number) => boolean)[] = [];
   const terms: Term[] = [];
-  const body: Record<string, Plain> = {};
+  const body: Record<string, PlainValue> = {};
   const answers: string[] = [];
   const refused: string[] = [];
-  let domain: Wanted['domain'] = null;
+  let domain: EndpointExpectations['domain'] = null;
   let [latencyMs, certificateMs, rcode, isConnected]: [number | null, number | null, string | null, boolean] = [
     null,
     null,
@@ -42,7 +42,7 @@ export function readConditions(conditions: readonly string[]): Wanted {
     true,
   ];
 
-  const takers: Readonly<Record<string, (condition: Condition, index: number) => string | null>> = {
+  const takers: Readonly<Record<string, (condition: GatusCondition, index: number) => string | null>> = {
     STATUS({ operator, right }) {
       const accepts = statusTest(operator, right);
       if (accepts === null) return 'a status is compared with codes only';
@@ -138,8 +138,8 @@ function millisecondsOf({ of, texts: [text = ''] }: Operand): number | null {
 
 // The whole body: a text in it, no such text, or one of several texts.
 function takeWhole(
-  { left, operator, right }: Condition,
-  body: Record<string, Plain>,
+  { left, operator, right }: GatusCondition,
+  body: Record<string, PlainValue>,
   { answers, refused }: { readonly answers: string[]; readonly refused: string[] },
 ): string | null {
   const [text = ''] = right.texts;
@@ -162,14 +162,14 @@ function takeWhole(
 type BodyKey = 'contains' | 'not_contains' | 'regex' | 'not_regex';
 
 // One value stands without a list around it.
-function add(key: BodyKey, value: string, body: Record<string, Plain>): null {
+function add(key: BodyKey, value: string, body: Record<string, PlainValue>): null {
   const values = [body[key] ?? []].flat();
   if (!values.includes(value)) body[key] = values.length === 0 ? value : [...values, value];
   return null;
 }
 
 // A value in the body, by JSONPath.
-function takeTerm({ left, operator, right }: Condition, terms: Term[]): string | null {
+function takeTerm({ left, operator, right }: GatusCondition, terms: Term[]): string | null {
   if (left.wrap === 'has') {
     const exists = (right.texts[0]?.toLowerCase() === 'true') === (operator === '==');
     terms.push({ simple: { path: left.path, exists }, filter: exists ? left.path : `!${left.path}` });
@@ -209,7 +209,7 @@ function jsonLiteral(text: string): string | number | boolean {
 }
 
 // Several conditions that are more than a value become one filter: it selects something where all of them hold.
-function jsonOf(terms: readonly Term[]): Plain | null {
+function jsonOf(terms: readonly Term[]): PlainValue | null {
   const [only] = terms;
   if (only === undefined) return null;
   const simple = terms.flatMap((term) => term.simple ?? []);

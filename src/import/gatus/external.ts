@@ -1,5 +1,5 @@
-import type { Environment } from '#config/read/environment.ts';
-import { find, type Located } from '#config/read/located.ts';
+import type { EnvironmentVariables } from '#config/read/environment.ts';
+import { find, type SourceNode } from '#config/read/located.ts';
 import { sha256 } from '#kernel/hash.ts';
 import { durationWithin, foreignDuration } from '../convert.ts';
 import { type Draft, labelsOf } from '../draft.ts';
@@ -7,16 +7,20 @@ import { placeAt } from '../source.ts';
 import { type readAlerting, revealed } from './alerting.ts';
 import { ExternalEndpoint } from './schema.ts';
 
-interface Adding {
+interface ExternalEndpointContext {
   readonly draft: Draft;
   readonly told: ReturnType<typeof readAlerting>;
-  readonly env: Environment;
+  readonly env: EnvironmentVariables;
 }
 
 const longestMs = 2_592_000_000;
 
 /** Adds an external endpoint as a job that calls, with the secret that it has. */
-export function addExternal(root: Located, path: readonly (string | number)[], { draft, told, env }: Adding): void {
+export function addExternal(
+  root: SourceNode,
+  path: readonly (string | number)[],
+  { draft, told, env }: ExternalEndpointContext,
+): void {
   const place = placeAt(root, path);
   const read = ExternalEndpoint.safeParse(find(root, path)?.value);
   if (!read.success) return draft.note('left out', place, 'an external endpoint that cannot be read');

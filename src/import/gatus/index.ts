@@ -1,25 +1,25 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '#config/read/environment.ts';
-import { find, type Located } from '#config/read/located.ts';
-import { orExplain, readSources, type Source } from '#config/read/source.ts';
+import type { EnvironmentVariables } from '#config/read/environment.ts';
+import { find, type SourceNode } from '#config/read/located.ts';
+import { orExplain, readSources, type SourceText } from '#config/read/source.ts';
 import { foreignDuration, durationWithin } from '../convert.ts';
-import { addDomains, domainOf, type DomainWish } from '../domains.ts';
+import { addDomains, domainOf, type DomainTarget } from '../domains.ts';
 import { Draft, labelsOf } from '../draft.ts';
 import { sentInHeader } from '../http-client.ts';
 import { joinDeep, mapTexts, placeAt, readForeign } from '../source.ts';
 import { readAlerting } from './alerting.ts';
 import { checkOfEndpoint, rulesBesides } from './endpoint.ts';
 import { addExternal } from './external.ts';
-import { Endpoint, Text, Window } from './schema.ts';
+import { GatusEndpoint, Text, GatusMaintenance } from './schema.ts';
 
 /** A draft of what Gatus watches by these files, or by a folder of them with folders in it. */
-export async function importGatus(paths: readonly string[], env: Environment): Promise<Draft> {
+export async function importGatus(paths: readonly string[], env: EnvironmentVariables): Promise<Draft> {
   const sources = (await Promise.all(paths.map(filesUnder))).flat();
   const root = joinDeep(sources.map((source, order) => mapTexts(readForeign(source, order), expandable)));
   const draft = new Draft();
   const told = readAlerting(root, draft, env);
-  const domains: DomainWish[] = [];
+  const domains: DomainTarget[] = [];
   for (const [index] of find(root, ['endpoints'])?.children ?? [])
     addEndpoint(root, ['endpoints', Number(index)], { draft, told, domains });
   addDomains(draft, domains, placeAt(root, []));
@@ -48,7 +48,7 @@ function expandable(text: string): string {
   return named.replaceAll('\0{', () => '$${').replaceAll('\0', '$');
 }
 
-async function filesUnder(path: string): Promise<readonly Source[]> {
+async function filesUnder(path: string): Promise<readonly SourceText[]> {
   const own = await orExplain(path, stat(path));
   if (!own.isDirectory()) return (await readSources(path)).sources;
   const names = (await readdir(path, { recursive: true })).filter((name) => /\.ya?ml$/.test(name)).toSorted();
@@ -56,15 +56,19 @@ async function filesUnder(path: string): Promise<readonly Source[]> {
   return read.flatMap(({ sources }) => sources);
 }
 
-interface Adding {
+interface EndpointContext {
   readonly draft: Draft;
   readonly told: ReturnType<typeof readAlerting>;
-  readonly domains: DomainWish[];
+  readonly domains: DomainTarget[];
 }
 
-function addEndpoint(root: Located, path: readonly (string | number)[], { draft, told, domains }: Adding): void {
+function addEndpoint(
+  root: SourceNode,
+  path: readonly (string | number)[],
+  { draft, told, domains }: EndpointContext,
+): void {
   const place = placeAt(root, path);
-  const read = Endpoint.safeParse(find(root, path)?.value);
+  const read = GatusEndpoint.safeParse(find(root, path)?.value);
   if (!read.success) {
     const [issue] = read.error.issues;
     draft.note('left out', place, `an endpoint that cannot be read: ${issue?.path.join('.')}: ${issue?.message}`);
@@ -127,7 +131,7 @@ function addEndpoint(root: Located, path: readonly (string | number)[], { draft,
 const days: readonly string[] = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 function addWindow(value: unknown, targets: 'all' | readonly string[], place: string, draft: Draft): void {
-  const read = Window.safeParse(value);
+  const read = GatusMaintenance.safeParse(value);
   if (read.success && !read.data.enabled) return;
   const durationMs = read.success ? foreignDuration(read.data.duration) : null;
   const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(read.data?.start ?? '') ?? [];
@@ -154,7 +158,7 @@ const unused: Readonly<Record<string, readonly ['lost' | 'differs', string]>> = 
   tunneling: ['lost', 'SSH tunnels'],
 };
 
-function noteSections(root: Located, draft: Draft): void {
+function noteSections(root: SourceNode, draft: Draft): void {
   for (const [section, [kind, text]] of Object.entries(unused)) {
     if (find(root, [section]) !== null) draft.note(kind, placeAt(root, [section]), text);
   }

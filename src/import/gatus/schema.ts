@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 const Texts = z.record(z.string(), Text).default({});
 
-export const Alert = z.looseObject({
+export const GatusAlert = z.looseObject({
   type: Text,
   enabled: z.boolean().optional(),
   'failure-threshold': z.int().optional(),
@@ -15,18 +15,18 @@ export const Alert = z.looseObject({
   'send-on-resolved': z.boolean().optional(),
   'provider-override': z.looseObject({}).optional(),
 });
-export type Alert = z.output<typeof Alert>;
+export type GatusAlert = z.output<typeof GatusAlert>;
 
-export const Window = z.looseObject({
+export const GatusMaintenance = z.looseObject({
   enabled: z.boolean().default(true),
   start: Text.default(''),
   duration: Text.default(''),
   timezone: Text.optional(),
   every: z.array(Text).default([]),
 });
-export type Window = z.output<typeof Window>;
+export type GatusMaintenance = z.output<typeof GatusMaintenance>;
 
-const Client = z.looseObject({
+const GatusClient = z.looseObject({
   insecure: z.boolean().default(false),
   'ignore-redirect': z.boolean().default(false),
   timeout: Text.default('10s'),
@@ -45,9 +45,9 @@ const Client = z.looseObject({
   tunnel: Text.optional(),
   tls: z.looseObject({ 'certificate-file': Text.optional(), 'private-key-file': Text.optional() }).optional(),
 });
-export type Client = z.output<typeof Client>;
+export type GatusClient = z.output<typeof GatusClient>;
 
-export const Endpoint = z.looseObject({
+export const GatusEndpoint = z.looseObject({
   enabled: z.boolean().default(true),
   name: Text,
   group: Text.default(''),
@@ -58,28 +58,28 @@ export const Endpoint = z.looseObject({
   headers: Texts,
   interval: Text.default('60s'),
   conditions: z.array(Text).default([]),
-  alerts: z.array(Alert).default([]),
+  alerts: z.array(GatusAlert).default([]),
   'extra-labels': Texts,
-  'maintenance-windows': z.array(Window).default([]),
-  client: Client.prefault({}),
+  'maintenance-windows': z.array(GatusMaintenance).default([]),
+  client: GatusClient.prefault({}),
   dns: z.looseObject({ 'query-type': Text.default(''), 'query-name': Text.default('') }).optional(),
   ssh: z
     .looseObject({ username: Text.default(''), password: Text.default(''), 'private-key': Text.default('') })
     .optional(),
 });
-export type Endpoint = z.output<typeof Endpoint>;
+export type GatusEndpoint = z.output<typeof GatusEndpoint>;
 
 export const ExternalEndpoint = z.looseObject({
   enabled: z.boolean().default(true),
   name: Text,
   group: Text.default(''),
-  alerts: z.array(Alert).default([]),
+  alerts: z.array(GatusAlert).default([]),
   token: Text.default(''),
   heartbeat: z.looseObject({ interval: Text.default('0s') }).prefault({}),
   'extra-labels': Texts,
 });
 
 export const Provider = z.looseObject({
-  'default-alert': Alert.partial().loose().optional(),
+  'default-alert': GatusAlert.partial().loose().optional(),
   overrides: z.array(z.looseObject({ group: Text.default('') })).default([]),
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { explainSystemError } from '#config/read/source.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { proxiesOf } from './client.ts';
-import { type KumaData, Monitor, Notification } from './schema.ts';
+import { type KumaData, KumaMonitor, Notification } from './schema.ts';
 
 const Item = z.record(z.string(), z.unknown());
 const Backup = z.looseObject({
@@ -21,7 +21,7 @@ export async function readBackup(path: string): Promise<KumaData> {
   const { monitorList, notificationList, proxyList } = backup.data;
   return {
     place: basename(path),
-    monitors: monitorList.map((item) => Monitor.parse(columnsOf(item))),
+    monitors: monitorList.map((item) => KumaMonitor.parse(columnsOf(item))),
     notifications: notificationList.map((item) => Notification.parse(item)),
     maintenance: [],
     settings: new Map(),

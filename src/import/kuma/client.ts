@@ -1,17 +1,21 @@
-import type { Made, Say } from '../draft.ts';
+import type { DraftEntry, DifferenceReporter } from '../draft.ts';
 import { noSuchProxy, oauth2Of } from '../http-client.ts';
-import { type Monitor, Proxy } from './schema.ts';
+import { type KumaMonitor, KumaProxy } from './schema.ts';
 
 /** The proxies that are switched on, by id. */
-export function proxiesOf(rows: readonly unknown[]): ReadonlyMap<string, Proxy> {
-  const proxies = rows.map((row) => Proxy.parse(row)).filter(({ active }) => active);
+export function proxiesOf(rows: readonly unknown[]): ReadonlyMap<string, KumaProxy> {
+  const proxies = rows.map((row) => KumaProxy.parse(row)).filter(({ active }) => active);
   return new Map(proxies.map((proxy) => [proxy.id, proxy]));
 }
 
 const httpTypes: readonly (string | undefined)[] = ['http', 'keyword', 'json-query'];
 
 /** The keys of a check that tell how it gets to its target, or why none can. */
-export function wayOf(monitor: Monitor, proxies: ReadonlyMap<string, Proxy>, say: Say): Made {
+export function wayOf(
+  monitor: KumaMonitor,
+  proxies: ReadonlyMap<string, KumaProxy>,
+  say: DifferenceReporter,
+): DraftEntry {
   const { type = '', proxy_id: id = '', auth_method: method } = monitor;
   const through = proxies.get(id);
   const isHttp = httpTypes.includes(type);
@@ -26,12 +30,12 @@ export function wayOf(monitor: Monitor, proxies: ReadonlyMap<string, Proxy>, say
   return { proxy, oauth2: signInOf(monitor) };
 }
 
-function proxyOf({ host = '', port = '80', auth, username = '', password = '' }: Proxy) {
+function proxyOf({ host = '', port = '80', auth, username = '', password = '' }: KumaProxy) {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return auth ? { url, username, password } : { url };
 }
 
-function signInOf(monitor: Monitor) {
+function signInOf(monitor: KumaMonitor) {
   return oauth2Of({
     tokenUrl: monitor.oauth_token_url ?? '',
     id: monitor.oauth_client_id ?? '',

@@ -3,10 +3,10 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { messageOf, WatchpostError } from '#kernel/errors.ts';
 import { proxiesOf } from './client.ts';
-import { type Beat, type KumaData, Maintenance, Monitor, Notification, parsed } from './schema.ts';
+import { type KumaBeat, type KumaData, KumaMaintenance, KumaMonitor, Notification, parsed } from './schema.ts';
 
-const Row = z.record(z.string(), z.unknown());
-type Row = z.output<typeof Row>;
+const KumaRow = z.record(z.string(), z.unknown());
+type KumaRow = z.output<typeof KumaRow>;
 
 /** Reads the database of Uptime Kuma, of any version that has one in SQLite. It is not changed. */
 export function readDatabase(path: string): KumaData & Disposable {
@@ -24,7 +24,7 @@ export function readDatabase(path: string): KumaData & Disposable {
   return {
     place: basename(path),
     monitors: all('monitor').map((row) =>
-      Monitor.parse({
+      KumaMonitor.parse({
         ...row,
         accepted_statuscodes: row['accepted_statuscodes_json'],
         notifications: notifications.get(row['id']),
@@ -32,7 +32,9 @@ export function readDatabase(path: string): KumaData & Disposable {
       }),
     ),
     notifications: all('notification').map((row) => Notification.parse(row)),
-    maintenance: all('maintenance').map((row) => Maintenance.parse({ ...row, monitors: maintained.get(row['id']) })),
+    maintenance: all('maintenance').map((row) =>
+      KumaMaintenance.parse({ ...row, monitors: maintained.get(row['id']) }),
+    ),
     settings: new Map(all('setting').map((row) => [String(row['key']), settingOf(row['value'])])),
     proxies: proxiesOf(all('proxy')),
     others: new Map(['status_page', 'incident', 'api_key'].map((table) => [table, all(table).length])),
@@ -52,10 +54,10 @@ function openReadOnly(path: string): Database.Database {
   throw new WatchpostError('usage', `${path} is not a database of Uptime Kuma: it has no table "monitor"`);
 }
 
-const rowsOf = (database: Database.Database, sql: string): readonly Row[] =>
-  z.array(Row).parse(database.prepare(sql).all());
+const rowsOf = (database: Database.Database, sql: string): readonly KumaRow[] =>
+  z.array(KumaRow).parse(database.prepare(sql).all());
 
-function groupOf(rows: readonly Row[], one: string, many: string): ReadonlyMap<unknown, readonly unknown[]> {
+function groupOf(rows: readonly KumaRow[], one: string, many: string): ReadonlyMap<unknown, readonly unknown[]> {
   const groups = Map.groupBy(rows, (row) => row[one]);
   return new Map([...groups].map(([key, group]) => [key, group.map((row) => row[many])]));
 }
@@ -74,7 +76,7 @@ const BeatRow = z.object({
 });
 
 // What stood in maintenance was not looked at. Times are texts in UTC.
-function* beatsOf(database: Database.Database): Iterable<Beat> {
+function* beatsOf(database: Database.Database): Iterable<KumaBeat> {
   const rows = database.prepare(
     'SELECT monitor_id, status, time, ping, msg FROM heartbeat WHERE status IN (0, 1, 2) ORDER BY time',
   );

@@ -1,8 +1,9 @@
 import { open } from 'node:fs/promises';
 import { WatchpostError } from '#kernel/errors.ts';
 import { explainSystemError } from '#config/read/source.ts';
+import { dayMs } from '#kernel/units.ts';
 import { durationWithin } from '../convert.ts';
-import { addDomains, domainOf, type DomainWish } from '../domains.ts';
+import { addDomains, domainOf, type DomainTarget } from '../domains.ts';
 import { Draft, labelsOf, type PlainMap, isLeftOut } from '../draft.ts';
 import { readBackup } from './backup.ts';
 import { readDatabase } from './database.ts';
@@ -10,7 +11,7 @@ import { addMaintenance } from './maintenance.ts';
 import { checkOfMonitor, timeoutOf } from './monitor.ts';
 import { addNotifications, resendMs } from './notifications.ts';
 import { resultsOf } from './results.ts';
-import type { KumaData, Monitor } from './schema.ts';
+import type { KumaData, KumaMonitor } from './schema.ts';
 
 /** A draft of what Uptime Kuma watches by its database or its JSON backup, with its results. */
 export async function importKuma(paths: readonly string[]): Promise<Draft> {
@@ -37,7 +38,7 @@ function draftOf(data: KumaData): Draft {
   const byId = new Map(data.monitors.map((monitor) => [monitor.id, monitor]));
   const told = addNotifications(data, draft);
   const names = new Map<number, string>();
-  const domains: DomainWish[] = [];
+  const domains: DomainTarget[] = [];
   for (const monitor of data.monitors.toSorted((a, b) => a.id - b.id)) {
     const name = addMonitor(monitor, { data, byId, told, draft, domains });
     if (name !== null) names.set(monitor.id, name);
@@ -56,15 +57,15 @@ function draftOf(data: KumaData): Draft {
   return draft;
 }
 
-interface Making {
+interface KumaConversion {
   readonly data: KumaData;
-  readonly byId: ReadonlyMap<number, Monitor>;
-  readonly told: (monitor: Monitor) => readonly string[];
+  readonly byId: ReadonlyMap<number, KumaMonitor>;
+  readonly told: (monitor: KumaMonitor) => readonly string[];
   readonly draft: Draft;
-  readonly domains: DomainWish[];
+  readonly domains: DomainTarget[];
 }
 
-function addMonitor(monitor: Monitor, { data, byId, told, draft, domains }: Making): string | null {
+function addMonitor(monitor: KumaMonitor, { data, byId, told, draft, domains }: KumaConversion): string | null {
   const place = `${data.place} monitor ${monitor.id}`;
   const title = monitor.name ?? `monitor ${monitor.id}`;
   if (monitor.type === 'group') return null;
@@ -110,8 +111,8 @@ function addMonitor(monitor: Monitor, { data, byId, told, draft, domains }: Maki
   });
 }
 
-function parentsOf({ parent }: Monitor, byId: ReadonlyMap<number, Monitor>): readonly Monitor[] {
-  const parents: Monitor[] = [];
+function parentsOf({ parent }: KumaMonitor, byId: ReadonlyMap<number, KumaMonitor>): readonly KumaMonitor[] {
+  const parents: KumaMonitor[] = [];
   let next = byId.get(parent ?? -1);
   while (next !== undefined && !parents.includes(next)) {
     parents.push(next);
@@ -121,7 +122,7 @@ function parentsOf({ parent }: Monitor, byId: ReadonlyMap<number, Monitor>): rea
 }
 
 // Retries at a shorter pace are what making sure is for; at the usual pace they are rounds.
-function rulesOf(monitor: Monitor, made: PlainMap, { settings }: KumaData, draft: Draft): readonly string[] {
+function rulesOf(monitor: KumaMonitor, made: PlainMap, { settings }: KumaData, draft: Draft): readonly string[] {
   const rounds = Math.min(monitor.maxretries + 1, 99);
   const confirm = rounds > 1 && monitor.retry_interval > 0 && monitor.retry_interval < monitor.interval;
   const name = `down-${rounds}${confirm ? '-soon' : ''}`;
@@ -149,14 +150,14 @@ function watchedDomain({
   type,
   url = '',
   hostname = '',
-}: Monitor): string | null {
+}: KumaMonitor): string | null {
   if (!isWatched) return null;
   return domainOf(urlTypes.includes(type) ? url : hostTypes.includes(type) ? hostname : '');
 }
 
-function endOfDomains({ settings }: KumaData, draft: Draft): Pick<DomainWish, 'withinMs' | 'rule'> {
+function endOfDomains({ settings }: KumaData, draft: Draft): Pick<DomainTarget, 'withinMs' | 'rule'> {
   const rule = draft.rule('down-1', { failing: 'majority', rounds: 1, recover: 1, confirm: false });
-  return { withinMs: longestDays(settings.get('domainExpiryNotifyDays')) * 86_400_000, rule };
+  return { withinMs: longestDays(settings.get('domainExpiryNotifyDays')) * dayMs, rule };
 }
 
 const words: Readonly<Record<string, string>> = {

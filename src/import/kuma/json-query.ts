@@ -1,12 +1,12 @@
 import type { PlainMap } from '../draft.ts';
-import type { Monitor } from './schema.ts';
+import type { KumaMonitor } from './schema.ts';
 
 /** The JSON query of a monitor as JSONPath, where it is a plain path; else null. */
 export function jsonExpectation({
   json_path,
   json_path_operator: operator = '==',
   expected_value = '',
-}: Monitor): PlainMap | null {
+}: KumaMonitor): PlainMap | null {
   const path = jsonPathOf(json_path ?? '$');
   if (path === null) return null;
   const value = valueOf(expected_value);

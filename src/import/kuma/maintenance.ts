@@ -1,6 +1,6 @@
 import { durationWithin } from '../convert.ts';
 import type { Draft, PlainMap } from '../draft.ts';
-import type { KumaData, Maintenance } from './schema.ts';
+import type { KumaData, KumaMaintenance } from './schema.ts';
 
 /** Adds the maintenance of Kuma, for the targets that its monitors have become. */
 export function addMaintenance(
@@ -28,7 +28,7 @@ export function addMaintenance(
   }
 }
 
-function timeOf(one: Maintenance, timezone: string): PlainMap | string {
+function timeOf(one: KumaMaintenance, timezone: string): PlainMap | string {
   if (one.strategy === 'manual') return 'it is switched on by hand: watchpost silence add does that';
   if (one.strategy === 'single') {
     const [from, to] = [instantOf(one.start_date, timezone), instantOf(one.end_date, timezone)];
@@ -44,7 +44,14 @@ function timeOf(one: Maintenance, timezone: string): PlainMap | string {
   };
 }
 
-function patternOf({ strategy, cron, start_time, weekdays, days_of_month, interval_day }: Maintenance): string | null {
+function patternOf({
+  strategy,
+  cron,
+  start_time,
+  weekdays,
+  days_of_month,
+  interval_day,
+}: KumaMaintenance): string | null {
   const [, hour, minute] = /^(\d\d?):(\d\d)/.exec(start_time ?? '') ?? [];
   if (strategy === 'cron' || hour === undefined) return cron?.replaceAll(/\s+/g, ' ') ?? null;
   const at = `${Number(minute)} ${Number(hour)}`;
@@ -55,7 +62,7 @@ function patternOf({ strategy, cron, start_time, weekdays, days_of_month, interv
 }
 
 // Over midnight where it ends before it begins.
-function lengthOf({ start_time = '', end_time = '' }: Maintenance): number {
+function lengthOf({ start_time = '', end_time = '' }: KumaMaintenance): number {
   const [start, end] = [start_time, end_time].map((time) => {
     const [hours = 0, minutes = 0] = time.split(':').map(Number);
     return hours * 3_600 + minutes * 60;

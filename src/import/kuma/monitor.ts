@@ -1,14 +1,25 @@
 import { sha256 } from '#kernel/hash.ts';
 import { statusRanges, timeoutFor } from '../convert.ts';
-import { isLeftOut, isMap, type Made, type Plain, type PlainMap, type Say } from '../draft.ts';
+import {
+  isLeftOut,
+  isMap,
+  type DraftEntry,
+  type PlainValue,
+  type PlainMap,
+  type DifferenceReporter,
+} from '../draft.ts';
 import { wayOf } from './client.ts';
 import { jsonExpectation } from './json-query.ts';
-import { parsed, type Monitor, type Proxy } from './schema.ts';
+import { parsed, type KumaMonitor, type KumaProxy } from './schema.ts';
 
-const leftOut = (why: string): Made => ({ leftOut: why });
+const leftOut = (why: string): DraftEntry => ({ leftOut: why });
 
 /** The check of a monitor, or why there is none. */
-export function checkOfMonitor(monitor: Monitor, proxies: ReadonlyMap<string, Proxy>, say: Say): Made {
+export function checkOfMonitor(
+  monitor: KumaMonitor,
+  proxies: ReadonlyMap<string, KumaProxy>,
+  say: DifferenceReporter,
+): DraftEntry {
   const { type = '', upside_down } = monitor;
   if (upside_down) return leftOut('it is upside down, and no check is up when its target is down');
   const make = makers[type];
@@ -25,7 +36,7 @@ const reasons: Readonly<Record<string, string>> = {
   'grpc-keyword': 'it calls a method of its own; for the health of a server there is the check grpc',
 };
 
-const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
+const makers: Readonly<Record<string, (monitor: KumaMonitor, say: DifferenceReporter) => DraftEntry>> = {
   http,
   keyword: (monitor, say) => ({
     ...http(monitor, say),
@@ -91,7 +102,7 @@ const makers: Readonly<Record<string, (monitor: Monitor, say: Say) => Made>> = {
 };
 
 // Kuma knows the protocol by its greeting.
-function startTls(monitor: Monitor, say: Say): Made {
+function startTls(monitor: KumaMonitor, say: DifferenceReporter): DraftEntry {
   const port = Number(monitor.port ?? 25);
   if (port === 5_222) return leftOut('there is no STARTTLS for XMPP');
   const protocol = port === 143 ? 'imap' : 'smtp';
@@ -100,7 +111,7 @@ function startTls(monitor: Monitor, say: Say): Made {
   return { ...tcp(monitor, 25), check: 'tls', starttls: protocol, verify: monitor.ignore_tls ? false : undefined };
 }
 
-function webSocket(monitor: Monitor, say: Say): Made {
+function webSocket(monitor: KumaMonitor, say: DifferenceReporter): DraftEntry {
   const { url = '', ws_subprotocol: protocol = '', ws_ignore_sec_websocket_accept_header: isLenient } = monitor;
   const { headers, basic_auth, bearer, tls } = http(monitor, say);
   if (isLenient) return leftOut('its server may answer a handshake wrongly, which no check takes for up');
@@ -120,20 +131,20 @@ function webSocket(monitor: Monitor, say: Say): Made {
 }
 
 // What calls goes on with the secret that it has.
-function push({ push_token: token = '' }: Monitor, say: Say): Made {
+function push({ push_token: token = '' }: KumaMonitor, say: DifferenceReporter): DraftEntry {
   if (token === '') return leftOut('it has no token');
   say('differs', 'the job has to call /beat/<push token> here, and /beat/<push token>/fail instead of status=down');
   return { check: 'heartbeat', secret_hash: sha256(token), grace: '1s' };
 }
 
 // A port that takes connections is worth watching, also where nobody signs in.
-function onlyConnects(what: string, host: string | null, say: Say): Made {
+function onlyConnects(what: string, host: string | null, say: DifferenceReporter): DraftEntry {
   if (host === null) return leftOut('its connection string names no server');
   say('lost', `${what}: nobody signs in and nothing is asked, only the connection is made`);
   return { check: 'tcp', host };
 }
 
-function serverOf({ database_connection_string: text = '' }: Monitor, port: number): string | null {
+function serverOf({ database_connection_string: text = '' }: KumaMonitor, port: number): string | null {
   const url = URL.parse(text.replace(/^mongodb\+srv:/, 'mongodb:'));
   if (url !== null && url.hostname !== '') return `${url.hostname}:${url.port || port}`;
   const [, server] = /(?:^|;)\s*(?:server|data source)\s*=\s*(?:tcp:)?([^;]+)/i.exec(text) ?? [];
@@ -142,7 +153,7 @@ function serverOf({ database_connection_string: text = '' }: Monitor, port: numb
     : hostAndPort(server.trim().replace(',', ':').replace(/:\d+$/, ''), /[,:](\d+)$/.exec(server)?.[1], port);
 }
 
-const tcp = (monitor: Monitor, port: number) => ({
+const tcp = (monitor: KumaMonitor, port: number) => ({
   check: 'tcp',
   host: hostAndPort(monitor.hostname, monitor.port, port),
   family: familyOf(monitor),
@@ -152,9 +163,9 @@ function hostAndPort(host = '', port: string | undefined, usual: number): string
   return `${host.includes(':') ? `[${host}]` : host}:${port ?? usual}`;
 }
 
-const familyOf = ({ ip_family }: Monitor) => (ip_family === 'ipv4' ? 4 : ip_family === 'ipv6' ? 6 : undefined);
+const familyOf = ({ ip_family }: KumaMonitor) => (ip_family === 'ipv4' ? 4 : ip_family === 'ipv6' ? 6 : undefined);
 
-function http(monitor: Monitor, say: Say): PlainMap {
+function http(monitor: KumaMonitor, say: DifferenceReporter): PlainMap {
   const { method = 'GET', auth_method, tls_ca, tls_cert, tls_key } = monitor;
   const tls: PlainMap = {
     verify: monitor.ignore_tls ? false : undefined,
@@ -184,7 +195,7 @@ function http(monitor: Monitor, say: Say): PlainMap {
   };
 }
 
-function expectationOf({ accepted_statuscodes: codes }: Monitor): PlainMap {
+function expectationOf({ accepted_statuscodes: codes }: KumaMonitor): PlainMap {
   const ranges = (codes.length === 0 ? ['200-299'] : codes).map((code) => code.split('-').map(Number));
   const status = statusRanges((code) => ranges.some(([from = 0, to = from]) => code >= from && code <= to));
   return { status: status ?? '200-299' };
@@ -196,7 +207,10 @@ const contentTypes: Readonly<Record<string, string>> = {
   xml: 'text/xml; charset=utf-8',
 };
 
-function headersOf({ headers, body, http_body_encoding = 'json' }: Monitor, say: Say): PlainMap | undefined {
+function headersOf(
+  { headers, body, http_body_encoding = 'json' }: KumaMonitor,
+  say: DifferenceReporter,
+): PlainMap | undefined {
   const type = body === undefined ? undefined : contentTypes[http_body_encoding];
   const own = parsed(headers);
   if (headers !== undefined && (typeof own !== 'object' || own === null)) say('lost', 'headers that are no JSON');
@@ -206,11 +220,11 @@ function headersOf({ headers, body, http_body_encoding = 'json' }: Monitor, say:
   return Object.keys(all).length === 0 ? undefined : all;
 }
 
-function keywordOf({ keyword = '', invert_keyword }: Monitor): PlainMap {
+function keywordOf({ keyword = '', invert_keyword }: KumaMonitor): PlainMap {
   return invert_keyword ? { not_contains: keyword } : { contains: keyword };
 }
 
-function dns(monitor: Monitor, say: Say): Made {
+function dns(monitor: KumaMonitor, say: DifferenceReporter): DraftEntry {
   const record = (monitor.dns_resolve_type ?? 'A').toUpperCase();
   const [resolver, ...more] = (monitor.dns_resolve_server ?? '').split(',').map((server) => server.trim());
   if (more.length > 0) say('lost', `further name servers: ${more.join(', ')}`);
@@ -225,14 +239,14 @@ function dns(monitor: Monitor, say: Say): Made {
     host: monitor.hostname,
     record,
     resolver: resolver === '' || resolver === undefined ? undefined : hostAndPort(resolver, monitor.port, 53),
-    expect: values.length === 0 ? undefined : ({ match: 'any', [record]: values } satisfies Record<string, Plain>),
+    expect: values.length === 0 ? undefined : ({ match: 'any', [record]: values } satisfies Record<string, PlainValue>),
   };
 }
 
 const httpTypes: readonly (string | undefined)[] = ['http', 'keyword', 'json-query', 'real-browser'];
 
 /** The longest a check may take where Kuma lets that be chosen, within what fits between two rounds. */
-export function timeoutOf({ timeout, interval, type }: Monitor): string | undefined {
+export function timeoutOf({ timeout, interval, type }: KumaMonitor): string | undefined {
   const everyMs = interval * 1_000;
   if (type === 'ping') return timeoutFor((timeout || 10) * 1_000, Math.max(100, everyMs - 5_000));
   return httpTypes.includes(type) ? timeoutFor(timeout > 0 ? timeout * 1_000 : everyMs * 0.8, everyMs) : undefined;

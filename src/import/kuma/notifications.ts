@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { formatDuration } from '#kernel/units.ts';
 import type { Draft, PlainMap } from '../draft.ts';
 import { setMailServer } from '../mail-server.ts';
-import { type Service, serviceEntry } from '../services.ts';
-import { type KumaData, type Monitor, parsed } from './schema.ts';
+import { type NotificationService, serviceEntry } from '../services.ts';
+import { type KumaData, type KumaMonitor, parsed } from './schema.ts';
 
-const Settings = z.record(z.string(), z.unknown());
-type Settings = z.output<typeof Settings>;
+const NotificationSettings = z.record(z.string(), z.unknown());
+type NotificationSettings = z.output<typeof NotificationSettings>;
 
 /** Adds those who are told, and gives their names for a monitor. */
-export function addNotifications(data: KumaData, draft: Draft): (monitor: Monitor) => readonly string[] {
+export function addNotifications(data: KumaData, draft: Draft): (monitor: KumaMonitor) => readonly string[] {
   const names = new Map<number, string>();
   for (const { id, name = `notification ${id}`, active, config } of data.notifications) {
     const place = `${data.place} notification ${id}`;
@@ -17,7 +17,7 @@ export function addNotifications(data: KumaData, draft: Draft): (monitor: Monito
       draft.note('left out', place, `${name}: it is not active`);
       continue;
     }
-    const settings = Settings.catch({}).parse(parsed(config));
+    const settings = NotificationSettings.catch({}).parse(parsed(config));
     const type = String(settings['type']);
     const body = bodyOf(type, settings, draft, place);
     if (body === null) draft.note('lost', place, `${name}: messages by ${type} cannot be carried over`);
@@ -27,22 +27,22 @@ export function addNotifications(data: KumaData, draft: Draft): (monitor: Monito
 }
 
 // Kuma repeats by monitor; where all monitors of a recipient agree, the recipient is reminded like that.
-function remindersOf(id: number, monitors: readonly Monitor[]): readonly string[] {
+function remindersOf(id: number, monitors: readonly KumaMonitor[]): readonly string[] {
   const own = monitors.filter(({ notifications, active }) => active && notifications.includes(id));
   const [wait, ...others] = new Set(own.map(resendMs));
   return wait === undefined || wait === 0 || others.length > 0 ? [] : [formatDuration(wait)];
 }
 
 /** How often a monitor that stays down is told again, in milliseconds; 0 for never. */
-export const resendMs = ({ resend_interval, interval }: Monitor) => resend_interval * interval * 1_000;
+export const resendMs = ({ resend_interval, interval }: KumaMonitor) => resend_interval * interval * 1_000;
 
-const textOf = (settings: Settings, key: string) => {
+const textOf = (settings: NotificationSettings, key: string) => {
   const value = settings[key];
   return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
 };
 
 // What each type calls what a service needs: its address, its secret, whom it reaches.
-const services: Readonly<Record<string, (text: (key: string) => string) => Service>> = {
+const services: Readonly<Record<string, (text: (key: string) => string) => NotificationService>> = {
   slack: (text) => ({ kind: 'slack', url: text('slackwebhookURL') }),
   discord: (text) => ({ kind: 'discord', url: text('discordWebhookUrl') }),
   teams: (text) => ({ kind: 'teams', url: text('webhookUrl') }),
@@ -74,7 +74,7 @@ const services: Readonly<Record<string, (text: (key: string) => string) => Servi
 };
 
 // How a notification is written under `notify`.
-function bodyOf(type: string, settings: Settings, draft: Draft, place: string): PlainMap | null {
+function bodyOf(type: string, settings: NotificationSettings, draft: Draft, place: string): PlainMap | null {
   const text = (key: string) => textOf(settings, key);
   if (type !== 'smtp') {
     const service = services[type]?.(text);

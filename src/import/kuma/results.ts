@@ -1,9 +1,9 @@
 import { failed, failure, type FailureCode, type Outcome } from '#checks/index.ts';
-import type { PastResult } from '../draft.ts';
-import type { Beat } from './schema.ts';
+import type { ImportedPastResult } from '../draft.ts';
+import type { KumaBeat } from './schema.ts';
 
 /** Results of Kuma as outcomes: one that was to be tried again is down as well, as the check was. */
-export function* resultsOf(beats: Iterable<Beat>): Iterable<PastResult> {
+export function* resultsOf(beats: Iterable<KumaBeat>): Iterable<ImportedPastResult> {
   for (const { at, monitor, status, pingMs, message } of beats) {
     yield { at, origin: monitor, outcome: status === 1 ? up(pingMs) : down(message, pingMs) };
   }

@@ -20,7 +20,7 @@ export function parsed(value: unknown): unknown {
   return typeof value === 'string' ? parseJson(value) : (value ?? undefined);
 }
 
-export const Monitor = z.looseObject({
+export const KumaMonitor = z.looseObject({
   id: z.int(),
   name: text,
   type: text,
@@ -82,12 +82,12 @@ export const Monitor = z.looseObject({
   tags: z.array(z.looseObject({ name: z.string(), value: text })).default([]),
   notifications: z.array(z.int()).default([]),
 });
-export type Monitor = z.output<typeof Monitor>;
+export type KumaMonitor = z.output<typeof KumaMonitor>;
 
 export const Notification = z.looseObject({ id: z.int(), name: text, active: flag(true), config: text });
 export type Notification = z.output<typeof Notification>;
 
-export const Proxy = z.looseObject({
+export const KumaProxy = z.looseObject({
   id: z.coerce.string(),
   active: flag(true),
   protocol: text,
@@ -97,9 +97,9 @@ export const Proxy = z.looseObject({
   username: text,
   password: text,
 });
-export type Proxy = z.output<typeof Proxy>;
+export type KumaProxy = z.output<typeof KumaProxy>;
 
-export const Maintenance = z.looseObject({
+export const KumaMaintenance = z.looseObject({
   id: z.int(),
   title: text,
   active: flag(true),
@@ -116,10 +116,10 @@ export const Maintenance = z.looseObject({
   duration: count(0),
   monitors: z.array(z.int()).default([]),
 });
-export type Maintenance = z.output<typeof Maintenance>;
+export type KumaMaintenance = z.output<typeof KumaMaintenance>;
 
 /** One result. Times are milliseconds since the epoch. */
-export interface Beat {
+export interface KumaBeat {
   readonly at: number;
   readonly monitor: number;
   /** As Kuma counts: 0 down, 1 up, 2 to be tried again. */
@@ -132,14 +132,14 @@ export interface Beat {
 export interface KumaData {
   /** What notes call the source. */
   readonly place: string;
-  readonly monitors: readonly Monitor[];
+  readonly monitors: readonly KumaMonitor[];
   readonly notifications: readonly Notification[];
-  readonly maintenance: readonly Maintenance[];
+  readonly maintenance: readonly KumaMaintenance[];
   readonly settings: ReadonlyMap<string, string>;
   /** Those that are switched on, by id. */
-  readonly proxies: ReadonlyMap<string, Proxy>;
+  readonly proxies: ReadonlyMap<string, KumaProxy>;
   /** How many rows there are of what has no counterpart. */
   readonly others: ReadonlyMap<string, number>;
   /** Results from the oldest on, where there are any. */
-  readonly beats: (() => Iterable<Beat>) | null;
+  readonly beats: (() => Iterable<KumaBeat>) | null;
 }

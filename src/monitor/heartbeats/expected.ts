@@ -1,9 +1,9 @@
 import { Cron } from 'croner';
-import type { HeardOf } from '#checks/index.ts';
+import type { HeartbeatSettings } from '#checks/index.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 
 /** When a job is expected to call, and how much time it has. */
-export interface Expected extends Pick<HeardOf, 'graceMs' | 'maxRuntimeMs'> {
+export interface ExpectedPings extends Pick<HeartbeatSettings, 'graceMs' | 'maxRuntimeMs'> {
   readonly schedule: Schedule;
   /** The first expected moment after `word`, the last word of the job: one that came a little early counts for what it was early for. */
   afterWord(word: number): number | null;
@@ -14,7 +14,7 @@ export interface Expected extends Pick<HeardOf, 'graceMs' | 'maxRuntimeMs'> {
 // Two clocks are rarely the same, and cron starts jobs by that of the job.
 const earlyMs = 60_000;
 
-export function createExpected(schedule: Schedule, { graceMs, maxRuntimeMs }: HeardOf): Expected {
+export function createExpected(schedule: Schedule, { graceMs, maxRuntimeMs }: HeartbeatSettings): ExpectedPings {
   const base = { schedule, graceMs, maxRuntimeMs };
   if (schedule.kind === 'every') {
     const after = (moment: number) => moment + schedule.everyMs;

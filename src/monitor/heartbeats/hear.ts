@@ -1,11 +1,11 @@
 import { failed, failure, type Outcome } from '#checks/index.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
-import type { Heard, OpenRun } from '../judge/heard.ts';
-import type { Expected } from './expected.ts';
+import type { HeartbeatState, OpenRun } from '../judge/heard.ts';
+import type { ExpectedPings } from './expected.ts';
 
 /** A call of a job. */
-export interface Beat {
+export interface Ping {
   readonly at: number;
   readonly kind: 'start' | 'success' | 'failure';
   /** What the job calls this run, so that start and end belong together and a repeated call is known; or null. */
@@ -16,8 +16,8 @@ export interface Beat {
 }
 
 /** What a call changes. */
-export interface Taken {
-  readonly heard: Heard;
+export interface PingResult {
+  readonly heard: HeartbeatState;
   /** How the run ended that the call tells of, or null where it tells of none. */
   readonly outcome: Outcome | null;
   /** Whether the very call came before. */
@@ -29,19 +29,19 @@ export interface Alarm {
   readonly at: number;
   readonly outcome: Outcome;
   /** What is known from then on. */
-  readonly heard: Heard;
+  readonly heard: HeartbeatState;
 }
 
 const mostOpen = 10;
 const mostCalls = 20;
 const longestSeconds = 1e6;
 
-export function newlyHeard(since: number): Heard {
+export function newlyHeard(since: number): HeartbeatState {
   return { since, at: null, began: null, open: [], missedUntil: null, last: null, calls: [] };
 }
 
 /** Takes a call. Pure: the same calls in the same order make the same of it. */
-export function takeBeat(heard: Heard, beat: Beat): Taken {
+export function takeBeat(heard: HeartbeatState, beat: Ping): PingResult {
   const call = beat.run === null ? null : `${beat.kind === 'start' ? 'start' : 'end'} ${beat.run}`;
   if (call !== null && heard.calls.includes(call)) return { heard, outcome: null, isRepeat: true };
   const calls = call === null ? heard.calls : [...heard.calls, call].slice(-mostCalls);
@@ -65,7 +65,7 @@ export function takeBeat(heard: Heard, beat: Beat): Taken {
   return { heard: { ...word, began, open, last }, outcome, isRepeat: false };
 }
 
-function outcomeOf({ at, kind, exitCode, log }: Beat, start: number | null): Outcome {
+function outcomeOf({ at, kind, exitCode, log }: Ping, start: number | null): Outcome {
   const seconds = start === null ? null : Math.min(Math.max(0, at - start) / 1_000, longestSeconds);
   const detail = { exit_code: exitCode, log };
   if (kind === 'success') return { status: 'up', seconds, address: null, phases: {}, facts: {}, detail };
@@ -79,7 +79,7 @@ function outcomeOf({ at, kind, exitCode, log }: Beat, start: number | null): Out
  * is since when calls could be heard without a break: nobody is late before a full grace from then. A run that may take a time of
  * its own is not late while it does.
  */
-export function nextAlarm(heard: Heard, expected: Expected, hearsSince: number): Alarm | null {
+export function nextAlarm(heard: HeartbeatState, expected: ExpectedPings, hearsSince: number): Alarm | null {
   const { graceMs, maxRuntimeMs } = expected;
   const atLeast = hearsSince + graceMs;
   const [running] = maxRuntimeMs === null ? [] : heard.open.filter(({ settled }) => !settled);
@@ -92,7 +92,13 @@ export function nextAlarm(heard: Heard, expected: Expected, hearsSince: number):
   return { at, outcome: failed(reason), heard: { ...heard, missedUntil, last: { dueAt: at, failure: reason } } };
 }
 
-function overrun(heard: Heard, running: OpenRun, { graceMs }: Expected, maxRuntimeMs: number, atLeast: number): Alarm {
+function overrun(
+  heard: HeartbeatState,
+  running: OpenRun,
+  { graceMs }: ExpectedPings,
+  maxRuntimeMs: number,
+  atLeast: number,
+): Alarm {
   const at = inOrder(heard, Math.max(running.at + maxRuntimeMs, atLeast));
   const message = `has been running for more than ${describeDuration(maxRuntimeMs)}, since ${formatTime(running.at, 'UTC')}`;
   const open = heard.open.map((one) => (one === running ? { ...one, settled: true } : one));
@@ -102,22 +108,22 @@ function overrun(heard: Heard, running: OpenRun, { graceMs }: Expected, maxRunti
 }
 
 // No two rounds have one name.
-const inOrder = ({ last }: Heard, at: number) => Math.max(at, (last?.dueAt ?? 0) + 1);
+const inOrder = ({ last }: HeartbeatState, at: number) => Math.max(at, (last?.dueAt ?? 0) + 1);
 
 /** Whether a job that was late is not late by what is expected now, whatever was missed before. */
-export function hasTimeLeft(heard: Heard, expected: Expected, now: number): boolean {
+export function hasTimeLeft(heard: HeartbeatState, expected: ExpectedPings, now: number): boolean {
   const due = dueAfter({ ...heard, missedUntil: null }, expected);
   return due !== null && due + expected.graceMs > now;
 }
 
-function dueAfter({ since, at, began, missedUntil }: Heard, expected: Expected): number | null {
+function dueAfter({ since, at, began, missedUntil }: HeartbeatState, expected: ExpectedPings): number | null {
   if (missedUntil !== null) return expected.after(missedUntil);
   // Cron starts jobs: how long they take says nothing of the next one. Others are heard of every so often.
   const word = expected.schedule.kind === 'cron' ? began : at;
   return word === null ? expected.after(since) : expected.afterWord(word);
 }
 
-function lateness({ at, began, open }: Heard, { schedule }: Expected, due: number) {
+function lateness({ at, began, open }: HeartbeatState, { schedule }: ExpectedPings, due: number) {
   const newest = open.at(-1);
   if (newest !== undefined && newest.at === began) {
     const sinceThen = `began at ${formatTime(newest.at, 'UTC')} and has not ended`;

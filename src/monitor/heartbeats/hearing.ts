@@ -1,14 +1,14 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** Whether calls can be heard, and since when without a break. */
-export interface Hearing extends Disposable {
+export interface ReceptionState extends Disposable {
   /** Since when, in milliseconds since the epoch; null while they cannot. */
   since(): number | null;
   /** What was heard could not be kept, or could be again. */
   kept(isKept: boolean): void;
 }
 
-export interface HearingOptions {
+export interface ReceptionOptions {
   readonly clock: Clock;
   /** Since when our own connectivity is not in doubt, or null while it is lost. */
   readonly connectedSince: () => number | null;
@@ -18,7 +18,7 @@ const tickMs = 5_000;
 const longestGapMs = 15_000;
 
 /** A machine that slept, a program that stood still and a clock that was set are breaks too. */
-export function createHearing({ clock, connectedSince }: HearingOptions): Hearing {
+export function createHearing({ clock, connectedSince }: ReceptionOptions): ReceptionState {
   let since = clock.now();
   let lastLook = { now: clock.now(), elapsed: clock.elapsed() };
   let isKept = true;

@@ -1,22 +1,22 @@
 import { checkOf, failed, type Outcome } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { Heard } from '../judge/heard.ts';
+import type { HeartbeatState } from '../judge/heard.ts';
 import type { Target } from '../judge/target.ts';
 import { createExpected } from './expected.ts';
-import { type Alarm, type Beat, hasTimeLeft, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
+import { type Alarm, type Ping, hasTimeLeft, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
 
 /** Waits for the calls of one job. It is to a target that is heard of what a watch is to one that is checked. */
-export interface Listener {
+export interface PingListener {
   readonly ended: Promise<void>;
   /** Takes a call. Resolves to whether it is stored; what is not may come again, and counts once where it names its run. */
-  take(beat: Beat): Promise<boolean>;
+  take(beat: Ping): Promise<boolean>;
   /** Says once more what is wrong, where something is. */
   request(): void;
   stop(): void;
 }
 
 /** What a target that is heard of says at a moment. */
-export interface HeardRound {
+export interface PingRound {
   readonly dueAt: number;
   readonly outcome: Outcome;
 }
@@ -24,13 +24,13 @@ export interface HeardRound {
 export interface ListenPorts {
   readonly clock: Clock;
   /** What was heard before, or null where it is new. */
-  readonly heard: Heard | null;
+  readonly heard: HeartbeatState | null;
   /** Since when calls can be heard without a break; null while they cannot. */
   readonly hearsSince: () => number | null;
   /** The job is overdue at this moment. */
   readonly awaited: (dueAt: number) => void;
   /** Keeps what is known, with the round that it made. Resolves to whether it is stored. */
-  readonly keep: (heard: Heard, round: HeardRound | null) => Promise<boolean>;
+  readonly keep: (heard: HeartbeatState, round: PingRound | null) => Promise<boolean>;
 }
 
 const notLate: Outcome = {
@@ -45,7 +45,7 @@ const longestNapMs = 60_000;
 const deafNapMs = 5_000;
 
 /** What is heard of a target makes its rounds: each end of a run, and each time that it is overdue. Null for a target that nodes look at. */
-export function startListening(target: Target, ports: ListenPorts): Listener | null {
+export function startListening(target: Target, ports: ListenPorts): PingListener | null {
   const job = checkOf(target.spec.type).heard?.(target.spec) ?? null;
   if (job === null) return null;
   const { clock, awaited } = ports;
@@ -54,11 +54,11 @@ export function startListening(target: Target, ports: ListenPorts): Listener | n
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   let heard = ports.heard ?? newlyHeard(begun);
   let keeping: Promise<boolean> = Promise.resolve(true);
-  let alarm: { readonly since: number; readonly heard: Heard; readonly next: Alarm | null } | null = null;
+  let alarm: { readonly since: number; readonly heard: HeartbeatState; readonly next: Alarm | null } | null = null;
   let timer: Disposable | null = null;
   let isStopped = false;
 
-  async function keep(next: Heard, round: HeardRound | null): Promise<boolean> {
+  async function keep(next: HeartbeatState, round: PingRound | null): Promise<boolean> {
     heard = next;
     keeping = ports.keep(next, round);
     return keeping;

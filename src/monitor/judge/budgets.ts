@@ -1,7 +1,7 @@
 import { budgetLeftOf } from '#history/budget.ts';
 import { Downtime } from '#history/downtime.ts';
 import type { BudgetLeft, Objective, TargetBudgetLeft } from '#history/reader.ts';
-import type { RoundVerdict, Spell } from '#history/spells.ts';
+import type { RoundVerdict, VerdictPeriod } from '#history/spells.ts';
 
 /** How the budget of a target stands at a moment. */
 export interface BudgetNow {
@@ -15,7 +15,7 @@ export interface Budgets {
   /** From now on a target has this objective, or none. What was counted stays where the period does. */
   keep(target: string, objective: Objective | null): void;
   /** What is stored of a target, the oldest first, counts in place of what was counted so far. */
-  fill(target: string, spells: readonly Spell[]): void;
+  fill(target: string, spells: readonly VerdictPeriod[]): void;
   /** Takes in what followed from a round. */
   note(target: string, at: number, verdict: RoundVerdict): void;
   /** Null where the target has no objective. */
@@ -64,7 +64,7 @@ export interface StoredSpells {
   spells(
     since: number,
     targets: ReadonlySet<string>,
-  ): Iterable<{ readonly target: string; readonly spells: readonly Spell[] }>;
+  ): Iterable<{ readonly target: string; readonly spells: readonly VerdictPeriod[] }>;
 }
 
 /** Counts what was spent of the budgets of these targets before: one look into the store for each. */

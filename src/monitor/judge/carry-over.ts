@@ -6,7 +6,7 @@ import { newRuleState, type RuleState } from './rule-state.ts';
 import { kindOf } from './rules/index.ts';
 import type { Target } from './target.ts';
 
-export interface CarriedOver {
+export interface CarryOver {
   readonly memory: Memory;
   /** What has to be stored of it, or null where nothing changes. */
   readonly record: RoundRecord | null;
@@ -24,7 +24,7 @@ export function carryOver(
   last: Target | null,
   next: Target | null,
   now: number,
-): CarriedOver {
+): CarryOver {
   const wordOf = (rule: string) => {
     const found = next?.rules.find((named) => named.name === rule);
     return found === undefined ? null : kindOf(found.rule.kind).wording.word;

@@ -4,7 +4,7 @@ import type { Delivery } from './delivery.ts';
 import { evaluateRule, type Evaluation, type Evidence } from './evaluation.ts';
 import { announce, type Consequence, resolve, update } from './incident-life.ts';
 import {
-  type Held,
+  type Suppression,
   type Incident,
   type StatedDoubt,
   type VerdictChange,
@@ -36,7 +36,7 @@ export interface Decision {
   readonly wantsConfirmation: boolean;
 }
 
-export interface Round {
+export interface RoundInput {
   readonly dueAt: number;
   readonly votes: readonly Vote[];
   /** Wall time at which the decision is made. */
@@ -46,19 +46,19 @@ export interface Round {
 }
 
 /** What else a decision depends on. */
-export interface Circumstances extends Evidence {
+export interface DecisionContext extends Evidence {
   /** Why an incident of this target that began at `startedAt` is not to be told of for now, or null. */
-  heldBy(startedAt: number): Held | null;
+  heldBy(startedAt: number): Suppression | null;
   /** Why nobody can see anything for now, whatever the target, or null: nothing is told of single targets that cannot be judged. */
-  readonly blindBy: Held | null;
+  readonly blindBy: Suppression | null;
   /** What is in doubt about what this round says, where it counts nevertheless. */
   readonly doubt?: StatedDoubt | undefined;
   /** The reason that held at a moment in the past, so that what was seen then is not to be told by itself; or null. */
-  heldAt(moment: number): Held | null;
+  heldAt(moment: number): Suppression | null;
 }
 
 /** Everything that follows from a round: new rule states, incidents opened and closed, the deliveries they cause. Pure. */
-export function decide(target: Target, memory: Memory, round: Round, around: Circumstances): Decision {
+export function decide(target: Target, memory: Memory, round: RoundInput, around: DecisionContext): Decision {
   // Most rounds change nothing: then the memory stays as it is.
   let { states, openIncidents: open } = memory;
   const changed: RuleState[] = [];
@@ -103,7 +103,7 @@ export function decide(target: Target, memory: Memory, round: Round, around: Cir
   };
 }
 
-const outage: Held = { by: 'outage', why: 'the target is down' };
+const outage: Suppression = { by: 'outage', why: 'the target is down' };
 
 // Whether a target is down decides about what else is told of it.
 function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
@@ -112,7 +112,7 @@ function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
 }
 
 // Why nothing is told of this rule now, whatever else is.
-function explanationOf({ rule }: NamedRule, isOut: boolean, { blindBy }: Circumstances): Held | null {
+function explanationOf({ rule }: NamedRule, isOut: boolean, { blindBy }: DecisionContext): Suppression | null {
   if (isOut && !isOutage(rule)) return outage;
   return kindOf(rule.kind).isAboutNodes === true ? blindBy : null;
 }
@@ -124,19 +124,19 @@ function withIncident(open: Memory['openIncidents'], incident: Incident): Memory
   return next;
 }
 
-interface Followed {
+interface RuleStep {
   readonly target: Target;
   readonly named: NamedRule;
   readonly judged: Evaluation;
   readonly transition: Transition | null;
-  readonly round: Round;
+  readonly round: RoundInput;
   /** The incident that was open before the round. */
   readonly known: Incident | undefined;
-  readonly explained: Held | null;
-  readonly around: Circumstances;
+  readonly explained: Suppression | null;
+  readonly around: DecisionContext;
 }
 
-function follow(followed: Followed): Consequence | null {
+function follow(followed: RuleStep): Consequence | null {
   const { target, named, judged, transition, round, known, explained, around } = followed;
   if (transition?.kind !== 'open' && known === undefined) return null;
   const heldBy = (startedAt: number) => explained ?? around.heldBy(startedAt);
@@ -173,10 +173,10 @@ function isToldOfReasons({ spec }: Target, { rule }: NamedRule, { verdict }: Eva
   return held === null && verdict.failing === true && isOutage(rule) && checkOf(spec.type).heard !== null;
 }
 
-const tellAt = ({ late, now }: Round) => late?.tellFrom ?? now;
+const tellAt = ({ late, now }: RoundInput) => late?.tellFrom ?? now;
 
 // Rounds that failed while there was a reason say nothing by themselves: the rule has to come true by others.
-function heldBefore(failedAt: readonly number[], heldAt: Circumstances['heldAt']): Held | null {
+function heldBefore(failedAt: readonly number[], heldAt: DecisionContext['heldAt']): Suppression | null {
   const reasons = failedAt.map(heldAt);
   const last = reasons.findLast((reason) => reason !== null) ?? null;
   const since = failedAt.filter((_, index) => reasons[index] === null);
@@ -185,7 +185,12 @@ function heldBefore(failedAt: readonly number[], heldAt: Circumstances['heldAt']
 }
 
 /** What holds an incident once its reason has gone, after another failing round; null where it is to be told now. */
-function stillHeld(held: Held, rule: NamedRule['rule'], dueAt: number, heldAt: Circumstances['heldAt']): Held | null {
+function stillHeld(
+  held: Suppression,
+  rule: NamedRule['rule'],
+  dueAt: number,
+  heldAt: DecisionContext['heldAt'],
+): Suppression | null {
   if (held.untilLook === true) return null;
   if (heldAt(dueAt) !== null) return held;
   const cleared = { since: held.cleared?.since ?? dueAt, rounds: (held.cleared?.rounds ?? 0) + 1 };
@@ -205,7 +210,7 @@ function openIncident(
   { name, rule }: NamedRule,
   judged: Evaluation,
   { incidentId, startedAt }: Extract<Transition, { kind: 'open' }>,
-  { dueAt }: Round,
+  { dueAt }: RoundInput,
 ): Incident {
   const votes = judged.lines();
   return {

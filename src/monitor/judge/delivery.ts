@@ -26,7 +26,7 @@ export interface Delivery {
  * How an attempt at a delivery ended. `merged` says that another message told what it had to tell, or that there was nothing left to tell.
  * `message` is the id of the message that told it, or may have: null where none did.
  */
-export type DeliverySettlement =
+export type DeliveryOutcome =
   | {
       readonly id: number;
       readonly state: 'sent';
@@ -70,7 +70,7 @@ export interface PendingDelivery {
   /** What the other side calls that message, or null where it calls it nothing. */
   readonly rootReference: string | null;
   /** Others who were to hear of the incident and could not be told so far, each with the reason. */
-  readonly unreached: readonly Unreached[];
+  readonly unreached: readonly UnreachedRecipient[];
   /** Whether somebody else was told that it began. */
   readonly isKnownToOthers: boolean;
   /** Whether it waits for no company, because others cannot be reached. */
@@ -78,14 +78,14 @@ export interface PendingDelivery {
 }
 
 /** Somebody who could not be told. */
-export interface Unreached {
+export interface UnreachedRecipient {
   readonly channel: string;
   readonly recipient: string;
   readonly reason: string;
 }
 
 /** An incident that is open, and somebody who was told that it began. */
-export interface ToldIncident {
+export interface NotifiedIncident {
   readonly recipient: string;
   readonly incident: Incident;
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { describeDuration, Duration } from '#kernel/units.ts';
-import { defineRuleKind, type Judgement, type NodeView, noOpinion, type Wording } from './rules/kind.ts';
+import { defineRuleKind, type Judgement, type NodeView, noOpinion, type RuleWording } from './rules/kind.ts';
 
 /** What ends at a time that checks find out. */
-export interface Ending<Key extends string> {
+export interface ExpiryKind<Key extends string> {
   /** The key of the rule, and the word for what ends. */
   readonly key: Key;
   readonly summary: string;
-  readonly wording: Wording;
+  readonly wording: RuleWording;
   /** The time, in seconds since 1970. */
   readonly fact: keyof NodeView['outcome']['facts'];
   /** What a check lacks that does not find it out, after its type: `sees no certificate`. */
@@ -19,7 +19,15 @@ export interface Ending<Key extends string> {
 }
 
 /** The kind of rule that holds when something ends soon, or has ended. */
-export function defineEndRule<Key extends string>({ key, summary, wording, fact, lack, ends, within }: Ending<Key>) {
+export function defineEndRule<Key extends string>({
+  key,
+  summary,
+  wording,
+  fact,
+  lack,
+  ends,
+  within,
+}: ExpiryKind<Key>) {
   return defineRuleKind({
     key,
     summary,

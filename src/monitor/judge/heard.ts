@@ -10,7 +10,7 @@ export interface OpenRun {
 }
 
 /** What was heard of a job: all that has to be known to say how it is. Times are wall time. */
-export interface Heard {
+export interface HeartbeatState {
   /** Since when it has been waited for. */
   readonly since: number;
   /** When it called last, whatever it said; null where it never did. */

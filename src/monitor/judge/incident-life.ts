@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryKind } from './delivery.ts';
-import type { Addressee, Closed, Incident } from './incident.ts';
+import type { RecipientAddress, ClosureReason, Incident } from './incident.ts';
 import type { Recipient } from './recipient.ts';
 import type { Target } from './target.ts';
 
@@ -8,7 +8,7 @@ export function unwatch(
   incident: Incident,
   recipients: Target['recipients'],
   now: number,
-  closing: Closed = 'unwatched',
+  closing: ClosureReason = 'unwatched',
 ): Consequence {
   const ended: Incident = { ...incident, endedAt: now, closing };
   const neverTold = incident.held !== null;
@@ -37,7 +37,7 @@ export function announceToOthers(
 ): Consequence | null {
   const { told, held } = incident;
   if (told === null || held !== null) return null;
-  const isTold = (one: Addressee) =>
+  const isTold = (one: RecipientAddress) =>
     told.some((other) => other.channel === one.channel && other.recipient === one.recipient);
   const others = recipients.filter((one) => one.severities.includes(incident.severity) && !isTold(one));
   if (others.length === 0) return null;
@@ -82,7 +82,7 @@ function ending(
   return toldOf(incident, recipients).map((to) => newDelivery(incident, kind, to, now));
 }
 
-function toldOf({ told, severity }: Incident, recipients: Target['recipients']): readonly Addressee[] {
+function toldOf({ told, severity }: Incident, recipients: Target['recipients']): readonly RecipientAddress[] {
   return told ?? recipients.filter(({ severities }) => severities.includes(severity));
 }
 
@@ -91,7 +91,7 @@ function beginning(incident: Incident, { channel, recipient, afterMs = 0 }: Reci
   return { ...newDelivery(incident, 'opened', { channel, recipient }, now), nextAttemptAt: now + afterMs };
 }
 
-function newDelivery(incident: Incident, kind: DeliveryKind, to: Addressee, now: number): Delivery {
+function newDelivery(incident: Incident, kind: DeliveryKind, to: RecipientAddress, now: number): Delivery {
   return {
     id: 0,
     incidentId: incident.id,

@@ -1,6 +1,6 @@
 import { type FailureCode, type FailureSource, ownNodeName, shownNode } from '#checks/index.ts';
 import type { Severity } from './rule.ts';
-import type { Judgement, Wording } from './rules/kind.ts';
+import type { Judgement, RuleWording } from './rules/kind.ts';
 import type { VerdictStatus } from './verdict.ts';
 import type { Vote } from './vote.ts';
 
@@ -69,7 +69,7 @@ export interface LaterCause {
 }
 
 /** An address behind a channel. */
-export interface Addressee {
+export interface RecipientAddress {
   readonly channel: string;
   readonly recipient: string;
 }
@@ -78,7 +78,7 @@ export interface Addressee {
  * Why the beginning of an incident is not told for now. Only that is ever held back: checks, history and the end of what was
  * told are not.
  */
-export interface Held {
+export interface Suppression {
   readonly by: 'maintenance' | 'silence' | 'dependency' | 'connectivity' | 'outage' | 'service';
   /** In words: `maintenance until 2026-01-01 04:00:00 UTC`. */
   readonly why: string;
@@ -101,7 +101,7 @@ export interface StatedDoubt {
 }
 
 /** Why nothing looks after an incident any more: its target is gone, or only its rule is. */
-export type Closed = 'unwatched' | 'rule_removed';
+export type ClosureReason = 'unwatched' | 'rule_removed';
 
 /** A rule that holds for a target, from its first failing round to its recovery. It holds all that is told of it. */
 export interface Incident {
@@ -110,7 +110,7 @@ export interface Incident {
   readonly rule: string;
   readonly severity: Severity;
   /** How it is called: `DOWN`, "is down", "is up again". */
-  readonly wording: Wording;
+  readonly wording: RuleWording;
   /** What is checked, in words: `http https://shop.example.com/health`. */
   readonly subject: string;
   /** The labels of its target when it opened. */
@@ -124,7 +124,7 @@ export interface Incident {
   /** The first good round, or when it stopped to be watched, or null while it is open. */
   readonly endedAt: number | null;
   /** How it ended, or null while it is open. */
-  readonly closing: 'recovered' | Closed | null;
+  readonly closing: 'recovered' | ClosureReason | null;
   /** The commonest failure of the round that opened it. */
   readonly cause: string;
   /** What was wrong with a target that calls after that, where it was something else; the newest where there are many. */
@@ -135,9 +135,9 @@ export interface Incident {
   /** How the verdict went from the round that opened it on; the first changes where there are many. */
   readonly timeline: readonly VerdictChange[];
   /** Why nobody was told yet that it began; null where that was told, or would have been had anybody wanted to hear of it. */
-  readonly held: Held | null;
+  readonly held: Suppression | null;
   /** Who was told that it began, and will be told that it is over; null where that was not noted. */
-  readonly told: readonly Addressee[] | null;
+  readonly told: readonly RecipientAddress[] | null;
   /** Why it was told later than it opened, in words that follow "for"; null where it was told at once, or was not told. */
   readonly toldLate: string | null;
   /** What was in doubt when it was notified; absent if nothing was. */

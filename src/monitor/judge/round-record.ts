@@ -1,5 +1,5 @@
 import type { Delivery } from './delivery.ts';
-import type { Heard } from './heard.ts';
+import type { HeartbeatState } from './heard.ts';
 import type { Incident } from './incident.ts';
 import type { RuleState } from './rule-state.ts';
 import type { VerdictStatus } from './verdict.ts';
@@ -30,7 +30,7 @@ export interface RoundRecord {
   /** New deliveries, whose ids are of no account. */
   readonly deliveries: readonly Delivery[];
   /** What is known from now on of a target that calls; null to forget it; absent where nothing was heard. */
-  readonly heard?: Heard | null;
+  readonly heard?: HeartbeatState | null;
 }
 
 /** A vote that came when its round was over. */
@@ -50,7 +50,7 @@ export interface StoredTarget {
   readonly states: readonly RuleState[];
   readonly openIncidents: readonly Incident[];
   /** What was heard of it, where it calls. */
-  readonly heard: Heard | null;
+  readonly heard: HeartbeatState | null;
 }
 
 /** A result with a time. */

@@ -1,8 +1,8 @@
-import type { Rounds, Rule } from './rule.ts';
+import type { RoundThreshold, Rule } from './rule.ts';
 import { kindOf } from './rules/index.ts';
 import type { Verdict } from './verdict.ts';
 
-interface SeenRound {
+interface WindowRound {
   readonly at: number;
   readonly failing: boolean;
 }
@@ -12,7 +12,7 @@ export interface RuleState {
   readonly target: string;
   readonly rule: string;
   /** Rounds since the first failing one that may still open an incident. */
-  readonly window: readonly SeenRound[];
+  readonly window: readonly WindowRound[];
   /** The incident that is open, or null. */
   readonly incidentId: string | null;
   /** Good rounds in a row since the incident opened. */
@@ -42,7 +42,7 @@ export type StepReason =
   | 'recovering'
   | 'closed';
 
-export interface Step {
+export interface RuleTransition {
   readonly state: RuleState;
   readonly transition: Transition | null;
   readonly reason: StepReason;
@@ -56,7 +56,7 @@ export function newRuleState(target: string, rule: string): RuleState {
  * What a round's verdict does to a rule. Two rounds that were due at the same moment count once. An incident opens with the round that completes `rounds`, back-dated to the first
  * failing one; it closes with the round that completes `recover`, back-dated to the first good one.
  */
-export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): Step {
+export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: number): RuleTransition {
   if (verdict.failing === null) return { state, transition: null, reason: 'no_verdict' };
   if (isSameMoment(state, dueAt)) return { state, transition: null, reason: 'same_moment' };
   return state.incidentId === null
@@ -77,7 +77,7 @@ export function incidentIdOf(target: string, rule: string, dueAt: number): strin
   return `${target}/${rule}/${dueAt}`;
 }
 
-function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
+function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: number): RuleTransition {
   // Nearly every round.
   if (!failing && state.window.length === 0) return { state, transition: null, reason: 'good' };
   const kind = kindOf(rule.kind);
@@ -101,7 +101,7 @@ function stepWhileGood(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
   return { state: { ...state, window }, transition: null, reason: failing ? 'failing' : 'good' };
 }
 
-function stepWhileOpen(rule: Rule, state: RuleState, failing: boolean, dueAt: number): Step {
+function stepWhileOpen(rule: Rule, state: RuleState, failing: boolean, dueAt: number): RuleTransition {
   if (failing) {
     const unchanged = state.good === 0;
     return {
@@ -121,7 +121,7 @@ function stepWhileOpen(rule: Rule, state: RuleState, failing: boolean, dueAt: nu
 }
 
 // Keeps the last `of` rounds, starting at a failing one; where none is left, nothing is worth remembering.
-function trim(window: readonly SeenRound[], rounds: Rounds): readonly SeenRound[] {
+function trim(window: readonly WindowRound[], rounds: RoundThreshold): readonly WindowRound[] {
   const recent = window.slice(-rounds.of);
   const first = recent.findIndex((round) => round.failing);
   if (first === -1) return [];

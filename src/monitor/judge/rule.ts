@@ -8,7 +8,7 @@ export const Severity = z.enum(severities);
 export type Severity = z.infer<typeof Severity>;
 
 /** `bad` failing rounds among the last `of` that had a verdict. */
-export interface Rounds {
+export interface RoundThreshold {
   readonly bad: number;
   readonly of: number;
 }
@@ -16,7 +16,7 @@ export interface Rounds {
 const roundsHint = 'expected a number of rounds in a row such as 2, or "2 of 3"';
 const roundsPattern = /^([1-9]\d?) of ([1-9]\d?)$/;
 
-const Rounds = z.codec(
+const RoundThreshold = z.codec(
   z.union(
     [
       z.int({ error: roundsHint }).min(1, { error: roundsHint }).max(99, { error: roundsHint }),
@@ -24,9 +24,9 @@ const Rounds = z.codec(
     ],
     { error: roundsHint },
   ),
-  z.custom<Rounds>(),
+  z.custom<RoundThreshold>(),
   {
-    decode(written, context): Rounds {
+    decode(written, context): RoundThreshold {
       if (typeof written === 'number') return { bad: written, of: written };
       const [, bad, of] = roundsPattern.exec(written) ?? [];
       const rounds = { bad: Number(bad), of: Number(of) };
@@ -54,7 +54,7 @@ const common = {
     .max(10_000)
     .optional()
     .describe('How many nodes must have an answer, up or down, for a verdict. Default: half of those asked.'),
-  rounds: Rounds.optional().describe(
+  rounds: RoundThreshold.optional().describe(
     'How many failing rounds open an incident: "2" in a row, or "2 of 3". Default: 2, for heartbeats 1.',
   ),
   recover: z
@@ -94,7 +94,7 @@ interface RuleBase {
   /** On how many nodes the condition must hold for a round to fail. */
   readonly threshold: Threshold;
   readonly quorum?: number;
-  readonly rounds: Rounds;
+  readonly rounds: RoundThreshold;
   readonly recover: number;
   readonly confirm: boolean;
   readonly severity: Severity;

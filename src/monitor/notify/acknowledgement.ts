@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Addressee, Incident } from '../judge/incident.ts';
+import type { RecipientAddress, Incident } from '../judge/incident.ts';
 
 /** What a link to acknowledge says: the id of an incident, or of a message that tells of several; and whose link it is. */
-export type AcknowledgementLink = Addressee & ({ readonly incident: string } | { readonly message: string });
+export type AcknowledgementLink = RecipientAddress & ({ readonly incident: string } | { readonly message: string });
 
 /** Links by which the reader of a message acknowledges what it tells. Nobody else can make one. */
 export interface Acknowledgements {
-  tokenFor(incident: Pick<Incident, 'id'>, to: Addressee): string;
+  tokenFor(incident: Pick<Incident, 'id'>, to: RecipientAddress): string;
   /** About everything that a message of this id tells. */
-  tokenForAll(message: string, to: Addressee): string;
+  tokenForAll(message: string, to: RecipientAddress): string;
   /** What a token says; null where it was not made with this key. */
   read(token: string): AcknowledgementLink | null;
 }

@@ -1,7 +1,7 @@
 import { type Clock, deadline, DeadlineError, orAbort } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Channel, Message, Receipt } from './channel.ts';
+import type { Channel, Message, DeliveryReceipt } from './channel.ts';
 
 export interface AttemptOptions {
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export async function attemptToSend(
   message: Message,
   recipient: string,
   { clock, log, signal }: AttemptOptions,
-): Promise<Receipt> {
+): Promise<DeliveryReceipt> {
   using limit = deadline(clock, channel.attemptMs, signal);
   using patience = abortLater(clock, limit.signal);
   try {

@@ -1,10 +1,11 @@
 import type { Random } from '#kernel/random.ts';
+import { dayMs } from '#kernel/units.ts';
 import type { Delivery } from '../judge/delivery.ts';
 
 const firstMs = 10_000;
 const longestMs = 15 * 60_000;
 const spread = 0.2;
-const longestAskedMs = 24 * 3_600_000;
+const longestAskedMs = dayMs;
 const longestUrgentMs = 60_000;
 
 const firstRefusedMs = [1, 2, 5].map((minutes) => minutes * 60_000);
@@ -13,7 +14,7 @@ const longestRefusedMs = 6 * 3_600_000;
 
 const longestUncertainMs = 3_600_000;
 
-const patienceMs = 7 * 24 * 3_600_000;
+const patienceMs = 7 * dayMs;
 const patienceAttempts = 100;
 
 /**

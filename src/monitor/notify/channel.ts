@@ -25,7 +25,7 @@ export interface Message {
  * `atLeastMs` that it is not to be repeated sooner, because people would get it twice. A
  * `reference` is what the other side calls the message: it is kept, and later messages about its incidents are given it.
  */
-export type Receipt =
+export type DeliveryReceipt =
   | { readonly kind: 'delivered'; readonly response: string; readonly reference?: string }
   | {
       readonly kind: 'retry';
@@ -37,13 +37,17 @@ export type Receipt =
   | { readonly kind: 'rejected'; readonly reason: string };
 
 /** An incident that is open, with its page, where incidents have pages. */
-export interface OpenIncident {
+export interface IncidentLink {
   readonly incident: Incident;
   readonly link: string | null;
 }
 
 /** Sends again what is open. `open` is asked just before, so that what has ended meanwhile is left out. */
-export type Renew = (open: () => readonly OpenIncident[], recipient: string, signal: AbortSignal) => Promise<Receipt>;
+export type Renew = (
+  open: () => readonly IncidentLink[],
+  recipient: string,
+  signal: AbortSignal,
+) => Promise<DeliveryReceipt>;
 
 /** How often open incidents are renewed, and how long a receiver may rely on one renewal; both in milliseconds. */
 export interface RenewalTimes {
@@ -66,7 +70,7 @@ export interface Channel {
   readonly name: string;
   /** How long one attempt to send may take over all, in milliseconds. */
   readonly attemptMs: number;
-  send(message: Message, recipient: string, signal: AbortSignal): Promise<Receipt>;
+  send(message: Message, recipient: string, signal: AbortSignal): Promise<DeliveryReceipt>;
   /** For a receiver that considers over whatever is not repeated; null for all others. */
   readonly renew: Renew | null;
   close(): Promise<void>;

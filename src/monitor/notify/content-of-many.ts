@@ -159,7 +159,7 @@ function namesOf(parts: readonly MessagePart[]): string {
     : `${shown.join(', ')} and ${names.length - shown.length} more`;
 }
 
-function goingTable(parts: readonly MessagePart[], common: Labels, options: ContentOptions): ContentTable {
+function goingTable(parts: readonly MessagePart[], common: IncidentLabels, options: ContentOptions): ContentTable {
   const { zone } = options;
   const columns = ['target', 'state', 'since', 'why'];
   return tableOf('Going on', columns, parts, (part) => [
@@ -170,7 +170,7 @@ function goingTable(parts: readonly MessagePart[], common: Labels, options: Cont
   ]);
 }
 
-function overTable(parts: readonly MessagePart[], common: Labels, options: ContentOptions): ContentTable {
+function overTable(parts: readonly MessagePart[], common: IncidentLabels, options: ContentOptions): ContentTable {
   const columns = ['target', 'state', 'from', 'lasted', 'why'];
   return tableOf('Over', columns, parts, (part) => {
     const { incident, kind, sent, merged } = part;
@@ -187,7 +187,7 @@ function overTable(parts: readonly MessagePart[], common: Labels, options: Conte
 }
 
 // The target, with its labels and its page.
-function targetCell(incident: Incident, common: Labels, { linkTo }: ContentOptions): ContentCell {
+function targetCell(incident: Incident, common: IncidentLabels, { linkTo }: ContentOptions): ContentCell {
   const labels = otherLabels(incident, common);
   const link = linkTo(incident);
   return {
@@ -223,10 +223,10 @@ function seenBy({ votes }: Incident): string {
   return `${nodes.length} of ${own.length} ${own.length === 1 ? 'node' : 'nodes'}${names === '' ? '' : `: ${names}`}`;
 }
 
-type Labels = Incident['labels'];
+type IncidentLabels = Incident['labels'];
 
 // Labels that all have stand in the headline.
-function otherLabels({ labels }: Incident, common: Labels): string {
+function otherLabels({ labels }: Incident, common: IncidentLabels): string {
   const own = Object.entries(labels).filter(([name, value]) => common[name] !== value);
   return singleLine(own.map(([name, value]) => `${name}=${value}`).join(', '), 120);
 }

@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
 import { formatTime } from '#kernel/zoned-time.ts';
 import { type Incident, isOwnVote, type VoteLine } from '../judge/incident.ts';
-import type { Wording } from '../judge/rules/kind.ts';
+import type { RuleWording } from '../judge/rules/kind.ts';
 
 export type Tone = 'bad' | 'good' | 'unsure' | 'plain';
 
@@ -37,7 +37,7 @@ const tones = { down: 'bad', unknown: 'unsure', up: 'good' } as const;
 const verdictTones = { ...tones, partial: 'unsure' } as const;
 
 /** What each node saw, those that saw it down first. No table where nobody voted: an incident of our own has no votes. */
-export function voteTables(title: string, votes: readonly VoteLine[], words: Wording): readonly ContentTable[] {
+export function voteTables(title: string, votes: readonly VoteLine[], words: RuleWording): readonly ContentTable[] {
   // What calls Watchpost is seen by nobody else.
   if (votes.every(isOwnVote)) return [];
   const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
@@ -55,16 +55,16 @@ export function voteTables(title: string, votes: readonly VoteLine[], words: Wor
   ];
 }
 
-type Sights = Readonly<Record<VoteLine['status'], string>>;
+type StatusTexts = Readonly<Record<VoteLine['status'], string>>;
 
 // A target that is slow, or answers differently, is not down.
-function sightsOf({ word }: Wording): Sights {
+function sightsOf({ word }: RuleWording): StatusTexts {
   return word === 'DOWN'
     ? { down: 'down', up: 'up', unknown: 'unknown' }
     : { down: word.toLowerCase(), up: 'ok', unknown: 'unknown' };
 }
 
-function voteRow(vote: VoteLine, saw: Sights): readonly ContentCell[] {
+function voteRow(vote: VoteLine, saw: StatusTexts): readonly ContentCell[] {
   const took = vote.seconds === null ? '-' : formatSeconds(vote.seconds);
   const place = singleLine(vote.place, 60);
   return [

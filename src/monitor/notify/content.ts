@@ -4,7 +4,7 @@ import { singleLine } from '#kernel/text.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { formatSpan, formatTime, timesInZone } from '#kernel/zoned-time.ts';
 import type { MessageKind } from '../judge/delivery.ts';
-import { type Addressee, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
+import { type RecipientAddress, type Incident, latestCause, type VoteLine } from '../judge/incident.ts';
 import { type ContentTable, type Tone, verdictTable, voteTables } from './content-tables.ts';
 import type { MessagePart } from './message-part.ts';
 import { delay, doubtsOf, heldBack, lateness, unreachedInWords, wasInDoubt, withDoubt } from './remarks.ts';
@@ -17,9 +17,9 @@ export interface ContentOptions {
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
   /** Where somebody can acknowledge an incident, where there is such a page. */
-  readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
+  readonly acknowledgeAt?: ((incident: Incident, to: RecipientAddress) => string | null) | undefined;
   /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
-  readonly acknowledgeAllAt?: ((message: string, to: Addressee) => string | null) | undefined;
+  readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;
   /** What is left of the budget of an incident's target at this moment; null where it has no objective. */

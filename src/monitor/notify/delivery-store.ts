@@ -1,10 +1,10 @@
 import type {
   DeliveryCount,
-  DeliverySettlement,
+  DeliveryOutcome,
   ListedDelivery,
   PendingDelivery,
   SentMessage,
-  ToldIncident,
+  NotifiedIncident,
 } from '../judge/delivery.ts';
 
 /** What is to be told, and what became of it. Every method that writes is one transaction. */
@@ -22,11 +22,11 @@ export interface DeliveryStore {
    * Ends attempts, in one transaction with the reminders they ask for. Every settlement but a merge adds one to the delivery's
    * `attempts`; an `error` becomes its `lastError`.
    */
-  settle(settlements: readonly DeliverySettlement[]): void;
+  settle(settlements: readonly DeliveryOutcome[]): void;
   /** The messages that went out at `since` or later, oldest first. */
   sentMessages(since: number): readonly SentMessage[];
   /** What is open and was told through this channel that it began, to whom. */
-  toldAndOpen(channel: string): readonly ToldIncident[];
+  toldAndOpen(channel: string): readonly NotifiedIncident[];
   /** Deliveries of a state, the newest first; of all states without one. */
   listDeliveries(options: {
     readonly state?: ListedDelivery['state'];

@@ -2,8 +2,8 @@ import type { Clock } from '#kernel/clock.ts';
 import type { PendingDelivery } from '../judge/delivery.ts';
 import type { Incident } from '../judge/incident.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { type Address, keyOf } from './recipient-queues.ts';
-import type { Settlements } from './settlements.ts';
+import { type QueueAddress, keyOf } from './recipient-queues.ts';
+import type { DeliveryOutcomes } from './settlements.ts';
 
 /** What there is to tell by now, whatever the clock has done. */
 export interface DueDeliveries {
@@ -14,14 +14,14 @@ export interface DueDeliveries {
   /** The other side said that it will never take these as they are: they wait for their own time, whoever else gets through. */
   refused(ids: readonly number[]): void;
   /** What waits for these addresses about these incidents is due at once: others cannot be told of them. */
-  hasten(incidents: readonly string[], addresses: readonly Address[]): void;
+  hasten(incidents: readonly string[], addresses: readonly QueueAddress[]): void;
   /** A server takes messages again: what it put off before is due at once. */
   awaken(channel: string): void;
 }
 
 export interface DueDeliveriesOptions {
   readonly store: Pick<DeliveryStore, 'dueDeliveries'>;
-  readonly settlements: Pick<Settlements, 'settledIds'>;
+  readonly settlements: Pick<DeliveryOutcomes, 'settledIds'>;
   readonly clock: Clock;
   /** Whether nobody is to be reminded of an incident for now. */
   readonly isSilenced?: ((incident: Incident) => boolean) | undefined;
@@ -91,7 +91,7 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
   };
 }
 
-const hasteKey = (incident: string, address: Address) => `${incident} ${keyOf(address)}`;
+const hasteKey = (incident: string, address: QueueAddress) => `${incident} ${keyOf(address)}`;
 
 const dueAt = (row: PendingDelivery, now: number, isHastened: boolean): PendingDelivery => ({
   ...row,

@@ -1,7 +1,7 @@
 import { type Clock, deadline, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Running, untilStopped } from './until-stopped.ts';
+import { type BackgroundTask, untilStopped } from './until-stopped.ts';
 
 export interface HeartbeatOptions {
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export interface HeartbeatOptions {
 const answerMs = 30_000;
 
 /** Calls somebody outside regularly, only while everything works: they raise the alarm when the calls stay away. */
-export function startHeartbeat(options: HeartbeatOptions): Running {
+export function startHeartbeat(options: HeartbeatOptions): BackgroundTask {
   return untilStopped('the heartbeat', async (signal) => beat(options, signal));
 }
 

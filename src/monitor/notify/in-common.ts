@@ -1,8 +1,9 @@
 import { singleLine } from '#kernel/text.ts';
+import { hostIn } from '#kernel/url.ts';
 import { type Incident, isOwnVote, latestCause } from '../judge/incident.ts';
 
 /** What several incidents have in common. */
-export interface InCommon {
+export interface CommonCause {
   /** To follow what happened: `, all with dc=fra, on 192.0.2.7, seen by de1 only: connection refused`; empty for nothing. */
   readonly text: string;
   /** The labels that all targets have. */
@@ -10,7 +11,7 @@ export interface InCommon {
 }
 
 /** Looks for common labels, a common host, the only nodes that see them, and a common cause. */
-export function inCommon(incidents: readonly Incident[]): InCommon {
+export function inCommon(incidents: readonly Incident[]): CommonCause {
   const [first] = incidents;
   const targets = new Set(incidents.map(({ target }) => target));
   if (first === undefined || targets.size < 2) return { text: '', labels: {} };
@@ -38,8 +39,7 @@ function same(values: readonly (string | null)[]): string | null {
 /** The host in what is checked: `shop.example.com` of `http https://shop.example.com/health`. */
 function hostOf({ subject }: Incident): string | null {
   const [, what = ''] = subject.split(' ');
-  const host = /^(?:[a-z+]+:\/\/)?(?:[^/@]*@)?(\[[^\]]+\]|[^/:?#]+)/i.exec(what)?.[1] ?? '';
-  return host === '' ? null : host;
+  return hostIn(what) || null;
 }
 
 /** The nodes that see it, where others do not. */

@@ -22,14 +22,14 @@ export interface MessagePart {
   readonly rootReference: string | null;
 }
 
-type Rows = readonly [PendingDelivery, ...PendingDelivery[]];
+type PendingRows = readonly [PendingDelivery, ...PendingDelivery[]];
 
 /**
  * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells
  * of both. Null where nothing is left to tell: of what is over, or of what
  * somebody knows of, nobody is reminded, and no other reason is told.
  */
-export function messagePartOf(rows: Rows): MessagePart | null {
+export function messagePartOf(rows: PendingRows): MessagePart | null {
   const { incident } = rows.at(-1) ?? rows[0];
   const of = (kind: Delivery['kind']) => rows.find(({ delivery }) => delivery.kind === kind)?.delivery;
   const opened = of('opened');

@@ -41,7 +41,7 @@ const shortestPauseMs = 30_000;
 
 export type MessageParts = readonly [MessagePart, ...MessagePart[]];
 
-interface Group {
+interface MessageGroup {
   readonly parts: MessageParts;
   readonly reason: 'backoff' | 'company' | 'interval';
   readonly at: number;
@@ -83,15 +83,19 @@ export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPoli
   return { kind: 'send', reason, parts: [first, ...rest], message: null };
 }
 
-interface Slotted extends Omit<Group, 'reason'> {
-  readonly reason: Group['reason'] | 'storm';
+interface ScheduledGroup extends Omit<MessageGroup, 'reason'> {
+  readonly reason: MessageGroup['reason'] | 'storm';
   /** Whether too many messages went out lately: then the next one tells everything at once. */
   readonly isStorm: boolean;
 }
 
 // Messages are counted by severity, so that warnings never use up what outages need. What is urgent is not put off by a storm: it
 // comes with everything else, and no more often than groups are made.
-function afterStorm(group: Group, { storm, grouping }: DeliveryPolicy, sent: RecipientQueue['sent']): Slotted {
+function afterStorm(
+  group: MessageGroup,
+  { storm, grouping }: DeliveryPolicy,
+  sent: RecipientQueue['sent'],
+): ScheduledGroup {
   const alike = sent.filter(({ severity }) => severity === gravest(group.parts)).map(({ at }) => at);
   const slot = nextSlot(storm, alike);
   if (slot <= group.at) return { ...group, isStorm: false };
@@ -101,7 +105,7 @@ function afterStorm(group: Group, { storm, grouping }: DeliveryPolicy, sent: Rec
 }
 
 // A critical beginning goes out as soon as its company has come, whatever was sent before.
-function isUrgent({ parts: [{ kind, incident }] }: Pick<Group, 'parts'>): boolean {
+function isUrgent({ parts: [{ kind, incident }] }: Pick<MessageGroup, 'parts'>): boolean {
   return kind === 'opened' && incident.severity === 'critical';
 }
 
@@ -154,7 +158,7 @@ function groupsOf(
   policy: DeliveryPolicy,
   sent: RecipientQueue['sent'],
   now: number,
-): readonly Group[] {
+): readonly MessageGroup[] {
   const sorts = new Map<string, [MessagePart, ...MessagePart[]]>();
   for (const part of parts) {
     const sort = sortOf(part.kind, part.incident.severity) + (policy.grouping === null ? ` ${part.incident.id}` : '');
@@ -162,7 +166,7 @@ function groupsOf(
     if (known === undefined) sorts.set(sort, [part]);
     else known.push(part);
   }
-  return [...sorts].map(([sort, own]): Group => {
+  return [...sorts].map(([sort, own]): MessageGroup => {
     const waitMs = policy.grouping?.waitMs ?? 0;
     const rows = own.flatMap((part) => part.rows);
     const readyAt = Math.min(...rows.map((row) => readyAtOf(row, waitMs, now)));

@@ -3,19 +3,20 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
-import type { Addressee, Incident, VoteLine } from '../judge/incident.ts';
+import { dayMs } from '#kernel/units.ts';
+import type { RecipientAddress, Incident, VoteLine } from '../judge/incident.ts';
 import type { Channel } from './channel.ts';
 import type { ContentOptions } from './content.ts';
 import { type DeliveryPolicy, plainPolicy } from './delivery-policy.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createDueDeliveries } from './due-deliveries.ts';
 import { sortOf } from './next-message.ts';
-import { type Address, createRecipientQueues, type RecipientQueues } from './recipient-queues.ts';
+import { type QueueAddress, createRecipientQueues, type RecipientQueues } from './recipient-queues.ts';
 import { createRefusals } from './refusals.ts';
 import { createSender } from './sender.ts';
-import { createSettlements, type Settled } from './settlements.ts';
+import { createSettlements, type DeliveryEvent } from './settlements.ts';
 
-export type { Settled } from './settlements.ts';
+export type { DeliveryEvent } from './settlements.ts';
 
 export interface OutboxOptions {
   readonly store: Pick<DeliveryStore, 'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages'>;
@@ -24,15 +25,15 @@ export interface OutboxOptions {
   readonly random: Random;
   readonly log: Log;
   /** How a recipient wants to be told. */
-  readonly policyOf?: (address: Address) => DeliveryPolicy;
+  readonly policyOf?: (address: QueueAddress) => DeliveryPolicy;
   /** Other ways to the same people, which are used at once if one does not accept a message. */
-  readonly othersOf?: (address: Address) => readonly Address[];
+  readonly othersOf?: (address: QueueAddress) => readonly QueueAddress[];
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
   /** Where somebody can acknowledge an incident, where there is such a page. */
-  readonly acknowledgeAt?: ((incident: Incident, to: Addressee) => string | null) | undefined;
+  readonly acknowledgeAt?: ((incident: Incident, to: RecipientAddress) => string | null) | undefined;
   /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
-  readonly acknowledgeAllAt?: ((message: string, to: Addressee) => string | null) | undefined;
+  readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
   /** What is left of the budget of an incident's target, where it has an objective. */
@@ -44,7 +45,7 @@ export interface OutboxOptions {
   /** How many messages of one channel are on their way at the same time. */
   readonly concurrency?: number;
   /** Told about every settlement, for metrics. */
-  readonly onSettled?: (settled: Settled) => void;
+  readonly onSettled?: (settled: DeliveryEvent) => void;
 }
 
 /** Sends what the store has pending. Nothing in it rejects: what goes wrong is logged and tried again. */
@@ -69,7 +70,7 @@ export interface Outbox {
 const busyNapMs = 5_000;
 const longestNapMs = 60_000;
 const shortestNapMs = 100;
-const memoryMs = 86_400_000;
+const memoryMs = dayMs;
 
 /**
  * The loop:

@@ -1,16 +1,17 @@
 import type { Clock } from '#kernel/clock.ts';
+import { dayMs } from '#kernel/units.ts';
 import type { Delivery, PendingDelivery } from '../judge/delivery.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import { type NextMessage, nextMessage, type SentBefore } from './next-message.ts';
 
 /** One recipient of one channel. */
-export interface Address {
+export interface QueueAddress {
   readonly channel: string;
   readonly recipient: string;
 }
 
 /** What is to be done for a recipient, who gets nothing else about its incidents until it is released. */
-export interface Dispatch extends Address {
+export interface MessageDispatch extends QueueAddress {
   readonly policy: DeliveryPolicy;
   readonly next: Exclude<NextMessage, { kind: 'wait' }>;
 }
@@ -19,7 +20,7 @@ export interface RecipientQueuesOptions {
   readonly clock: Clock;
   /** How many messages of a channel are on their way at the same time. */
   readonly concurrency: number;
-  readonly policyOf: (address: Address) => DeliveryPolicy;
+  readonly policyOf: (address: QueueAddress) => DeliveryPolicy;
 }
 
 /**
@@ -32,15 +33,15 @@ export interface RecipientQueues {
   /** Replaces what waits, except for what has to wait for a message that is on its way. */
   fill(rows: readonly PendingDelivery[]): void;
   /** What to start now, or null where nothing may start. A recipient has one for each `fill`. */
-  take(): Dispatch | null;
-  release(dispatch: Dispatch): void;
+  take(): MessageDispatch | null;
+  release(dispatch: MessageDispatch): void;
   /** A message went out: it counts for what may follow. `ageMs` is how long ago. */
-  remember(address: Address, message: Omit<SentBefore, 'at'>, ageMs: number): void;
+  remember(address: QueueAddress, message: Omit<SentBefore, 'at'>, ageMs: number): void;
   /** The wall time of the earliest message that cannot be taken yet, or Infinity. */
   nextAt(): number;
 }
 
-interface Begun {
+interface StartedMessage {
   readonly key: string;
   readonly channel: string;
   /** The incidents that the message is about. */
@@ -51,7 +52,7 @@ interface Begun {
   readonly isSlow: boolean;
 }
 
-interface Waiting extends Address {
+interface PendingMessage extends QueueAddress {
   readonly rows: readonly PendingDelivery[];
 }
 
@@ -62,11 +63,11 @@ const roomsForLingering = 40;
 // For one recipient: a server that hangs need not have a connection for each incident.
 const mostOfRecipient = 4;
 // Longer than any interval or storm that can be configured.
-const memoryMs = 2 * 86_400_000;
+const memoryMs = 2 * dayMs;
 
 export function createRecipientQueues({ clock, concurrency, policyOf }: RecipientQueuesOptions): RecipientQueues {
-  const waiting = new Map<string, Waiting>();
-  const onTheWay = new Map<Dispatch, Begun>();
+  const waiting = new Map<string, PendingMessage>();
+  const onTheWay = new Map<MessageDispatch, StartedMessage>();
   const slow = new Set<string>();
   const lastServed = new Map<string, number>();
   const sent = new Map<string, SentBefore[]>();
@@ -88,7 +89,7 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
     return new Set(own.flatMap(({ incidents }) => [...incidents]));
   }
 
-  function nextOf(key: string, { rows, ...address }: Waiting): NextMessage {
+  function nextOf(key: string, { rows, ...address }: PendingMessage): NextMessage {
     const wallAhead = clock.now() - clock.elapsed();
     const before = (sent.get(key) ?? []).map((one) => ({ ...one, at: one.at + wallAhead }));
     return nextMessage({ rows, sent: before }, policyOf(address), clock.now());
@@ -150,12 +151,12 @@ export function createRecipientQueues({ clock, concurrency, policyOf }: Recipien
 }
 
 /** All deliveries that a message settles. */
-export function deliveriesOf(next: Dispatch['next']): readonly Delivery[] {
+export function deliveriesOf(next: MessageDispatch['next']): readonly Delivery[] {
   if (next.kind === 'drop') return next.rows.map(({ delivery }) => delivery);
   return next.parts.flatMap(({ sent, merged }) => [sent, ...merged]);
 }
 
 /** An address as one text. */
-export function keyOf({ channel, recipient }: Address): string {
+export function keyOf({ channel, recipient }: QueueAddress): string {
   return JSON.stringify([channel, recipient]);
 }

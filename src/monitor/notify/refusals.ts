@@ -1,13 +1,13 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Address, keyOf } from './recipient-queues.ts';
+import { type QueueAddress, keyOf } from './recipient-queues.ts';
 
 /** What other sides refused lately. */
 export interface Refusals {
   /** Somebody was told of these incidents. */
   delivered(channel: string, incidents: readonly string[]): void;
   /** The other side said that it will never accept a message about these incidents to an address. */
-  rejected(address: Address, incidents: readonly string[]): void;
+  rejected(address: QueueAddress, incidents: readonly string[]): void;
   /** The addresses that were rejected for an incident, as `keyOf` writes them. */
   rejectedFor(incident: string): ReadonlySet<string>;
   /** A message was not taken, for now or for good; `told` says whether somebody else is known to have been told of it. */

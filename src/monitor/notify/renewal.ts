@@ -1,9 +1,9 @@
 import { type Clock, deadline, sleepUnlessAborted } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { type Running, untilStopped } from './until-stopped.ts';
+import { type BackgroundTask, untilStopped } from './until-stopped.ts';
 import type { Incident } from '../judge/incident.ts';
-import { type Channel, type Receipt, type RenewalTimes, renewalTimes } from './channel.ts';
+import { type Channel, type DeliveryReceipt, type RenewalTimes, renewalTimes } from './channel.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
 export interface RenewalOptions {
@@ -23,7 +23,7 @@ const attemptMs = 10_000;
  * Tells each minute, through channels whose other side forgets, what goes on still; from the start on, so that a restart ends
  * nothing there. What fails is tried again in the next minute.
  */
-export function startRenewal(options: RenewalOptions): Running {
+export function startRenewal(options: RenewalOptions): BackgroundTask {
   return untilStopped('the renewal', async (signal) => renewAll(options, signal));
 }
 
@@ -39,13 +39,16 @@ async function renewAll(
   } while (await sleepUnlessAborted(parts.clock, times.everyMs, signal));
 }
 
-interface Renewing extends Pick<RenewalOptions, 'store' | 'clock' | 'log' | 'linkTo'> {
+interface RenewalContext extends Pick<RenewalOptions, 'store' | 'clock' | 'log' | 'linkTo'> {
   /** Those whose last renewal failed. */
   readonly failing: Set<string>;
   readonly signal: AbortSignal;
 }
 
-async function renewChannel(channel: Channel, { store, clock, log, linkTo, failing, signal }: Renewing): Promise<void> {
+async function renewChannel(
+  channel: Channel,
+  { store, clock, log, linkTo, failing, signal }: RenewalContext,
+): Promise<void> {
   const told = () => store.toldAndOpen(channel.name);
   const renewOne = async (recipient: string) => {
     const open = () =>
@@ -71,7 +74,7 @@ async function renewChannel(channel: Channel, { store, clock, log, linkTo, faili
   }
 }
 
-async function guarded(action: () => Promise<Receipt | undefined>): Promise<Receipt | undefined> {
+async function guarded(action: () => Promise<DeliveryReceipt | undefined>): Promise<DeliveryReceipt | undefined> {
   try {
     return await action();
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 
 /** Bounds how many messages are on their way at a time, without those to whom an attempt takes long. */
-export interface Rooms {
+export interface ConcurrencyLimit {
   inside<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -10,7 +10,7 @@ const rooms = 4;
 // From then on an attempt takes no room of those who answer.
 const lingersAfterMs = 5_000;
 
-export function createRooms(clock: Clock): Rooms {
+export function createRooms(clock: Clock): ConcurrencyLimit {
   const waiting: (() => void)[] = [];
   let free = rooms;
 

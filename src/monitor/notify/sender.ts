@@ -4,24 +4,30 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Delivery } from '../judge/delivery.ts';
 import { attemptToSend } from './attempt.ts';
-import type { Channel, Message, Receipt } from './channel.ts';
+import type { Channel, Message, DeliveryReceipt } from './channel.ts';
 import { composeMessage } from './compose-message.ts';
 import type { ContentOptions } from './content.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import type { DueDeliveries } from './due-deliveries.ts';
 import { ownDeliveriesOf } from './message-part.ts';
 import { gravest, type MessageParts, sortOf } from './next-message.ts';
-import { type Address, deliveriesOf, type Dispatch, keyOf, type RecipientQueues } from './recipient-queues.ts';
+import {
+  type QueueAddress,
+  deliveriesOf,
+  type MessageDispatch,
+  keyOf,
+  type RecipientQueues,
+} from './recipient-queues.ts';
 import type { Refusals } from './refusals.ts';
 import {
   settlementsOfDead,
   settlementsOfFailed,
-  type Failure,
+  type DeliveryFailure,
   settlementsOfMerged,
   settlementsOfRefused,
   settlementsOfSent,
 } from './settlements-of.ts';
-import type { Settlements } from './settlements.ts';
+import type { DeliveryOutcomes } from './settlements.ts';
 
 export interface SenderOptions {
   readonly channels: readonly Channel[];
@@ -32,19 +38,19 @@ export interface SenderOptions {
   /** Distinguishes the messages of this installation from those of others that watch the same names. */
   readonly identity: string;
   readonly queues: Pick<RecipientQueues, 'remember' | 'release'>;
-  readonly settlements: Settlements;
+  readonly settlements: DeliveryOutcomes;
   readonly due: DueDeliveries;
   readonly refusals: Refusals;
   /** Other ways to the same people. */
-  readonly othersOf?: ((address: Address) => readonly Address[]) | undefined;
+  readonly othersOf?: ((address: QueueAddress) => readonly QueueAddress[]) | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Sends what a recipient is to get, and settles it by what became of it. Never rejects. */
-export type Sender = (dispatch: Dispatch) => Promise<void>;
+export type MessageSender = (dispatch: MessageDispatch) => Promise<void>;
 
-interface Sending {
-  readonly address: Address;
+interface SendAttempt {
+  readonly address: QueueAddress;
   readonly policy: DeliveryPolicy;
   readonly parts: MessageParts;
   readonly message: Message;
@@ -52,7 +58,7 @@ interface Sending {
   readonly isRepeat: boolean;
 }
 
-export function createSender(options: SenderOptions): Sender {
+export function createSender(options: SenderOptions): MessageSender {
   const { clock, random, log, queues, settlements, due, refusals, signal } = options;
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
 
@@ -68,7 +74,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  function conclude({ address, policy, parts, message, isRepeat }: Sending, receipt: Receipt): void {
+  function conclude({ address, policy, parts, message, isRepeat }: SendAttempt, receipt: DeliveryReceipt): void {
     const { id, kind } = message;
     const incidents = parts.map(({ incident }) => incident.id);
     if (receipt.kind !== 'retry') refusals.reached(address.channel);
@@ -107,13 +113,13 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   // An address that was rejected while this message was on its way: the message does not say so.
-  function wasRejectedSince({ kind, incident, unreached }: MessageParts[number], address: Address): boolean {
+  function wasRejectedSince({ kind, incident, unreached }: MessageParts[number], address: QueueAddress): boolean {
     if (kind !== 'opened') return false;
     const said = new Set([address, ...unreached].map(keyOf));
     return [...refusals.rejectedFor(incident.id)].some((one) => !said.has(one));
   }
 
-  function tryLater(parts: MessageParts, failure: Failure): void {
+  function tryLater(parts: MessageParts, failure: DeliveryFailure): void {
     const { retried, hopeless } = settlementsOfFailed(parts, failure, random, clock.now());
     giveUp(hopeless, failure.reason);
     settlements.settle(retried);
@@ -127,7 +133,7 @@ export function createSender(options: SenderOptions): Sender {
     settlements.settle(settlementsOfDead(deliveries, reason, clock.now()));
   }
 
-  async function send(parts: MessageParts, { next, policy, ...address }: Dispatch): Promise<void> {
+  async function send(parts: MessageParts, { next, policy, ...address }: MessageDispatch): Promise<void> {
     const deliveries = parts.flatMap(allOf);
     const channel = channels.get(address.channel);
     if (channel === undefined) return giveUp(deliveries, `no channel "${address.channel}" is configured`);

@@ -6,7 +6,7 @@ import { ownDeliveriesOf, toldBefore } from './message-part.ts';
 import type { MessageParts } from './next-message.ts';
 import type { SettledDelivery } from './settlements.ts';
 
-export interface Sent {
+export interface SentContext {
   readonly policy: DeliveryPolicy;
   /** Whether there is something to remind of at once. */
   readonly isNews: (part: MessageParts[number]) => boolean;
@@ -20,7 +20,7 @@ export interface Sent {
 export function settlementsOfSent(
   parts: MessageParts,
   { message, reference }: { readonly message: string; readonly reference: string | undefined },
-  { policy, isNews, at }: Sent,
+  { policy, isNews, at }: SentContext,
 ): readonly SettledDelivery[] {
   return parts.flatMap((part) => {
     const { incident } = part;
@@ -57,7 +57,7 @@ export function settlementsOfMerged(
   }));
 }
 
-export interface Failure {
+export interface DeliveryFailure {
   readonly reason: string;
   /** How long the other side asked to wait. */
   readonly askedMs: number | undefined;
@@ -67,7 +67,7 @@ export interface Failure {
   readonly leastMs: number | null;
 }
 
-export interface Failed {
+export interface FailedDeliveries {
   readonly retried: readonly SettledDelivery[];
   /** Given up: tried for long enough. */
   readonly hopeless: readonly Delivery[];
@@ -76,10 +76,10 @@ export interface Failed {
 /** The settlements of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
 export function settlementsOfFailed(
   parts: MessageParts,
-  { reason: error, askedMs, message, leastMs }: Failure,
+  { reason: error, askedMs, message, leastMs }: DeliveryFailure,
   random: Random,
   now: number,
-): Failed {
+): FailedDeliveries {
   const deliveries = parts.flatMap(ownDeliveriesOf);
   const isUrgent = parts.some(({ kind, incident }) => kind === 'opened' && incident.severity === 'critical');
   const attempts = Math.max(...deliveries.map((one) => one.attempts));

@@ -1,33 +1,33 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Delivery, DeliverySettlement } from '../judge/delivery.ts';
+import type { Delivery, DeliveryOutcome } from '../judge/delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
-export interface Settled {
+export interface DeliveryEvent {
   readonly channel: string;
   readonly outcome: 'sent' | 'merged' | 'dead' | 'retry';
   /** From the decision to this settlement. */
   readonly delayMs: number;
 }
 
-export interface SettlementsOptions {
+export interface DeliveryOutcomesOptions {
   readonly store: Pick<DeliveryStore, 'settle' | 'claim'>;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onSettled?: (settled: Settled) => void;
+  readonly onSettled?: (settled: DeliveryEvent) => void;
 }
 
 /** A delivery and how its attempt ended. */
 export interface SettledDelivery {
   readonly delivery: Delivery;
-  readonly settlement: DeliverySettlement;
+  readonly settlement: DeliveryOutcome;
 }
 
 /**
  * Writes down how attempts ended. What the store refuses is kept in memory and written later, so a message is sent again only
  * where the program ended in between; then with the same id.
  */
-export interface Settlements {
+export interface DeliveryOutcomes {
   /** Notes which message is about to tell these deliveries. */
   claim(message: string, deliveries: readonly Delivery[]): void;
   settle(settled: readonly SettledDelivery[]): void;
@@ -37,10 +37,10 @@ export interface Settlements {
   settledIds(): ReadonlySet<number>;
 }
 
-export function createSettlements({ store, clock, log, onSettled }: SettlementsOptions): Settlements {
-  const unstored = new Map<number, DeliverySettlement>();
+export function createSettlements({ store, clock, log, onSettled }: DeliveryOutcomesOptions): DeliveryOutcomes {
+  const unstored = new Map<number, DeliveryOutcome>();
 
-  function write(settlements: readonly DeliverySettlement[]): void {
+  function write(settlements: readonly DeliveryOutcome[]): void {
     try {
       store.settle(settlements);
       for (const { id } of settlements) unstored.delete(id);

@@ -1,16 +1,17 @@
 import { type Clock, sleepUnlessAborted } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import { dayMs } from '#kernel/units.ts';
 import { createNextDue, type NextDue, type Schedule } from '#schedule/schedule.ts';
 import { dueTimes } from '#schedule/due-times.ts';
-import { type Running, untilStopped } from './until-stopped.ts';
+import { type BackgroundTask, untilStopped } from './until-stopped.ts';
 import { attemptToSend } from './attempt.ts';
 import { backoffMs } from './backoff.ts';
 import type { Channel, Message } from './channel.ts';
 import { messageName } from './compose-message.ts';
 import { tellSummary } from './content-of-summary.ts';
-import type { Address } from './recipient-queues.ts';
-import { createRooms, type Rooms } from './rooms.ts';
+import type { QueueAddress } from './recipient-queues.ts';
+import { createRooms, type ConcurrencyLimit } from './rooms.ts';
 import type { SummaryFacts, SummaryStore } from './summary-facts.ts';
 
 export interface SummaryOptions {
@@ -20,19 +21,18 @@ export interface SummaryOptions {
   readonly random: Random;
   readonly log: Log;
   readonly schedule: Schedule;
-  readonly recipients: readonly (Address & { readonly zone: string })[];
+  readonly recipients: readonly (QueueAddress & { readonly zone: string })[];
   /** Distinguishes the messages of this installation from those of others. Default: none. */
   readonly identity?: string;
 }
 
 const name = 'summary';
-const dayMs = 86_400_000;
 
 /**
  * Sends everybody a summary of the time since the last one, whenever it is due. One that cannot be sent is tried again until
  * the next one is due; it is not stored, so a restart in between loses it.
  */
-export function startSummary(options: SummaryOptions): Running {
+export function startSummary(options: SummaryOptions): BackgroundTask {
   return untilStopped('the summary', async (signal) => summarise(options, signal));
 }
 
@@ -46,7 +46,7 @@ async function summarise(options: SummaryOptions, signal: AbortSignal): Promise<
   }
 }
 
-interface Addressed extends Address {
+interface AddressedMessage extends QueueAddress {
   readonly message: Message;
 }
 
@@ -64,7 +64,7 @@ async function compose(
   { store, recipients, log, identity }: SummaryOptions,
   from: number,
   to: number,
-): Promise<readonly Addressed[]> {
+): Promise<readonly AddressedMessage[]> {
   try {
     const facts = await store.summarise(from, to);
     return recipients.map(({ zone, ...address }) => ({
@@ -81,7 +81,7 @@ async function compose(
 export function summaryMessage(
   facts: SummaryFacts,
   zone: string,
-  { recipient }: Pick<Address, 'recipient'>,
+  { recipient }: Pick<QueueAddress, 'recipient'>,
   identity = '',
 ): Message {
   const id = messageName(identity, [name, facts.to, recipient]);
@@ -98,9 +98,13 @@ export function summaryMessage(
 }
 
 async function deliver(
-  { channel: channelName, recipient, message }: Addressed,
+  { channel: channelName, recipient, message }: AddressedMessage,
   { channels, clock, random, log }: SummaryOptions,
-  { rooms, untilAt, signal }: { readonly rooms: Rooms; readonly untilAt: number; readonly signal: AbortSignal },
+  {
+    rooms,
+    untilAt,
+    signal,
+  }: { readonly rooms: ConcurrencyLimit; readonly untilAt: number; readonly signal: AbortSignal },
 ): Promise<void> {
   const channel = channels.find((one) => one.name === channelName);
   const about = { channel: channelName, recipient, message: message.id };

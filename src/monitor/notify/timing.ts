@@ -3,13 +3,13 @@ import type { DeliveryPolicy } from './delivery-policy.ts';
 import { isWithin, nextBeginning } from './hours.ts';
 
 /** Whether somebody may be told of an incident: now, later, or never, because they are only told of what still holds by then. */
-export type Timing =
+export type DeliveryTiming =
   | { readonly kind: 'now' }
   | { readonly kind: 'never' }
   | { readonly kind: 'later'; readonly reason: 'escalation' | 'hours'; readonly until: number };
 
-const now: Timing = { kind: 'now' };
-const never: Timing = { kind: 'never' };
+const now: DeliveryTiming = { kind: 'now' };
+const never: DeliveryTiming = { kind: 'never' };
 
 /**
  * What a recipient's wishes make of the unsettled deliveries of one incident. Pure. A beginning waits until the incident has gone
@@ -20,7 +20,7 @@ export function timingOf(
   rows: readonly [PendingDelivery, ...PendingDelivery[]],
   { afterMs = 0, hours }: DeliveryPolicy,
   at: number,
-): Timing {
+): DeliveryTiming {
   if (afterMs === 0 && hours === undefined) return now;
   const [{ incident }] = rows;
   const opened = rows.find(({ delivery }) => delivery.kind === 'opened')?.delivery;

@@ -1,4 +1,4 @@
-import type { Delivery, DeliverySettlement, PendingDelivery, ToldIncident } from '../judge/delivery.ts';
+import type { Delivery, DeliveryOutcome, PendingDelivery, NotifiedIncident } from '../judge/delivery.ts';
 import type { Incident } from '../judge/incident.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 
@@ -9,7 +9,7 @@ export interface UnstoredRow {
   /** The message that tells it or may have, or null. */
   readonly message: string | null;
   /** How its last attempt ended, or null. */
-  readonly last: DeliverySettlement | null;
+  readonly last: DeliveryOutcome | null;
 }
 
 /** Deliveries that could not be stored so far, as the database would keep them. */
@@ -22,7 +22,7 @@ export interface UnstoredRows {
   /** To be called once it is stored. */
   remove(row: UnstoredRow): void;
   claim(id: number, message: string): void;
-  settle(settlement: DeliverySettlement): void;
+  settle(settlement: DeliveryOutcome): void;
   /** The incident as the newest of what could not be stored says, where that says anything. */
   incident(id: string): Incident | undefined;
   pending(): readonly UnstoredRow[];
@@ -30,7 +30,7 @@ export interface UnstoredRows {
   of(incident: string): readonly UnstoredRow[];
   /** What is known of the others who hear of the incident of a delivery. */
   othersOf(delivery: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
-  toldAndOpen(channel: string): readonly ToldIncident[];
+  toldAndOpen(channel: string): readonly NotifiedIncident[];
 }
 
 export function createUnstoredRows(): UnstoredRows {
@@ -118,7 +118,7 @@ export function createUnstoredRows(): UnstoredRows {
   };
 }
 
-function settled(row: UnstoredRow, settlement: DeliverySettlement): UnstoredRow {
+function settled(row: UnstoredRow, settlement: DeliveryOutcome): UnstoredRow {
   const { delivery, last } = row;
   if (settlement.state === 'dead')
     return { ...row, last: settlement, delivery: { ...delivery, lastError: settlement.error } };

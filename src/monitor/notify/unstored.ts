@@ -5,13 +5,13 @@ import type { RoundRecord } from '../judge/round-record.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { createUnstoredRows, isPending, laneOf, type UnstoredRow } from './unstored-rows.ts';
 
-type Told = Pick<
+type NotificationStore = Pick<
   DeliveryStore,
   'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages' | 'toldAndOpen'
 >;
 
 /** The stored deliveries, and beside them in memory those that nobody could store so far. */
-export interface UnstoredDeliveries extends Told {
+export interface UnstoredDeliveries extends NotificationStore {
   /** How many notifications of an incident's beginning there are, stored or not. */
   beginningsOf(incident: string): number;
   /**
@@ -24,7 +24,7 @@ export interface UnstoredDeliveries extends Told {
 }
 
 export interface UnstoredOptions {
-  readonly store: Told & Pick<DeliveryStore, 'listDeliveries'>;
+  readonly store: NotificationStore & Pick<DeliveryStore, 'listDeliveries'>;
   readonly log: Log;
 }
 

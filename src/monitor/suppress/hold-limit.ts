@@ -1,4 +1,4 @@
-import type { Held, Incident, StatedDoubt } from '../judge/incident.ts';
+import type { Suppression, Incident, StatedDoubt } from '../judge/incident.ts';
 import type { RuleState } from '../judge/rule-state.ts';
 import type { Connectivity } from './connectivity.ts';
 
@@ -42,7 +42,7 @@ export function isHeldTooLong({ incident, state, since, doubtLimitMs, connectivi
 }
 
 /** What may be wrong instead, in words, of what a doubt holds back. */
-export function statedDoubt(held: Held, { isUncertain, returnedAt, lastUpAt }: Known): StatedDoubt {
+export function statedDoubt(held: Suppression, { isUncertain, returnedAt, lastUpAt }: ConnectivityView): StatedDoubt {
   switch (held.by) {
     case 'connectivity':
       return isUncertain
@@ -71,4 +71,4 @@ export function statedDoubt(held: Held, { isUncertain, returnedAt, lastUpAt }: K
   }
 }
 
-type Known = Pick<Connectivity, 'isUncertain' | 'returnedAt' | 'lastUpAt'>;
+type ConnectivityView = Pick<Connectivity, 'isUncertain' | 'returnedAt' | 'lastUpAt'>;

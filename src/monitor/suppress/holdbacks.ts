@@ -1,6 +1,6 @@
 import { formatTime } from '#kernel/zoned-time.ts';
 import type { Memory } from '../judge/decide.ts';
-import type { Held, Incident } from '../judge/incident.ts';
+import type { Suppression, Incident } from '../judge/incident.ts';
 import { isOutage } from '../judge/rules/index.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
@@ -20,11 +20,11 @@ export interface Holdbacks {
     maintenance: readonly Maintenance[],
   ): void;
   /** Why an incident of the target that began at `startedAt` is not told at `now`, or null. */
-  heldBy(target: string, startedAt: number, now: number): Held | null;
+  heldBy(target: string, startedAt: number, now: number): Suppression | null;
   /** The reason that held at a moment in the past, or null; it is known for a month, or for as long as the program runs. */
-  heldAt(target: string, moment: number): Held | null;
+  heldAt(target: string, moment: number): Suppression | null;
   /** Why nothing at all is told at `now`, or null. */
-  heldForAll(now: number): Held | null;
+  heldForAll(now: number): Suppression | null;
   /**
    * Whether more than a doubt about ourselves holds back an incident at `now`: maintenance, a silence, or an outage that was
    * notified, of what it depends on or of the target itself.
@@ -38,7 +38,7 @@ export interface Holdbacks {
   /** When what holds back a target ends by itself, or null. */
   heldUntil(target: string, now: number): number | null;
   /** Names of the targets of which something is held back, for any reason or for this one. */
-  held(by?: Held['by']): readonly string[];
+  held(by?: Suppression['by']): readonly string[];
   /** Targets that were held back for this one, or for want of a look at it, and are not any more. */
   freedBy(target: string): readonly string[];
   /** What the target depends on and has not been looked at since something of it began to fail that may have to be told. */
@@ -53,13 +53,13 @@ const longestWaitMs = 120_000;
 export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Holdbacks {
   const silences = createSilences();
   const standings = createStandings();
-  const held = new Map<string, ReadonlySet<Held['by']>>();
+  const held = new Map<string, ReadonlySet<Suppression['by']>>();
   let ancestors: ReadonlyMap<string, readonly string[]> = new Map();
   let dependants: ReadonlyMap<string, readonly string[]> = new Map();
   let maintenanceAt: (target: string, at: number) => number | null = () => null;
 
   // A target without a name stands for what concerns all.
-  function heldByTime(target: string, now: number): Held | null {
+  function heldByTime(target: string, now: number): Suppression | null {
     const end = maintenanceAt(target, now);
     if (end !== null) return { by: 'maintenance', why: `maintenance until ${formatTime(end, 'UTC')}` };
     const silence = silences.at(target, now);
@@ -73,7 +73,7 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
   const unseenSince = (names: readonly string[], since: number) =>
     names.filter((name) => standings.of(name).seenAt < since);
 
-  function heldBy(target: string, startedAt: number, now: number): Held | null {
+  function heldBy(target: string, startedAt: number, now: number): Suppression | null {
     const byTime = heldByTime(target, now);
     if (byTime !== null) return byTime;
     const down = aboveOf(target).find(isFailingNow);
@@ -93,7 +93,7 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
     return { by: 'dependency', why: `waiting for a check of ${unseen}, which it depends on`, untilLook: true };
   }
 
-  function heldAt(target: string, moment: number): Held | null {
+  function heldAt(target: string, moment: number): Suppression | null {
     if (moment < connectivity.returnedAt) return { by: 'connectivity', why: 'our own connectivity was lost' };
     const above = aboveOf(target).find((name) => moment < standings.of(name).goodSince);
     if (above !== undefined) return { by: 'dependency', why: `depends on ${above}, which was down` };
@@ -156,7 +156,7 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
 }
 
 // What is held back of a target, as far as somebody still waits to be told.
-function reasonsOf({ openIncidents }: Memory): ReadonlySet<Held['by']> {
+function reasonsOf({ openIncidents }: Memory): ReadonlySet<Suppression['by']> {
   const waiting = [...openIncidents.values()].filter(({ acknowledged }) => acknowledged === null);
   return new Set(waiting.flatMap(({ held }) => (held === null ? [] : [held.by])));
 }

@@ -41,7 +41,7 @@ export function createWindow(time: MaintenanceTime): WindowAt {
 }
 
 /** A stretch of time in which nobody is told of what begins at some targets. */
-export interface Window {
+export interface MaintenanceWindow {
   readonly targets: 'all' | readonly string[];
   readonly from: number;
   readonly to: number;
@@ -50,17 +50,21 @@ export interface Window {
 const mostOfOne = 5;
 
 /** The windows that are open at `now` or begin before `until`, those that begin first at the beginning; of one that recurs the next few. */
-export function windowsAhead(maintenance: readonly Maintenance[], now: number, until: number): readonly Window[] {
+export function windowsAhead(
+  maintenance: readonly Maintenance[],
+  now: number,
+  until: number,
+): readonly MaintenanceWindow[] {
   return maintenance
     .flatMap(({ targets, time }) => timesOf(time, now, until).map((one) => ({ targets, ...one })))
     .toSorted((a, b) => a.from - b.from);
 }
 
-function timesOf(time: MaintenanceTime, now: number, until: number): readonly Omit<Window, 'targets'>[] {
+function timesOf(time: MaintenanceTime, now: number, until: number): readonly Omit<MaintenanceWindow, 'targets'>[] {
   if (time.kind === 'once') return time.to > now && time.from < until ? [{ from: time.from, to: time.to }] : [];
   const { pattern, timezone, durationMs } = time;
   const cron = new Cron(pattern, { timezone, paused: true });
-  const found: Omit<Window, 'targets'>[] = [];
+  const found: Omit<MaintenanceWindow, 'targets'>[] = [];
   let tick = cron.nextRun(new Date(now - durationMs))?.getTime();
   while (tick !== undefined && tick < until && found.length < mostOfOne) {
     if (tick + durationMs > now) found.push({ from: tick, to: tick + durationMs });

@@ -13,14 +13,14 @@ import {
   ownService,
 } from '../judge/incident.ts';
 import { incidentIdOf } from '../judge/rule-state.ts';
-import type { Wording } from '../judge/rules/kind.ts';
+import type { RuleWording } from '../judge/rules/kind.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import type { TrustChange } from './quarantine.ts';
 
 // What is told of ourselves, in words.
 
 /** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
-export interface Absence {
+export interface NodeAbsence {
   readonly node: NodeInfo;
   readonly since: number;
   readonly reason: string | null;
@@ -38,14 +38,14 @@ export interface Trouble {
 }
 
 /** Rounds of a time in which this program was away, which are stored without being judged, by the due times of the first and the last. */
-export interface Unjudged {
+export interface UnjudgedRounds {
   readonly from: number;
   readonly until: number;
   readonly targets: number;
   readonly dropped?: readonly { readonly node: string; readonly count: number }[];
 }
 
-const suspicion: Wording = {
+const suspicion: RuleWording = {
   word: 'SUSPECT',
   noun: 'Suspected',
   is: 'is suspected',
@@ -55,7 +55,7 @@ const suspicion: Wording = {
   ended: 'was trusted again',
 };
 
-const loss: Wording = {
+const loss: RuleWording = {
   word: 'OFFLINE',
   noun: 'Offline',
   is: 'is lost',
@@ -65,7 +65,7 @@ const loss: Wording = {
   ended: 'came back',
 };
 
-const unwritable: Wording = {
+const unwritable: RuleWording = {
   word: 'UNSTORED',
   noun: 'Not written',
   is: 'is not written',
@@ -75,7 +75,7 @@ const unwritable: Wording = {
   ended: 'was written again',
 };
 
-const unjudged: Wording = {
+const unjudged: RuleWording = {
   word: 'UNJUDGED',
   noun: 'Not judged',
   is: 'is not judged',
@@ -85,7 +85,7 @@ const unjudged: Wording = {
   ended: 'was judged again',
 };
 
-const clockSet: Wording = {
+const clockSet: RuleWording = {
   word: 'CLOCK',
   noun: 'Clock',
   is: 'was set',
@@ -151,7 +151,7 @@ export function connectivityIncident(
   });
 }
 
-export function backlogIncident({ from, targets, dropped = [] }: Unjudged, now: number): Incident {
+export function backlogIncident({ from, targets, dropped = [] }: UnjudgedRounds, now: number): Incident {
   const lost = dropped.map(({ node, count }) => `${singleLine(node)} dropped ${countOf(count, 'result')}`).join(', ');
   const late = targets === 0 ? '' : `what was seen of ${countOf(targets, 'target')} came too late to be judged`;
   return opened(now, {
@@ -214,12 +214,12 @@ export function troubleIncident({ name, which, since }: Trouble, reason: string,
   });
 }
 
-type Told = Pick<
+type OwnIncidentTemplate = Pick<
   Incident,
   'target' | 'rule' | 'severity' | 'wording' | 'subject' | 'condition' | 'startedAt' | 'cause'
 >;
 
-function opened(now: number, told: Told): Incident {
+function opened(now: number, told: OwnIncidentTemplate): Incident {
   return { ...common, ...told, id: incidentIdOf(told.target, told.rule, now), openedAt: now };
 }
 

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '#checks/index.ts';
 import { announce, type Consequence, resolve, unwatch } from '../judge/incident-life.ts';
 import {
-  type Held,
+  type Suppression,
   type Incident,
   ownAbsentNode,
   ownBacklog,
@@ -10,7 +10,7 @@ import {
   ownService,
 } from '../judge/incident.ts';
 import {
-  type Absence,
+  type NodeAbsence,
   absenceIncident,
   backlogIncident,
   connectivityIncident,
@@ -18,7 +18,7 @@ import {
   serviceIncident,
   type Trouble,
   troubleIncident,
-  type Unjudged,
+  type UnjudgedRounds,
 } from './own-incident-kinds.ts';
 import type { RoundRecord } from '../judge/round-record.ts';
 import type { Recipient } from '../judge/recipient.ts';
@@ -32,7 +32,7 @@ export function suspectedNodeOf({ target }: Incident): string | null {
 }
 
 export interface OwnIncidents {
-  nodeAbsent(absence: Absence, now: number): void;
+  nodeAbsent(absence: NodeAbsence, now: number): void;
   /** Ends what is told of the absence of nodes that have an answer again, in a round that was due at `dueAt`. */
   nodesAnswered(votes: readonly Vote[], dueAt: number, now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
@@ -44,7 +44,7 @@ export interface OwnIncidents {
   connectivityChanged(change: ConnectivityChange, now: number): void;
   troubled(trouble: Trouble, now: number): void;
   /** Rounds were stored that nobody judges any more: told as what is over. */
-  unjudged(unjudged: Unjudged, now: number): void;
+  unjudged(unjudged: UnjudgedRounds, now: number): void;
   /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
   /** Notifies an incident now if it is open, for this reason. */
@@ -62,7 +62,7 @@ export interface OwnIncidentsOptions {
   /** Everybody who hears of any target. */
   readonly recipients: () => readonly Recipient[];
   /** Why nothing at all is to be told at a moment, or null. */
-  readonly heldBy: (now: number) => Held | null;
+  readonly heldBy: (now: number) => Suppression | null;
 }
 
 // A node that cannot be believed for moments only is not worth a mail.

@@ -37,7 +37,7 @@ const enoughTargets = 10;
 const fewestTargets = 3;
 const fewestHosts = 3;
 
-interface Record {
+interface NodeRecord {
   /** All targets that it gave a vote on. */
   readonly targets: Set<string>;
   /** Down where others see up, without an up vote in between. */
@@ -50,9 +50,9 @@ const none: readonly TrustChange[] = [];
 
 export function createQuarantine(): Quarantine {
   const suspected = new Set<string>();
-  const records = new Map<string, Record>();
+  const records = new Map<string, NodeRecord>();
 
-  function recordOf(node: string): Record {
+  function recordOf(node: string): NodeRecord {
     const known = records.get(node) ?? { targets: new Set(), alone: new Map(), agreed: new Map() };
     records.set(node, known);
     return known;
@@ -87,7 +87,7 @@ export function createQuarantine(): Quarantine {
     return outcome.status === 'up' ? 1 : -1;
   }
 
-  function judge(node: NodeInfo, { targets, alone, agreed }: Record): TrustChange | null {
+  function judge(node: NodeInfo, { targets, alone, agreed }: NodeRecord): TrustChange | null {
     if (suspected.has(node.name)) {
       if (agreed.size < Math.min(fewestTargets, targets.size)) return null;
       suspected.delete(node.name);

@@ -1,3 +1,4 @@
+import { dayMs } from '#kernel/units.ts';
 /** Nobody is told of what begins at these targets for a while: somebody said so while the program ran. */
 export interface Silence {
   readonly id: string;
@@ -38,7 +39,7 @@ export interface Silences {
 }
 
 // What is heard of later than this is judged as if nobody had wanted silence.
-const keptMs = 30 * 86_400_000;
+const keptMs = 30 * dayMs;
 
 export function createSilences(): Silences {
   const known = new Map<string, Silence>();

@@ -1,12 +1,12 @@
 import type { Memory } from '../judge/decide.ts';
-import type { Held } from '../judge/incident.ts';
+import type { Suppression } from '../judge/incident.ts';
 import { isOutage } from '../judge/rules/index.ts';
 import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
 
 /** How each target stands, for those that depend on it. */
-export interface Standings {
-  of(target: string): Standing;
+export interface TargetStandings {
+  of(target: string): TargetStanding;
   /** Takes what a round did to its target. */
   remember(target: Target, memory: Memory, verdict: Verdict, dueAt: number, now: number): void;
   /** Takes what became of a target's incidents without a round. */
@@ -15,7 +15,7 @@ export interface Standings {
   keep(targets: readonly Target[], memoryOf: (target: string) => Memory): readonly string[];
 }
 
-export interface Standing {
+export interface TargetStanding {
   /** Seen down, perhaps not for long enough to be told. */
   readonly failing: boolean;
   /** When the last round was due that had a verdict. */
@@ -26,10 +26,10 @@ export interface Standing {
   readonly reported: boolean;
 }
 
-const unseen: Standing = { failing: false, seenAt: 0, goodSince: 0, reported: false };
+const unseen: TargetStanding = { failing: false, seenAt: 0, goodSince: 0, reported: false };
 
-export function createStandings(): Standings {
-  const standings = new Map<string, Standing>();
+export function createStandings(): TargetStandings {
+  const standings = new Map<string, TargetStanding>();
   const of = (target: string) => standings.get(target) ?? unseen;
 
   return {
@@ -72,7 +72,7 @@ function isReported({ rules }: Target, { openIncidents }: Memory): boolean {
   );
 }
 
-const isWanted = ({ by }: Held) => by === 'maintenance' || by === 'silence';
+const isWanted = ({ by }: Suppression) => by === 'maintenance' || by === 'silence';
 
 /** By its rules; a target without a rule that says so is down when a majority of the nodes sees it down. */
 export function isFailing(target: Target, { states }: Memory, seenFailing: boolean | null): boolean {

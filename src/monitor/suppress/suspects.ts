@@ -1,20 +1,20 @@
-import type { Circumstances } from '../judge/decide.ts';
+import type { DecisionContext } from '../judge/decide.ts';
 import type { Vote } from '../judge/vote.ts';
 import { defaultDoubtLimitMs } from './hold-limit.ts';
 import type { ObservedRound, Quarantine, TrustChange } from './quarantine.ts';
 
 /** Whose votes count. A suspected node is the only witness of some targets: after a while its votes on these count again. */
-export interface Suspects {
+export interface NodeSuspicion {
   /** For how long the votes of a suspected node count for nothing where no other node has one, in milliseconds. */
   limitMs: number;
   observe(round: ObservedRound, now: number): readonly TrustChange[];
   /** Takes a node for suspected since then, before the program was started. */
   restore(node: string, since: number): void;
   /** The nodes whose votes do not count in this round, and what is in doubt where the votes of a suspected one do. */
-  of(votes: readonly Vote[], now: number): Pick<Circumstances, 'suspected' | 'doubt'>;
+  of(votes: readonly Vote[], now: number): Pick<DecisionContext, 'suspected' | 'doubt'>;
 }
 
-export function createSuspects(quarantine: Quarantine): Suspects {
+export function createSuspects(quarantine: Quarantine): NodeSuspicion {
   const { suspected } = quarantine;
   const sinces = new Map<string, number>();
   const plain = { suspected };

@@ -42,20 +42,20 @@ export function watchTroubles({ sources, clock, wasTold, tell }: TroublesOptions
   return { [Symbol.dispose]: () => timer[Symbol.dispose]() };
 }
 
-type Change = Pick<Trouble, 'since' | 'reason' | 'isGone'>;
+type TroubleChange = Pick<Trouble, 'since' | 'reason' | 'isGone'>;
 
 function createLasting({ afterMs, overMs, lingersMs = 0 }: TroubleSource, clock: Clock, wasTold: boolean) {
   let isTold = wasTold;
   let changing: { readonly at: number; readonly began: number } | null = null;
 
-  function gone(): Change | null {
+  function gone(): TroubleChange | null {
     changing = null;
     if (!isTold) return null;
     isTold = false;
     return { since: clock.now(), reason: null, isGone: true };
   }
 
-  function look(reason: string | null): Change | null {
+  function look(reason: string | null): TroubleChange | null {
     if ((reason !== null) === isTold) {
       changing = null;
       return null;

@@ -1,4 +1,7 @@
-interface Standing {
+import { hostIn } from '#kernel/url.ts';
+import type { Target } from '../judge/target.ts';
+
+interface WitnessStanding {
   readonly witness: string;
   /** Whether its last round had an up vote; taken for granted before its first round. */
   hadUp: boolean;
@@ -30,10 +33,10 @@ export interface Witnesses {
 }
 
 export function createWitnesses(): Witnesses {
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, WitnessStanding>();
   let living = 0;
 
-  function mark(standing: Standing | undefined, hadUp: boolean): void {
+  function mark(standing: WitnessStanding | undefined, hadUp: boolean): void {
     if (standing === undefined) return;
     if (standing.hadUp !== hadUp) living += hadUp ? 1 : -1;
     standing.hadUp = hadUp;
@@ -97,4 +100,14 @@ export function createWitnesses(): Witnesses {
       return gone;
     },
   };
+}
+
+/** The witness of each target: its host, or that of the target behind which it lies. Checks of one machine are one witness. */
+export function witnessesOf(
+  targets: readonly Target[],
+  ancestors: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, string> {
+  const byName = new Map(targets.map((target) => [target.name, target]));
+  const rootOf = (name: string) => ancestors.get(name)?.find((one) => byName.get(one)?.dependsOn.length === 0) ?? name;
+  return new Map(targets.map(({ name, spec }) => [name, hostIn(byName.get(rootOf(name))?.spec.host ?? spec.host)]));
 }

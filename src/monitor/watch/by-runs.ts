@@ -2,9 +2,9 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { createWheel, type Wheel } from '#schedule/wheel.ts';
 import type { Vote } from '../judge/vote.ts';
-import type { Asked, RoundListener, Runner, RunRequest, Watched, WatchedTarget } from './runner.ts';
+import type { CheckServiceClient, RoundListener, Runner, RunRequest, WatchHandle, WatchedTarget } from './runner.ts';
 
-interface Followed {
+interface PolledTarget {
   readonly name: string;
   readonly schedule: WatchedTarget['schedule'];
   readonly target: WatchedTarget;
@@ -18,8 +18,8 @@ interface Followed {
 const roundLimitMs = 180_000;
 
 /** Keeps the time for somebody who runs checks when asked: each round is asked for when it is due. */
-export function watchByRuns(asked: Asked, clock: Clock, log: Log): Runner {
-  const wheel: Wheel<Followed> = createWheel({
+export function watchByRuns(asked: CheckServiceClient, clock: Clock, log: Log): Runner {
+  const wheel: Wheel<PolledTarget> = createWheel({
     clock,
     start(followed, dueAt) {
       if (followed.running !== null) return followed.listener.skipped(1);
@@ -30,7 +30,7 @@ export function watchByRuns(asked: Asked, clock: Clock, log: Log): Runner {
     skipped: ({ listener }, count) => listener.skipped(count),
   });
 
-  async function run({ target, listener, work }: Followed, dueAt: number): Promise<void> {
+  async function run({ target, listener, work }: PolledTarget, dueAt: number): Promise<void> {
     const startedAt = clock.now();
     const round = { target: target.name, dueAt };
     const votes = await collectVotes(asked, { spec: target.spec, nodes: target.nodes, round }, work.signal, clock, log);
@@ -41,9 +41,9 @@ export function watchByRuns(asked: Asked, clock: Clock, log: Log): Runner {
     ...(asked.url !== undefined && { url: asked.url }),
     nodes: () => asked.nodes(),
     run: async (request, signal) => asked.run(request, signal),
-    watch(target, listener): Watched {
+    watch(target, listener): WatchHandle {
       const { name, schedule } = target;
-      const followed: Followed = { name, schedule, target, listener, work: new AbortController(), running: null };
+      const followed: PolledTarget = { name, schedule, target, listener, work: new AbortController(), running: null };
       const { promise: ended, resolve } = Promise.withResolvers<void>();
       wheel.add(followed);
       return {
@@ -67,7 +67,7 @@ export function watchByRuns(asked: Asked, clock: Clock, log: Log): Runner {
 
 /** What the nodes see now; trouble of ours is a round without votes. */
 export async function collectVotes(
-  runner: Pick<Asked, 'run'>,
+  runner: Pick<CheckServiceClient, 'run'>,
   request: RunRequest,
   signal: AbortSignal,
   clock: Clock,

@@ -25,7 +25,7 @@ export interface WatchedTarget {
 }
 
 /** What the nodes saw in a round. Times are wall time. */
-export interface SeenRound {
+export interface ObservedVotes {
   readonly dueAt: number;
   /** When the first of its checks began. */
   readonly startedAt: number;
@@ -43,13 +43,13 @@ export interface RoundListener {
   /** Whether these votes are enough for a verdict. */
   hasVerdict(votes: readonly Vote[]): boolean;
   /** Resolves once everything that follows from it has been seen to. */
-  round(round: SeenRound): Promise<void> | void;
+  round(round: ObservedVotes): Promise<void> | void;
   /** So many rounds were due and began nowhere. */
   skipped(count: number): void;
 }
 
 /** A target that is looked at by its schedule. */
-export interface Watched {
+export interface WatchHandle {
   /** Whether a round was due and was not heard of yet. */
   readonly underWay: boolean;
   /** Nothing begins any more; rounds that have begun go on. */
@@ -61,15 +61,15 @@ export interface Watched {
 }
 
 /** Has checks run on nodes: the service in this process, or another one over HTTP. The monitor cannot tell which. */
-export interface Runner extends Asked {
+export interface Runner extends CheckServiceClient {
   /** Has a target looked at whenever it is due, from now on. One of each name at a time. */
-  watch(target: WatchedTarget, listener: RoundListener): Watched;
+  watch(target: WatchedTarget, listener: RoundListener): WatchHandle;
   /** To be called before everything is stopped because the program ends: nodes that can go on without it do. */
   leave?(): void;
 }
 
 /** Runs checks when it is asked. */
-export interface Asked {
+export interface CheckServiceClient {
   /** Where the checks run, if that is somebody else's service: its URL. */
   readonly url?: string;
   /** The nodes there are now, whether they answer or not. */

@@ -3,7 +3,7 @@ import type { Target } from '../judge/target.ts';
 import type { Watch } from './watch.ts';
 
 /** Names of targets by what new settings did to them. */
-export interface Applied {
+export interface WatchSetChange {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
@@ -18,7 +18,7 @@ export interface ChangedTarget {
 /** Which targets are watched, and how. */
 export interface WatchSet {
   /** Takes other targets for those that are wanted, and gives those that are new or others; `enforce` brings them into force. */
-  want(targets: readonly Target[]): { readonly applied: Applied; readonly changed: readonly ChangedTarget[] };
+  want(targets: readonly Target[]): { readonly applied: WatchSetChange; readonly changed: readonly ChangedTarget[] };
   /**
    * Has the watches follow what is wanted. A target that stays as it is is not disturbed; one that changes is watched anew once
    * its round that runs is over.
@@ -42,7 +42,7 @@ export interface WatchSetOptions {
   readonly failed: (error: unknown) => void;
 }
 
-interface Place {
+interface WatchSlot {
   readonly name: string;
   /** How it is watched now, and how it is to be. */
   current: Target | null;
@@ -55,17 +55,17 @@ interface Place {
 /** `known` names the targets that something is remembered about. */
 export function createWatchSet(known: Iterable<string>, options: WatchSetOptions): WatchSet {
   const { start, handOver, failed } = options;
-  const places = new Map<string, Place>();
+  const places = new Map<string, WatchSlot>();
   let isStopping = false;
   for (const name of known) placeOf(name);
 
-  function placeOf(name: string): Place {
+  function placeOf(name: string): WatchSlot {
     const place = places.get(name) ?? { name, current: null, wanted: null, watch: null, change: null };
     places.set(name, place);
     return place;
   }
 
-  function follow(place: Place): void {
+  function follow(place: WatchSlot): void {
     if (place.change !== null) return;
     place.watch?.stop();
     if (place.watch === null) return exchange(place);
@@ -75,7 +75,7 @@ export function createWatchSet(known: Iterable<string>, options: WatchSetOptions
     }, failed);
   }
 
-  function exchange(place: Place): void {
+  function exchange(place: WatchSlot): void {
     const { name, wanted } = place;
     handOver(name, place.current, wanted);
     place.current = wanted;

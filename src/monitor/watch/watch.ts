@@ -7,10 +7,10 @@ import type { Target } from '../judge/target.ts';
 import type { Verdict } from '../judge/verdict.ts';
 import type { Vote } from '../judge/vote.ts';
 import { collectVotes } from './by-runs.ts';
-import type { RoundListener, Runner, SeenRound, Watched } from './runner.ts';
+import type { RoundListener, Runner, ObservedVotes, WatchHandle } from './runner.ts';
 
 /** A round that is over. */
-export interface DoneRound extends SeenRound {
+export interface DoneRound extends ObservedVotes {
   readonly verdict: Verdict;
   readonly inMaintenance: boolean;
 }
@@ -33,7 +33,7 @@ export interface WatchPorts {
   readonly events: Pick<MonitorEvents, 'roundAwaited' | 'roundSkipped'>;
   readonly rounds: {
     /** Where a round goes when it is over. Gives whether another one at once would make sure of it, at once or when that is known. */
-    take(target: Target, round: SeenRound): boolean | Promise<boolean>;
+    take(target: Target, round: ObservedVotes): boolean | Promise<boolean>;
     /** Whether these votes are enough for a verdict on the target. */
     hasVerdict(target: Target, votes: readonly Vote[]): boolean;
   };
@@ -65,19 +65,19 @@ const shortestGapMs = 3_000;
  * `work` ends the round that runs.
  */
 export function startWatch(target: Target, ports: WatchPorts, work: AbortSignal): Watch {
-  return new TargetWatch(target, ports, work);
+  return new MonitoredTarget(target, ports, work);
 }
 
 // A class, for there is one of it for each target: closures would weigh two kilobytes.
-class TargetWatch implements Watch, RoundListener {
+class MonitoredTarget implements Watch, RoundListener {
   readonly ended: Promise<void>;
   readonly #target: Target;
   readonly #ports: WatchPorts;
   readonly #work: AbortSignal;
   readonly #next: NextDue;
-  readonly #watched: Watched;
+  readonly #watched: WatchHandle;
   /** Rounds that wait for the one that is being dealt with. */
-  readonly #heard: SeenRound[] = [];
+  readonly #heard: ObservedVotes[] = [];
   #dealing: Promise<void> | null = null;
   #waiting: Disposable | null = null;
   /** Ends the pause before a round that makes sure of the last one; null where there is no pause. */
@@ -103,7 +103,7 @@ class TargetWatch implements Watch, RoundListener {
     }).finally(() => work.removeEventListener('abort', cut));
   }
 
-  round(round: SeenRound): Promise<void> | void {
+  round(round: ObservedVotes): Promise<void> | void {
     this.#awaitNext();
     if (this.#dealing !== null) {
       this.#heard.push(round);
@@ -155,14 +155,14 @@ class TargetWatch implements Watch, RoundListener {
     }
   }
 
-  #take(round: SeenRound): boolean | Promise<boolean> {
+  #take(round: ObservedVotes): boolean | Promise<boolean> {
     const { clock } = this.#ports;
     this.#lastDueAt = Math.max(this.#lastDueAt, round.dueAt);
     this.#lastStart = clock.elapsed() - Math.max(0, clock.now() - round.startedAt);
     return this.#ports.rounds.take(this.#target, round);
   }
 
-  async #follow(first: SeenRound, taken: boolean | Promise<boolean>): Promise<void> {
+  async #follow(first: ObservedVotes, taken: boolean | Promise<boolean>): Promise<void> {
     const { nodes, rules } = this.#target;
     const asked = new Set<string>();
     let [round, wantsMore] = [first, await taken];
@@ -180,7 +180,7 @@ class TargetWatch implements Watch, RoundListener {
     if (round !== null) await this.#follow(round, this.#take(round));
   }
 
-  async #look(dueAt: number, nodes: NodeSelection): Promise<SeenRound | null> {
+  async #look(dueAt: number, nodes: NodeSelection): Promise<ObservedVotes | null> {
     const { runner, clock, log } = this.#ports;
     const { name, spec } = this.#target;
     const startedAt = clock.now();

@@ -90,13 +90,13 @@ const ifNoneMatch = {
 };
 const unchanged = { description: 'Nothing new since the version that the caller has.', headers: headers.version };
 
-interface Read {
+interface ReadRoute {
   readonly operationId: string;
   readonly summary: string;
   readonly schema: SchemaName;
 }
 
-function read({ operationId, summary, schema }: Read) {
+function read({ operationId, summary, schema }: ReadRoute) {
   return {
     operationId,
     summary,

@@ -24,8 +24,8 @@ export function parametersOf(request: FastifyRequest): Parameters | Promise<Para
   return bodyOf(body, request.headers['content-type'] ?? '').then((pairs) => parametersIn([...query, ...pairs]));
 }
 
-function parametersIn(written: readonly Pair[]): Parameters {
-  const pairs: Pair[] = [];
+function parametersIn(written: readonly ParameterPair[]): Parameters {
+  const pairs: ParameterPair[] = [];
   for (const [key, text] of written) {
     const value = text.trim();
     // Some libraries write a list so.
@@ -50,12 +50,12 @@ function queryTextOf({ url }: FastifyRequest): string {
   return start === -1 ? '' : url.slice(start + 1);
 }
 
-type Pair = readonly [string, string];
+type ParameterPair = readonly [string, string];
 
 /** The pairs that `URLSearchParams` reads from a query, at a fifth of its cost for one of a few plain names. */
-export function pairsOf(query: string): readonly Pair[] {
+export function pairsOf(query: string): readonly ParameterPair[] {
   const text = query.startsWith('?') ? query.slice(1) : query;
-  const pairs: Pair[] = [];
+  const pairs: ParameterPair[] = [];
   for (const part of text.split('&')) {
     if (part === '') continue;
     const equals = part.indexOf('=');
@@ -72,29 +72,31 @@ function decoded(part: string): string {
   return decodeURIComponent(part.replaceAll('+', ' '));
 }
 
-async function bodyOf(body: Buffer, type: string): Promise<readonly Pair[]> {
+async function bodyOf(body: Buffer, type: string): Promise<readonly ParameterPair[]> {
   if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonPairs(body.toString());
   if (/^multipart\/form-data\b/i.test(type)) return multipartPairs(body, type);
   return pairsOf(body.toString());
 }
 
-function jsonPairs(text: string): readonly Pair[] {
+function jsonPairs(text: string): readonly ParameterPair[] {
   const value = parseJson(text);
   if (value === undefined) throw new ApiFailure('bad_request', 'the body is not JSON as its content type says');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiFailure('bad_request', 'the body is no JSON object');
   }
-  return Object.entries(value).flatMap(([key, written]): readonly Pair[] =>
-    (Array.isArray(written) ? written : [written]).flatMap((one: unknown): readonly Pair[] =>
+  return Object.entries(value).flatMap(([key, written]): readonly ParameterPair[] =>
+    (Array.isArray(written) ? written : [written]).flatMap((one: unknown): readonly ParameterPair[] =>
       typeof one === 'string' || typeof one === 'number' ? [[key, String(one)]] : [],
     ),
   );
 }
 
-async function multipartPairs(body: Buffer, type: string): Promise<readonly Pair[]> {
+async function multipartPairs(body: Buffer, type: string): Promise<readonly ParameterPair[]> {
   try {
     const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
-    return [...form].flatMap(([key, value]): readonly Pair[] => (typeof value === 'string' ? [[key, value]] : []));
+    return [...form].flatMap(([key, value]): readonly ParameterPair[] =>
+      typeof value === 'string' ? [[key, value]] : [],
+    );
   } catch (error) {
     if (error instanceof TypeError) throw new ApiFailure('bad_request', 'the body is no form as its content type says');
     throw error;

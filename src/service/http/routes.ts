@@ -10,7 +10,7 @@ import type { ServiceOptions } from './settings.ts';
 import { startCheck } from './start.ts';
 import { addVersionOne } from './version-one.ts';
 
-interface ById {
+interface IdRoute {
   readonly Params: { readonly id: string };
 }
 
@@ -58,7 +58,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         return undefined;
       },
     });
-    app.route<ById>({
+    app.route<IdRoute>({
       method: both,
       url: '/check-result/:id',
       handler: (request, reply) =>
@@ -67,7 +67,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         ),
     });
 
-    app.route<ById>({
+    app.route<IdRoute>({
       method: both,
       url: '/check-result-extended/:id',
       handler: (request, reply) =>
@@ -76,11 +76,11 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
         ),
     });
 
-    app.get<ById>('/check-result/:id/events', { exposeHeadRoute: false }, (request, reply) =>
+    app.get<IdRoute>('/check-result/:id/events', { exposeHeadRoute: false }, (request, reply) =>
       withRun(request.params.id, request, reply, options, (run) => sendEvents(request, reply, run, texts, clock)),
     );
 
-    app.route<ById>({
+    app.route<IdRoute>({
       method: both,
       url: '/check-report/:id',
       handler: (request, reply) =>

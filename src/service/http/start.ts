@@ -5,16 +5,16 @@ import type { NodeInfo } from '#checks/index.ts';
 import { networkOf } from '#kernel/network.ts';
 import { NodeId } from '#protocol/shapes.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
-import { type Access, accessOf } from '../access.ts';
+import { type AccessDecision, accessOf } from '../access.ts';
 import type { CheckRun } from '../check-run.ts';
-import type { Allowance, Charge, Limits } from '../limits.ts';
+import type { Allowance, LimitCharge, Limits } from '../limits.ts';
 import type { NodeStatus } from '../ports.ts';
 import { selectForApi } from '../select.ts';
 import { ApiFailure } from './failure.ts';
 import type { Parameters } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
 
-export interface Started {
+export interface StartedRun {
   readonly run: CheckRun;
   /** What is left to the caller, as headers. */
   readonly headers: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export async function startCheck(
   parameters: Parameters,
   options: ServiceOptions,
   types: readonly CheckTypeName[],
-): Promise<Started> {
+): Promise<StartedRun> {
   const type = types.find((name) => name === written);
   if (type === undefined) {
     throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
@@ -51,22 +51,26 @@ interface Choice {
   readonly nodes: readonly NodeInfo[];
 }
 
-interface Paid extends Pick<Choice, 'nodes'> {
+interface CheckCharge extends Pick<Choice, 'nodes'> {
   readonly targets: readonly string[];
   readonly allowance: Allowance;
 }
 
-const chargeOf = ({ client, nodes }: Choice, targets: readonly string[]): Charge => {
+const chargeOf = ({ client, nodes }: Choice, targets: readonly string[]): LimitCharge => {
   return { client, nodes: nodes.map(({ name }) => name), targets };
 };
 
-function pay(target: string, choice: Choice, { victims, limits }: ServiceOptions): Paid {
+function pay(target: string, choice: Choice, { victims, limits }: ServiceOptions): CheckCharge {
   const targets = victims.named(target);
   return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
 }
 
 // Who may start nothing now does not make us look up names.
-async function payByName(target: string, choose: () => Choice, { victims, limits }: ServiceOptions): Promise<Paid> {
+async function payByName(
+  target: string,
+  choose: () => Choice,
+  { victims, limits }: ServiceOptions,
+): Promise<CheckCharge> {
   const named = victims.named(target);
   const first = choose();
   const before = limits.peek(chargeOf(first, named));
@@ -91,9 +95,9 @@ function chargeReached(run: CheckRun, charged: ReadonlySet<string>, limits: Limi
   run.onChange(look);
 }
 
-type Admitted = Extract<Access, { ok: true }>;
+type AccessGrant = Extract<AccessDecision, { ok: true }>;
 
-function admit(request: FastifyRequest, { access: rules }: ServiceOptions): Admitted {
+function admit(request: FastifyRequest, { access: rules }: ServiceOptions): AccessGrant {
   const { ip, headers, socket } = request;
   const access = accessOf({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
   if (access.ok) return access;
@@ -112,7 +116,7 @@ function readSpec(type: CheckTypeName, parameters: Parameters): CheckSpec {
 const noRules = addressRules([], []);
 
 // Names are judged by the nodes, which resolve them; an address can be refused at once.
-function targetOf({ host }: CheckSpec, { policy }: Admitted): string {
+function targetOf({ host }: CheckSpec, { policy }: AccessGrant): string {
   const endpoint = parseEndpoint(host);
   const name = endpoint.ok ? endpoint.name : host;
   const objection = objectionTo(name, policy, noRules, []);

@@ -1,9 +1,10 @@
+import { clockJitterMs } from '#kernel/clock.ts';
 import type Database from 'better-sqlite3';
-import { dayMs, hourMs } from '#history/span.ts';
 import type { PackedResult } from '#history/pack.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { statusNumber } from '../rows.ts';
-import type { MarkName, Marks } from './marks.ts';
-import type { Pair, SealedRows } from './sealed-rows.ts';
+import type { MarkName, SealingMarks } from './marks.ts';
+import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 const units = [
   ['hours_until', hourMs],
@@ -14,18 +15,15 @@ const units = [
   ['spells_from', dayMs],
 ] as const satisfies readonly (readonly [MarkName, number])[];
 
-// Rounds whose name was taken come a few milliseconds later, and NTP slews.
-const clockJitterMs = 1_000;
-
 /**
  * Makes the file fit a clock that was ahead once: marks go back to `now`, verdict periods that begin after it are dropped and one that
  * goes on beyond it ends there, and hours that are not over are results again. Results stay, also those that are due in the future.
  * Does nothing in a file that is not ahead. Returns whether it changed anything.
  */
-export function clipFuture(database: Database.Database, rows: SealedRows, marks: Marks, now: number): boolean {
+export function clipFuture(database: Database.Database, rows: SealedRows, marks: SealingMarks, now: number): boolean {
   const statements = prepare(database);
 
-  function unseal(pair: Pair, hour: number): void {
+  function unseal(pair: TargetNodePair, hour: number): void {
     for (const result of rows.results(pair, hour) ?? []) statements.insert.run(...valuesOf(pair, result));
     statements.deletePack.run(pair.targetId, pair.nodeId, hour / hourMs);
     statements.deleteHour.run(pair.targetId, pair.nodeId, hour / hourMs);
@@ -53,9 +51,12 @@ export function clipFuture(database: Database.Database, rows: SealedRows, marks:
     .immediate();
 }
 
-type Values = [number, number, number, number, number | null, string | null, number | null];
+type ResultTuple = [number, number, number, number, number | null, string | null, number | null];
 
-function valuesOf({ targetId, nodeId }: Pair, { dueAt, status, durationUs, failure, lateAt }: PackedResult): Values {
+function valuesOf(
+  { targetId, nodeId }: TargetNodePair,
+  { dueAt, status, durationUs, failure, lateAt }: PackedResult,
+): ResultTuple {
   return [dueAt, targetId, nodeId, statusNumber(status), durationUs, failure, lateAt];
 }
 
@@ -68,7 +69,7 @@ function prepare(database: Database.Database) {
     clipMark: database.prepare<[{ name: MarkName; at: number }]>(
       'UPDATE marks SET value = :at WHERE name = :name AND value > :at',
     ),
-    insert: database.prepare<Values>(
+    insert: database.prepare<ResultTuple>(
       `INSERT OR IGNORE INTO results (due_at, target_id, node_id, status, duration_us, failure, late_at)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),

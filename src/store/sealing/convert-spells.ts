@@ -1,17 +1,18 @@
 import type Database from 'better-sqlite3';
 import type { HistorySource, PastResult } from '#history/source.ts';
-import { dayMs, hourMs, type Span } from '#history/span.ts';
-import { follow, type RoundVerdict, type Spell } from '#history/spells.ts';
+import type { TimeSpan } from '#history/span.ts';
+import { follow, type RoundVerdict, type VerdictPeriod } from '#history/spells.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { tallyStatuses } from '#monitor/judge/verdict.ts';
 import { putSpell } from '../spells.ts';
-import type { Marks } from './marks.ts';
+import type { SealingMarks } from './marks.ts';
 import type { RecentRounds } from './recent-rounds.ts';
 
 /**
  * Gives the rounds of before the first spell of their target, which a file of an earlier version has, a verdict each, and these their
  * spells: a target after the other, from its newest day back, each day in one transaction. Wherever it is cut off it goes on there.
  */
-export interface SpellConversion {
+export interface VerdictPeriodConversion {
   /** Does a piece of work; false where no target is left. To be called where all older results are sealed. */
   step(): boolean;
   /** How many targets were not looked at yet. */
@@ -24,22 +25,22 @@ const targetsAtOnce = 100;
 // How long what a round saw counts where nobody can say how often they came.
 const holdsMs = 600_000;
 
-interface Work extends Span {
+interface ConversionWork extends TimeSpan {
   readonly id: number;
   readonly name: string;
 }
 
 export function createSpellConversion(
   database: Database.Database,
-  marks: Marks,
+  marks: SealingMarks,
   source: Pick<HistorySource, 'results'>,
   recent: Pick<RecentRounds, 'of'>,
-): SpellConversion {
+): VerdictPeriodConversion {
   const statements = prepare(database);
-  let work: Work | null = null;
+  let work: ConversionWork | null = null;
   let made = 0;
 
-  function begin(): Work | null {
+  function begin(): ConversionWork | null {
     const next = statements.next.get(marks.get('spells_done'));
     if (next === undefined) return null;
     const hours = statements.nodes
@@ -54,12 +55,12 @@ export function createSpellConversion(
     return { ...next, from: Math.min(Math.min(...hours) * hourMs, unsealedFrom), to };
   }
 
-  const put = database.transaction((id: number, spells: readonly Spell[], isDone: boolean) => {
+  const put = database.transaction((id: number, spells: readonly VerdictPeriod[], isDone: boolean) => {
     for (const spell of spells) made += putSpell(statements.insert, id, spell);
     if (isDone) marks.set('spells_done', id);
   });
 
-  function convert({ id, name, from, to: end }: Work): Work | null {
+  function convert({ id, name, from, to: end }: ConversionWork): ConversionWork | null {
     // Its first round of today may have come meanwhile.
     const to = Math.min(end, statements.firstSpell.get(id)?.at ?? Infinity);
     const start = Math.max(from, Math.floor((to - 1) / dayMs) * dayMs);
@@ -87,10 +88,10 @@ export function createSpellConversion(
 }
 
 /** The spells of rounds in order of time, each as most of its nodes saw it: nobody knows any more what its rule said. */
-function spellsOf(results: readonly PastResult[]): readonly Spell[] {
+function spellsOf(results: readonly PastResult[]): readonly VerdictPeriod[] {
   const rounds = [...Map.groupBy(results, ({ dueAt }) => dueAt)];
   const holds = rhythmOf(rounds.map(([dueAt]) => dueAt));
-  const spells: Spell[] = [];
+  const spells: VerdictPeriod[] = [];
   for (const [dueAt, votes] of rounds) {
     const next = follow(spells.at(-1) ?? null, dueAt, verdictOf(votes, holds));
     if (next === null) continue;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '#kernel/clock.ts';
-import type { Marks } from './marks.ts';
+import type { SealingMarks } from './marks.ts';
 
 /**
  * The time that retention goes by: that of the wall clock, but it never gets ahead of it and gains on it by no more than the time
@@ -18,7 +18,7 @@ const keptEveryMs = 600_000;
 
 export function createDeletionTime(
   database: Database.Database,
-  marks: Marks,
+  marks: SealingMarks,
   clock: Pick<Clock, 'now' | 'elapsed'>,
 ): DeletionTime {
   const statements = prepare(database);

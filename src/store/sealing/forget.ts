@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import { dayMs, hourMs } from '#history/span.ts';
-import type { MarkName, Marks } from './marks.ts';
-import type { Pair, SealedRows } from './sealed-rows.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
+import type { MarkName, SealingMarks } from './marks.ts';
+import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 /** How long things are kept, in milliseconds; null is for ever. */
 export interface Retention {
@@ -21,7 +21,7 @@ export const keptByDefault: Retention = {
 };
 
 /** Forgets what is older than it is kept, in short pieces. */
-export interface Forgetting {
+export interface RetentionTask {
   /** Deletes results that are sealed by now; false where none are left. */
   stepSealed(): boolean;
   /** Does a piece of work; false where nothing is left to be forgotten. */
@@ -40,12 +40,12 @@ const pagesFreedAtOnce = 512;
 export function createForgetting(
   database: Database.Database,
   rows: SealedRows,
-  marks: Marks,
+  marks: SealingMarks,
   retention: Retention,
-): Forgetting {
+): RetentionTask {
   const statements = prepare(database);
   // Who was gone through of those that there are; undefined while nobody is to be.
-  const walked: { hours?: Pair | null; days?: Pair | null; spells?: number } = {};
+  const walked: { hours?: TargetNodePair | null; days?: TargetNodePair | null; spells?: number } = {};
   const number = (pragma: string) => Number(database.pragma(pragma, { simple: true }));
 
   // Cut between rounds; nobody reads them any more.
@@ -151,7 +151,7 @@ export function createForgetting(
 function prepare(database: Database.Database) {
   // The oldest `left` of those before `before`.
   const deleteSums = (table: 'sealed_hours' | 'sealed_days', column: 'hour' | 'day') =>
-    database.prepare<[Pair & { before: number; left: number }]>(
+    database.prepare<[TargetNodePair & { before: number; left: number }]>(
       `DELETE FROM ${table} WHERE target_id = :targetId AND node_id = :nodeId AND ${column} < min(:before, coalesce(
          (SELECT ${column} FROM ${table} WHERE target_id = :targetId AND node_id = :nodeId ORDER BY ${column} LIMIT 1 OFFSET :left),
          :before))`,

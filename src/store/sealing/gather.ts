@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
 import { statusOf } from '../rows.ts';
-import type { Pair } from './sealed-rows.ts';
+import type { TargetNodePair } from './sealed-rows.ts';
 
 /** The results of one pair in an hour, as few bytes as arrays allow: an hour of a large hub has millions. */
-export class Gathered implements Pair {
+export class PairResults implements TargetNodePair {
   readonly targetId: number;
   readonly nodeId: number;
   readonly #dues: number[] = [];
@@ -13,7 +13,7 @@ export class Gathered implements Pair {
   readonly #failures = new Map<number, string>();
   readonly #lates = new Map<number, number>();
 
-  constructor({ targetId, nodeId }: Pair) {
+  constructor({ targetId, nodeId }: TargetNodePair) {
     this.targetId = targetId;
     this.nodeId = nodeId;
   }
@@ -42,7 +42,7 @@ export class Gathered implements Pair {
   }
 }
 
-type Row = readonly [
+type ScanRow = readonly [
   dueAt: number,
   targetId: number,
   nodeId: number,
@@ -53,7 +53,7 @@ type Row = readonly [
 ];
 
 /** Which results to gather: those of targets whose numbers lie from `first` until before `end`, due from `from` until before `to`. */
-export interface Range {
+export interface ScanRange {
   readonly from: number;
   readonly to: number;
   readonly first: number;
@@ -61,18 +61,18 @@ export interface Range {
 }
 
 /** Goes through results in order of time, some at a time, and sorts them by pair. */
-export interface Gathering {
+export interface ResultScan {
   /** Takes up to `limit` results more, and looks at no more than some thousand; false where that was the end. */
   more(limit: number): boolean;
-  readonly pairs: ReadonlyMap<string, Gathered>;
+  readonly pairs: ReadonlyMap<string, PairResults>;
 }
 
 // Those of few targets lie far apart: whoever looked for as many as it may take would go through the whole hour in one piece.
 const lookedAtOnce = 4_000;
 
-export function createGatherer(database: Database.Database): (range: Range) => Gathering {
+export function createGatherer(database: Database.Database): (range: ScanRange) => ResultScan {
   const next = database
-    .prepare<[object], Row>(
+    .prepare<[object], ScanRow>(
       `SELECT due_at, target_id, node_id, status, duration_us, failure, late_at FROM results
        WHERE (due_at, target_id, node_id) > (:dueAt, :targetId, :nodeId) AND due_at < :to
          AND target_id >= :first AND target_id < :end
@@ -83,7 +83,7 @@ export function createGatherer(database: Database.Database): (range: Range) => G
     'SELECT due_at AS at FROM results WHERE due_at >= :dueAt AND due_at < :to ORDER BY due_at LIMIT 1 OFFSET :looked',
   );
   return ({ from, to, first, end }) => {
-    const pairs = new Map<string, Gathered>();
+    const pairs = new Map<string, PairResults>();
     const texts = new Map<string, string>();
     let place = { dueAt: from, targetId: -1, nodeId: -1 };
     const once = (text: string) => {
@@ -100,7 +100,7 @@ export function createGatherer(database: Database.Database): (range: Range) => G
         for (const [dueAt, targetId, nodeId, status, durationUs, failure, lateAt] of rows) {
           const key = `${targetId} ${nodeId}`;
           let gathered = pairs.get(key);
-          if (gathered === undefined) pairs.set(key, (gathered = new Gathered({ targetId, nodeId })));
+          if (gathered === undefined) pairs.set(key, (gathered = new PairResults({ targetId, nodeId })));
           gathered.add(dueAt, status, durationUs, failure === null ? null : once(failure), lateAt);
           place = { dueAt, targetId, nodeId };
         }

@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
-import { dayMs, hourMs } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { packedOf, type ResultRow } from '../rows.ts';
-import type { Marks } from './marks.ts';
-import type { Pair, SealedRows } from './sealed-rows.ts';
+import type { SealingMarks } from './marks.ts';
+import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 /** What a node saw, with its number. */
 export type NodeVote = Pick<PackedResult, 'status' | 'durationUs' | 'failure' | 'lateAt'> & { readonly nodeId: number };
@@ -13,19 +13,19 @@ export interface LateResults {
   /** True where a result that was due so long ago belongs here. */
   isSealed(dueAt: number): boolean;
   /** Takes one in, inside a transaction; false where there is one already that is not just a missing answer, or where it is forgotten. */
-  add(pair: Pair, result: PackedResult): boolean;
+  add(pair: TargetNodePair, result: PackedResult): boolean;
   /** What nodes saw of a target in the round that was due then; nothing where there was none. */
   round(targetId: number, dueAt: number): readonly NodeVote[];
   /** Those of a pair that were due from `from` until before `to`, in order. */
-  of(pair: Pair, from: number, to: number): readonly PackedResult[];
+  of(pair: TargetNodePair, from: number, to: number): readonly PackedResult[];
   /** Seals the next ones into their hour, in one transaction; false where none wait. */
   seal(): boolean;
 }
 
-export function createLateResults(database: Database.Database, rows: SealedRows, marks: Marks): LateResults {
+export function createLateResults(database: Database.Database, rows: SealedRows, marks: SealingMarks): LateResults {
   const statements = prepare(database);
 
-  function known({ targetId, nodeId }: Pair, dueAt: number): PackedResult | undefined {
+  function known({ targetId, nodeId }: TargetNodePair, dueAt: number): PackedResult | undefined {
     const waiting = statements.at.get(targetId, nodeId, dueAt);
     if (waiting !== undefined) return packedOf(waiting);
     return rows.results({ targetId, nodeId }, hourOf(dueAt))?.find((result) => result.dueAt === dueAt);
@@ -97,7 +97,7 @@ export function withReplaced(results: readonly PackedResult[], one: PackedResult
 function prepare(database: Database.Database) {
   const columns = 'due_at AS dueAt, status, duration_us AS durationUs, failure, late_at AS lateAt';
   return {
-    first: database.prepare<[], Pair & { dueAt: number }>(
+    first: database.prepare<[], TargetNodePair & { dueAt: number }>(
       'SELECT target_id AS targetId, node_id AS nodeId, due_at AS dueAt FROM late_results LIMIT 1',
     ),
     nodes: database.prepare<[], { nodeId: number }>('SELECT id AS nodeId FROM nodes'),

@@ -19,7 +19,7 @@ export type MarkName =
   | 'boot_id'
   | 'boot_at';
 
-export interface Marks {
+export interface SealingMarks {
   get(name: MarkName): number;
   set(name: MarkName, value: number): void;
   /** To be called where marks were changed by other means. */
@@ -27,7 +27,7 @@ export interface Marks {
 }
 
 /** 0 where nothing is noted. A mark must not be read in the transaction that sets it. */
-export function createMarks(database: Database.Database): Marks {
+export function createMarks(database: Database.Database): SealingMarks {
   const select = database.prepare<[string], { value: number }>('SELECT value FROM marks WHERE name = ?');
   const upsert = database.prepare<[string, number]>(
     'INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',

@@ -1,27 +1,24 @@
 import type Database from 'better-sqlite3';
-import type { Clock } from '#kernel/clock.ts';
+import { type Clock, clockJitterMs } from '#kernel/clock.ts';
 import { createHistorySource } from '../history.ts';
-import { createSpellLog, type SpellLog } from '../spells.ts';
+import { createSpellLog, type VerdictPeriodLog } from '../spells.ts';
 import { createSpellConversion } from './convert-spells.ts';
 import type { Retention } from './forget.ts';
 import { createLateResults, type LateResults } from './late.ts';
-import { createMarks, type Marks } from './marks.ts';
+import { createMarks, type SealingMarks } from './marks.ts';
 import { readRecentRounds, type RecentRounds } from './recent-rounds.ts';
 import { createSealedRows, type SealedRows } from './sealed-rows.ts';
 import { createUpkeep, type Upkeep } from './upkeep.ts';
 
 /** What works together on the history in a file. */
 export interface HistoryParts {
-  readonly spells: SpellLog;
-  readonly marks: Marks;
+  readonly spells: VerdictPeriodLog;
+  readonly marks: SealingMarks;
   readonly rows: SealedRows;
   readonly late: LateResults;
   readonly recent: RecentRounds;
   readonly upkeep: Upkeep;
 }
-
-// Rounds whose name was taken come a few milliseconds later, and NTP slews.
-const clockJitterMs = 1_000;
 
 /** Those that read. */
 export function readHistoryParts(

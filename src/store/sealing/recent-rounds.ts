@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { hourMs } from '#history/span.ts';
+import { hourMs } from '#kernel/units.ts';
 
 /**
  * When each target had rounds that are not sealed yet. Their results lie in order of time with those of all other targets between

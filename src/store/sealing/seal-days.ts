@@ -1,22 +1,22 @@
 import type Database from 'better-sqlite3';
-import { dayMs } from '#history/span.ts';
-import type { Marks } from './marks.ts';
-import type { Pair, SealedRows } from './sealed-rows.ts';
+import { dayMs } from '#kernel/units.ts';
+import type { SealingMarks } from './marks.ts';
+import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 const pairsAtOnce = 15;
 
 /** Makes days of sealed hours, in short pieces. A day counts once it is whole; what is cut off is begun anew. */
-export interface DaySealing {
+export interface DaySealer {
   /** Does a piece of work; false where every day is sealed whose hours are. */
   step(): boolean;
   /** Drops what it has begun: the clock was set back. */
   abandon(): void;
 }
 
-export function createDaySealing(database: Database.Database, rows: SealedRows, marks: Marks): DaySealing {
+export function createDaySealing(database: Database.Database, rows: SealedRows, marks: SealingMarks): DaySealer {
   const firstHour = database.prepare<[], { at: number }>('SELECT hour * 3600000 AS at FROM packs ORDER BY id LIMIT 1');
   let day: number | null = null;
-  let after: Pair | null = null;
+  let after: TargetNodePair | null = null;
 
   const write = database.transaction((at: number) => {
     for (let count = 0; count < pairsAtOnce; count += 1) {

@@ -1,28 +1,28 @@
 import type Database from 'better-sqlite3';
-import { hourMs } from '#history/span.ts';
-import { createGatherer, type Gathered, type Gathering } from './gather.ts';
+import { hourMs } from '#kernel/units.ts';
+import { createGatherer, type PairResults, type ResultScan } from './gather.ts';
 import { withReplaced } from './late.ts';
-import type { Marks } from './marks.ts';
+import type { SealingMarks } from './marks.ts';
 import { packedOf, type ResultRow } from '../rows.ts';
-import type { Pair, SealedRows } from './sealed-rows.ts';
+import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 /**
  * Seals hours that are over, one after the other, in short pieces. What it writes of an hour counts for nobody until the hour is whole:
  * then the mark moves, in one step. Wherever it is cut off, it begins the hour anew and writes the same.
  */
-export interface HourSealing {
+export interface HourSealer {
   /** Does a piece of work; false where every hour that began before `before` is sealed. */
   step(before: number): boolean;
   /** Has to hear of every result that is written of an hour that is not sealed. */
-  written(pair: Pair, dueAt: number): void;
+  written(pair: TargetNodePair, dueAt: number): void;
   /** Drops what it has begun: the clock was set back. */
   abandon(): void;
 }
 
-export interface HourSealingOptions {
+export interface HourSealerOptions {
   readonly database: Database.Database;
   readonly rows: SealedRows;
-  readonly marks: Marks;
+  readonly marks: SealingMarks;
   /** A time that has come for sure, whatever the clock says. */
   readonly sureUntil: () => number;
   /** A short piece of what is to be written before the mark moves; false where that was all. */
@@ -31,16 +31,16 @@ export interface HourSealingOptions {
   readonly onSealed: (until: number) => void;
 }
 
-interface Work {
+interface HourWork {
   readonly hour: number;
   /** The number after that of the last target of the pass that runs. */
   end: number;
-  gathering: Gathering;
+  gathering: ResultScan;
   /** What was gathered and is to be written; null while more is gathered. */
-  left: Gathered[] | null;
+  left: PairResults[] | null;
   isPrepared: boolean;
   /** What was written while the hour was looked through. */
-  readonly written: Map<string, Pair & { readonly dueAt: number }>;
+  readonly written: Map<string, TargetNodePair & { readonly dueAt: number }>;
 }
 
 const rowsAtOnce = 600;
@@ -49,7 +49,7 @@ const resultsAtOnce = 1_200;
 // Of an hour so many pairs are held in memory at a time.
 const pairsOfPass = 1_000;
 
-export function createHourSealing(options: HourSealingOptions): HourSealing {
+export function createHourSealing(options: HourSealerOptions): HourSealer {
   const { database, rows, marks, sureUntil, prepareSealed, onSealed } = options;
   const gather = createGatherer(database);
   const firstDue = database.prepare<[number], { at: number | null }>(
@@ -62,9 +62,9 @@ export function createHourSealing(options: HourSealingOptions): HourSealing {
     `SELECT due_at AS dueAt, status, duration_us AS durationUs, failure, late_at AS lateAt
      FROM results WHERE due_at = ? AND target_id = ? AND node_id = ?`,
   );
-  let work: Work | null = null;
+  let work: HourWork | null = null;
 
-  function begin(hour: number): Work {
+  function begin(hour: number): HourWork {
     const width = widthOf();
     const gathering = gather({ from: hour, to: hour + hourMs, first: 0, end: width });
     return { hour, end: width, gathering, left: null, isPrepared: false, written: new Map() };
@@ -72,12 +72,12 @@ export function createHourSealing(options: HourSealingOptions): HourSealing {
 
   const widthOf = () => Math.max(1, Math.floor(pairsOfPass / Math.max(1, counts.get()?.nodes ?? 1)));
 
-  const write = database.transaction((hour: number, pairs: readonly Gathered[]) => {
+  const write = database.transaction((hour: number, pairs: readonly PairResults[]) => {
     for (const pair of pairs) rows.putHour(pair, hour, pair.results());
   });
 
   // What came while the hour was looked through may be missing in what was written of it.
-  const mend = database.transaction((hour: number, late: readonly (Pair & { readonly dueAt: number })[]) => {
+  const mend = database.transaction((hour: number, late: readonly (TargetNodePair & { readonly dueAt: number })[]) => {
     for (const { dueAt, ...pair } of late) {
       const row = result.get(dueAt, pair.targetId, pair.nodeId);
       if (row === undefined) continue;
@@ -92,7 +92,7 @@ export function createHourSealing(options: HourSealingOptions): HourSealing {
     onSealed(hour + hourMs);
   });
 
-  function advance(current: Work): void {
+  function advance(current: HourWork): void {
     const { hour, gathering, left } = current;
     if (left === null) {
       if (!gathering.more(rowsAtOnce)) current.left = [...gathering.pairs.values()];
@@ -143,7 +143,7 @@ export function createHourSealing(options: HourSealingOptions): HourSealing {
 }
 
 // A target that is checked every few seconds has many results in an hour.
-function howManyOf(pairs: readonly Gathered[]): number {
+function howManyOf(pairs: readonly PairResults[]): number {
   let results = 0;
   const tooMany = pairs.findIndex((pair, index) => {
     results += pair.size;

@@ -1,18 +1,19 @@
 import type { PackedResult } from '#history/pack.ts';
-import { dayMs, hourMs, type Span } from '#history/span.ts';
+import type { TimeSpan } from '#history/span.ts';
 import { Tally } from '#history/tally.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { type LateResults, withLate } from './late.ts';
-import type { Pair, SealedRows, SumsRow } from './sealed-rows.ts';
+import type { TargetNodePair, SealedRows, SumsRow } from './sealed-rows.ts';
 
 /** What is sealed, with the results that came late and still wait to be sealed into it. */
 export interface SealedPast {
   /** In order of time. */
-  results(pair: Pair, span: Span): readonly PackedResult[];
-  sums(of: 'hours' | 'days', pair: Pair, span: Span): readonly SumsRow[];
+  results(pair: TargetNodePair, span: TimeSpan): readonly PackedResult[];
+  sums(of: 'hours' | 'days', pair: TargetNodePair, span: TimeSpan): readonly SumsRow[];
 }
 
 export function createSealedPast(rows: SealedRows, late: LateResults): SealedPast {
-  function sums(of: 'hours' | 'days', pair: Pair, { from, to }: Span): readonly SumsRow[] {
+  function sums(of: 'hours' | 'days', pair: TargetNodePair, { from, to }: TimeSpan): readonly SumsRow[] {
     const sealed = rows.sums(of, pair, from, to);
     const waiting = late.of(pair, from, to);
     if (waiting.length === 0) return sealed;
@@ -24,13 +25,13 @@ export function createSealedPast(rows: SealedRows, late: LateResults): SealedPas
     return [...all.values()].toSorted((a, b) => a.at - b.at);
   }
 
-  function hourWith(pair: Pair, at: number, waiting: readonly PackedResult[]): Tally {
+  function hourWith(pair: TargetNodePair, at: number, waiting: readonly PackedResult[]): Tally {
     const tally = new Tally();
     for (const result of withLate(rows.results(pair, at) ?? [], waiting)) tally.addResult(result);
     return tally;
   }
 
-  function dayOf(pair: Pair, at: number): Tally {
+  function dayOf(pair: TargetNodePair, at: number): Tally {
     const tally = new Tally();
     for (const row of sums('hours', pair, { from: at, to: at + dayMs })) tally.addSums(row);
     return tally;

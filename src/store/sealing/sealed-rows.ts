@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import { pack, type PackedResult, unpack } from '#history/pack.ts';
-import { dayMs, hourMs } from '#history/span.ts';
 import { type Sums, Tally } from '#history/tally.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 
 /** A target at a node, by their numbers. */
-export interface Pair {
+export interface TargetNodePair {
   readonly targetId: number;
   readonly nodeId: number;
 }
@@ -18,18 +18,18 @@ export interface SumsRow extends Sums {
 /** The rows of sealed hours and days. Hours and days are named by the moment they begin at, in milliseconds since the epoch. */
 export interface SealedRows {
   /** Stores the results of an hour, in place of what was sealed of it before. To be called inside a transaction. */
-  putHour(pair: Pair, hour: number, results: readonly PackedResult[]): void;
+  putHour(pair: TargetNodePair, hour: number, results: readonly PackedResult[]): void;
   /** Stores the sums of a day out of those of its hours; nothing where it has none. To be called inside a transaction. */
-  putDay(pair: Pair, day: number): void;
+  putDay(pair: TargetNodePair, day: number): void;
   /** The results of a sealed hour; null where none are kept. */
-  results(pair: Pair, hour: number): readonly PackedResult[] | null;
+  results(pair: TargetNodePair, hour: number): readonly PackedResult[] | null;
   /** What began from `from` until before `to`, in order. */
-  sums(of: 'hours' | 'days', pair: Pair, from: number, to: number): readonly SumsRow[];
+  sums(of: 'hours' | 'days', pair: TargetNodePair, from: number, to: number): readonly SumsRow[];
   /** The pair after one, of those that have sealed hours or days; null at the end. */
-  pairAfter(of: 'hours' | 'days', pair: Pair | null): Pair | null;
+  pairAfter(of: 'hours' | 'days', pair: TargetNodePair | null): TargetNodePair | null;
 }
 
-interface Row {
+interface SumsInput {
   readonly nodeId: number;
   readonly at: number;
   readonly up: number;
@@ -53,7 +53,13 @@ const setSums = sumColumns
 export function createSealedRows(database: Database.Database): SealedRows {
   const statements = prepare(database);
 
-  function put(of: 'hours' | 'days', { targetId, nodeId }: Pair, at: number, sums: Sums, packId: number | null): void {
+  function put(
+    of: 'hours' | 'days',
+    { targetId, nodeId }: TargetNodePair,
+    at: number,
+    sums: Sums,
+    packId: number | null,
+  ): void {
     const { up, down, unknown, late, sumUs, minUs, maxUs, sketch } = sums;
     const place = at / tables[of][2];
     const values = [targetId, nodeId, place, up, down, unknown, late, sumUs, minUs, maxUs, Buffer.from(sketch)];
@@ -100,13 +106,13 @@ function prepare(database: Database.Database) {
         `INSERT INTO ${table} (target_id, node_id, ${column}, ${sumColumns}${pack[0]})
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?${pack[1]}) ON CONFLICT DO UPDATE SET ${setSums}${pack[2]}`,
       ),
-      sums: database.prepare<[number, number, number, number], Row>(
+      sums: database.prepare<[number, number, number, number], SumsInput>(
         `SELECT node_id AS nodeId, ${column} * ${unit} AS at, up, down, unknown, late, sum_us AS sumUs, min_us AS minUs, max_us AS maxUs, sketch
          FROM ${table} WHERE target_id = ? AND node_id = ? AND ${column} >= ? AND ${column} < ? ORDER BY ${column}`,
       ),
       // The key after the last that a pair can have. Without its third part SQLite goes through all rows of the pair, of which there
       // may be many thousands.
-      pairAfter: database.prepare<[number, number], Pair>(
+      pairAfter: database.prepare<[number, number], TargetNodePair>(
         `SELECT target_id AS targetId, node_id AS nodeId FROM ${table}
          WHERE (target_id, node_id, ${column}) > (?, ?, ${lastPlace}) ORDER BY target_id, node_id, ${column} LIMIT 1`,
       ),

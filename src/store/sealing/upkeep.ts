@@ -1,15 +1,15 @@
 import type Database from 'better-sqlite3';
-import { hourMs } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { hourMs } from '#kernel/units.ts';
 import { clipFuture } from './clip-future.ts';
-import type { SpellConversion } from './convert-spells.ts';
+import type { VerdictPeriodConversion } from './convert-spells.ts';
 import { createDeletionTime } from './deletion-time.ts';
 import { createForgetting, type Retention } from './forget.ts';
 import type { LateResults } from './late.ts';
-import type { Marks } from './marks.ts';
+import type { SealingMarks } from './marks.ts';
 import { createDaySealing } from './seal-days.ts';
 import { createHourSealing } from './seal-hours.ts';
-import type { Pair, SealedRows } from './sealed-rows.ts';
+import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 /** What keeps the file small: results become sealed hours, these become days, and what is old is forgotten. */
 export interface Upkeep {
@@ -19,7 +19,7 @@ export interface Upkeep {
    */
   step(): boolean;
   /** Has to hear of every result that is written of an hour that is not sealed. */
-  written(pair: Pair, dueAt: number): void;
+  written(pair: TargetNodePair, dueAt: number): void;
   /** Makes the file fit a clock that was ahead until now. Returns whether it was. */
   clipFuture(): boolean;
   /** The time that retention goes by, which the wall clock may be ahead of. */
@@ -42,11 +42,11 @@ export interface UpkeepOptions {
   readonly database: Database.Database;
   readonly rows: SealedRows;
   readonly late: LateResults;
-  readonly marks: Marks;
+  readonly marks: SealingMarks;
   readonly retention: Retention;
   readonly prepareSealed: () => boolean;
   readonly onSealed: (until: number) => void;
-  readonly conversion: SpellConversion;
+  readonly conversion: VerdictPeriodConversion;
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
 }
 

@@ -1,14 +1,14 @@
 import type { Log } from '#kernel/log.ts';
 import { protocolRange, type Report } from '#protocol/nodes.ts';
-import { type Assign, type Assignment, watchingSince } from '#protocol/watching.ts';
+import { type AssignMessage, type Assignment, watchingSince } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
 import { partsOf } from './assignment-parts.ts';
 
-export interface AssigningOptions {
+export interface AssignmentSenderOptions {
   /** Names this run of the hub: assignments of another one are numbered by themselves. */
   readonly epoch: string;
   /** Sends a message to a process; false where it did not take it. */
-  readonly send: (node: string, process: string, message: Assign) => Promise<boolean>;
+  readonly send: (node: string, process: string, message: AssignMessage) => Promise<boolean>;
   /** False where the NATS server knows that nobody hears what is sent to a process. */
   readonly isThere: (node: string, process: string) => Promise<boolean>;
   /** Called with a process that is not there. */
@@ -18,7 +18,7 @@ export interface AssigningOptions {
 }
 
 /** Keeps the processes of nodes informed of what they are to watch. */
-export interface Assigning {
+export interface AssignmentSender {
   assign(node: string, assignment: Assignment): void;
   /** What a process said of itself: it is assigned anew where it does not watch what it should. */
   heard(node: string, report: Report): void;
@@ -28,7 +28,7 @@ export interface Assigning {
   lookAfter(): void;
 }
 
-interface Node {
+interface AssignedNode {
   wanted: Assignment;
   /** What was wanted before, the newest last. */
   bases: readonly Assignment[];
@@ -43,10 +43,17 @@ const nothing: Assignment = { number: 0, targets: [] };
 // A process is seldom behind by more: it is told of each as soon as it took the one before.
 const keptBases = 4;
 
-export function createAssigning({ epoch, send, isThere, lose, listener, log }: AssigningOptions): Assigning {
-  const nodes = new Map<string, Node>();
+export function createAssigning({
+  epoch,
+  send,
+  isThere,
+  lose,
+  listener,
+  log,
+}: AssignmentSenderOptions): AssignmentSender {
+  const nodes = new Map<string, AssignedNode>();
 
-  function nodeOf(name: string): Node {
+  function nodeOf(name: string): AssignedNode {
     const known = nodes.get(name) ?? {
       wanted: nothing,
       bases: [],
@@ -59,7 +66,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
   }
 
   // Of several processes one watches, and the others watch nothing.
-  function look(name: string, node: Node): void {
+  function look(name: string, node: AssignedNode): void {
     if (node.isAsking) return;
     const [holder] = node.processes.keys();
     for (const [process, watching] of node.processes) {
@@ -70,7 +77,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
     }
   }
 
-  async function hand(name: string, node: Node, process: string, assignment: Assignment): Promise<void> {
+  async function hand(name: string, node: AssignedNode, process: string, assignment: Assignment): Promise<void> {
     if (node.sending.has(process)) return;
     node.sending.add(process);
     try {
@@ -78,7 +85,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
       for (const [index, content] of parts.entries()) {
         const part = { index, of: parts.length };
         const { number } = assignment;
-        const message: Assign = { protocol: [...protocolRange], epoch, number, part, ...content };
+        const message: AssignMessage = { protocol: [...protocolRange], epoch, number, part, ...content };
         if (!(await send(name, process, message))) return;
       }
     } catch (error) {
@@ -89,7 +96,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
   }
 
   // The assignment that a process watches, where it takes what is other in the next one.
-  function baseOf({ bases, processes }: Node, process: string): Assignment | null {
+  function baseOf({ bases, processes }: AssignedNode, process: string): Assignment | null {
     const watching = processes.get(process);
     if (watching?.epoch !== epoch || watching.takesChanges !== true) return null;
     const base = bases.find(({ number }) => number === watching.number);
@@ -97,7 +104,7 @@ export function createAssigning({ epoch, send, isThere, lose, listener, log }: A
   }
 
   // One that was killed and started again must not wait until its former self is given up.
-  async function askFor(name: string, node: Node, others: readonly string[]): Promise<void> {
+  async function askFor(name: string, node: AssignedNode, others: readonly string[]): Promise<void> {
     node.isAsking = true;
     try {
       const there = await Promise.all(others.map(async (process) => isThere(name, process)));

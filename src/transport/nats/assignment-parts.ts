@@ -1,8 +1,8 @@
 import { encodeSpec, messageLimit } from '#protocol/nodes.ts';
-import type { Assign, Assignment, AssignedTarget } from '#protocol/watching.ts';
+import type { AssignMessage, Assignment, AssignedTarget } from '#protocol/watching.ts';
 
 /** What the messages of an assignment say, each a part of it. */
-export type AssignmentPart = Pick<Assign, 'targets' | 'base' | 'removed'>;
+export type AssignmentPart = Pick<AssignMessage, 'targets' | 'base' | 'removed'>;
 
 // What stands around the targets of a part.
 const partRoom = 4_096;

@@ -2,8 +2,8 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
-import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type Receipt } from '#protocol/nodes.ts';
-import { Batch, batchBeginning, type Sighting } from '#protocol/watching.ts';
+import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type ResultReceipt } from '#protocol/nodes.ts';
+import { Batch, batchBeginning, type Observation } from '#protocol/watching.ts';
 import type { NodeListener } from '#service/ports.ts';
 
 export interface BatchesOptions {
@@ -22,8 +22,8 @@ const mostAheadMs = 5_000;
 const logEveryMs = 60_000;
 
 /** Sightings that can be used, and why others cannot be. */
-interface Sorted {
-  readonly usable: readonly Sighting[];
+interface BatchContent {
+  readonly usable: readonly Observation[];
   readonly discarded: number;
   /** Of the last of them. */
   readonly reason: string | null;
@@ -36,8 +36,8 @@ interface Sorted {
 export function createBatches({ isEnrolled, heard, refused, listener, clock, log }: BatchesOptions) {
   const logged = createRareLog(clock, log);
 
-  function sort(node: string, batch: Batch): Sorted {
-    const usable: Sighting[] = [];
+  function sort(node: string, batch: Batch): BatchContent {
+    const usable: Observation[] = [];
     let reason: string | null = null;
     for (const { type, outcome: told, ...sighting } of batch.sightings) {
       const outcome = isCheckType(type) ? readOutcome(type, told) : null;
@@ -51,7 +51,7 @@ export function createBatches({ isEnrolled, heard, refused, listener, clock, log
     return { usable, discarded, reason };
   }
 
-  function refusalOf(node: string, sighting: Sighting): string | null {
+  function refusalOf(node: string, sighting: Observation): string | null {
     if (sighting.dueAt > clock.now() + mostAheadMs) return `${sighting.target} is not due yet`;
     return listener().refuses?.(node, sighting) ?? null;
   }
@@ -62,8 +62,8 @@ export function createBatches({ isEnrolled, heard, refused, listener, clock, log
       const text = message.data.length > messageLimit ? '' : message.string();
       if (!text.startsWith(batchBeginning)) return false;
       const batch = readJson(Batch, text);
-      const confirm = (state: Receipt['state'], reason: string | null = null, discarded = 0) => {
-        const receipt: Receipt = { ticket: batch?.ticket ?? '?', state, reason };
+      const confirm = (state: ResultReceipt['state'], reason: string | null = null, discarded = 0) => {
+        const receipt: ResultReceipt = { ticket: batch?.ticket ?? '?', state, reason };
         message.respond(JSON.stringify(discarded === 0 ? receipt : { ...receipt, discarded }));
       };
       const refuse = (reason: string) => {

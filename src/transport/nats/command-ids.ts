@@ -6,13 +6,13 @@ import type { Secret } from '#kernel/secret.ts';
 import { isCheckType } from '#protocol/nodes.ts';
 import type { NodeCommand } from '#service/ports.ts';
 
-type CheckTypeName = NodeCommand['spec']['type'];
+type CommandType = NodeCommand['spec']['type'];
 
 /** What an id stands for: the command that a result is an answer to. */
 export interface IssuedCommand {
   /** The only node that may hand it in. */
   readonly node: string;
-  readonly type: CheckTypeName;
+  readonly type: CommandType;
   /** The name of the run, or null where its results are not stored. */
   readonly run: string | null;
   readonly issuedAt: number;

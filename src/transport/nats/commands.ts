@@ -2,7 +2,7 @@ import { type Clock, deadline } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import {
-  type Command,
+  type CommandMessage,
   type CommandReply,
   decodeSpec,
   messageLimit,
@@ -11,7 +11,7 @@ import {
   type Result,
 } from '#protocol/nodes.ts';
 import type { Transport } from '#service/ports.ts';
-import type { Delivery } from './delivery.ts';
+import type { ReceiptDelivery } from './delivery.ts';
 
 export interface CommandsOptions {
   readonly name: string;
@@ -20,7 +20,7 @@ export interface CommandsOptions {
   readonly local: Transport;
   /** How far the clock of this machine is ahead of the hub's; null where that is not known. */
   readonly clockOffsetMs: () => number | null;
-  readonly delivery: Delivery;
+  readonly delivery: ReceiptDelivery;
   /** How many commands may be under way. */
   readonly limit: number;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface CommandsOptions {
 /** The commands that a process of a node has taken. */
 export interface Commands {
   /** Takes a command on, or says why not. One that came before is not done twice: its result is sent again. */
-  take(command: Command): CommandReply;
+  take(command: CommandMessage): CommandReply;
   abort(id: string): void;
   readonly running: number;
   /** Resolves once nothing runs any more; what does after `graceMs` is ended without a result. */
@@ -51,7 +51,7 @@ export function createCommands(options: CommandsOptions): Commands {
     return { protocol: [...protocolRange], process, state, reason };
   };
 
-  async function run(command: Command, spec: Exclude<ReturnType<typeof decodeSpec>, string>): Promise<void> {
+  async function run(command: CommandMessage, spec: Exclude<ReturnType<typeof decodeSpec>, string>): Promise<void> {
     const { ticket: id, policy, deadlineMs, origin } = command;
     const controller = new AbortController();
     let startedAt: number | null = null;

@@ -55,7 +55,7 @@ export interface ConnectionOptions {
   readonly onRefused: (forMs: number) => void;
 }
 
-export interface Connection {
+export interface NatsLink {
   /** The connection as it is now, or null. */
   readonly current: NatsConnection | null;
   /** Why there is none. */
@@ -64,7 +64,7 @@ export interface Connection {
 }
 
 /** Keeps connected until closed: after a loss or a refusal it tries again for ever, at growing distances. */
-export function keepConnected(options: ConnectionOptions): Connection {
+export function keepConnected(options: ConnectionOptions): NatsLink {
   const { account, times, clock, random, log } = options;
   const stop = new AbortController();
   let current: NatsConnection | null = null;

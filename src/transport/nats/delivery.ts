@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Spool } from '#node/ports.ts';
-import type { Receipt } from '#protocol/nodes.ts';
+import type { ResultReceipt } from '#protocol/nodes.ts';
 
 export interface DeliveryOptions {
   readonly spool: Spool;
@@ -12,12 +12,12 @@ export interface DeliveryOptions {
 }
 
 /** Brings results to the hub, and keeps each until the hub says that it is stored. */
-export interface Delivery {
+export interface ReceiptDelivery {
   /** Takes a new result: it is spooled, then sent before anything that waits. */
   add(id: string, payload: string): void;
   /** Sends a result again whose command came again, where it is still here. */
   repeat(id: string): void;
-  hear(receipt: Receipt): void;
+  hear(receipt: ResultReceipt): void;
   /** There is no hub, or another one: nothing is sent until `resume`, and then everything that has no receipt again. */
   pause(): void;
   /** There is a hub: what waits is sent, newest first. */
@@ -36,7 +36,7 @@ const window = 1_024;
 const lookEveryMs = 1_000;
 const logEveryMs = 60_000;
 
-export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Delivery {
+export function createDelivery({ spool, send, clock, log }: DeliveryOptions): ReceiptDelivery {
   /** What was sent and has no receipt, with the time that it is sent again. */
   const underWay = new Map<string, number>();
   let open = false;

@@ -2,7 +2,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import { messageOf } from '#kernel/errors.ts';
 import { readJson } from '#kernel/json.ts';
 import {
-  type Command,
+  type CommandMessage,
   CommandReply,
   encodeSpec,
   messageLimit,
@@ -10,18 +10,18 @@ import {
   protocolRange,
   subjectsOf,
 } from '#protocol/nodes.ts';
-import { gone, type NodeCommand, type OnStarted, type Transport } from '#service/ports.ts';
+import { gone, type NodeCommand, type StartListener, type Transport } from '#service/ports.ts';
 import type { CommandIds, IssuedCommand } from './command-ids.ts';
 import { isAbsence, isTimeout } from './unanswered.ts';
-import { createWindows, type Place, type Recipient } from './windows.ts';
+import { createWindows, type WindowSlot, type WindowProcess } from './windows.ts';
 
-export type Outcome = Awaited<ReturnType<Transport['run']>>;
+export type RunOutcome = Awaited<ReturnType<Transport['run']>>;
 
 export interface DispatchOptions {
   readonly commandIds: CommandIds;
   readonly answerMs: number;
   /** The processes of a node that can be sent commands. */
-  readonly recipients: (node: string) => readonly Recipient[];
+  readonly recipients: (node: string) => readonly WindowProcess[];
   /** Called when a process turned out not to be there. */
   readonly lose: (node: string, process: string, reason: string) => void;
   /** Called when a process takes no command in time; false where it was heard meanwhile, and is slow and nothing worse. */
@@ -32,18 +32,18 @@ export interface DispatchOptions {
 }
 
 /** The commands whose outcomes are being waited for. */
-export interface Dispatch {
+export interface CommandDispatch {
   run(
     connection: NatsConnection,
     node: string,
     command: NodeCommand,
     signal: AbortSignal,
-    onStarted?: OnStarted,
-  ): Promise<Outcome>;
+    onStarted?: StartListener,
+  ): Promise<RunOutcome>;
   /** The command of this id, where its outcome is waited for. */
   awaited(id: string): Pick<IssuedCommand, 'node' | 'type' | 'run'> | null;
   /** Ends a command with its outcome; false where nobody waits for it. */
-  complete(id: string, outcome: Outcome, startedAt?: number | null): boolean;
+  complete(id: string, outcome: RunOutcome, startedAt?: number | null): boolean;
   /** A process of a node is gone, or (null) all of them, and with it what it had taken on. */
   lost(node: string, process: string | null, reason: string): void;
   /** Commands to this node that have no outcome yet. */
@@ -51,11 +51,11 @@ export interface Dispatch {
   close(): void;
 }
 
-interface Waiting extends Pick<IssuedCommand, 'node' | 'type' | 'run'> {
+interface PendingCommand extends Pick<IssuedCommand, 'node' | 'type' | 'run'> {
   readonly origin: NonNullable<NodeCommand['origin']>;
   /** Where the command was sent. */
-  place: Place | null;
-  resolve(outcome: Outcome, startedAt: number | null): void;
+  place: WindowSlot | null;
+  resolve(outcome: RunOutcome, startedAt: number | null): void;
 }
 
 // A message can be lost: it gets a second chance.
@@ -72,13 +72,13 @@ const mostStalls = 3;
  * 3. one that does not take the command in time, though it was heard meanwhile, is slow: the command stays with it;
  * 4. one that was not heard either is sent nothing more until it is heard again; what it has taken on stays with it.
  */
-export function createDispatch(options: DispatchOptions): Dispatch {
+export function createDispatch(options: DispatchOptions): CommandDispatch {
   const { commandIds, elapsed } = options;
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, PendingCommand>();
   const counts = new Map<string, number>();
   const windows = createWindows();
 
-  const take = (id: string): Waiting | null => {
+  const take = (id: string): PendingCommand | null => {
     const one = waiting.get(id) ?? null;
     if (one === null) return null;
     waiting.delete(id);
@@ -87,13 +87,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     return one;
   };
 
-  const complete = (id: string, outcome: Outcome, startedAt: number | null = null): boolean => {
+  const complete = (id: string, outcome: RunOutcome, startedAt: number | null = null): boolean => {
     const one = take(id);
     one?.resolve(outcome, startedAt);
     return one !== null;
   };
 
-  const endAll = (outcome: Outcome, which: (one: Waiting) => boolean) =>
+  const endAll = (outcome: RunOutcome, which: (one: PendingCommand) => boolean) =>
     waiting.forEach((one, id) => which(one) && complete(id, outcome));
 
   async function send(connection: NatsConnection, id: string, payload: string): Promise<void> {
@@ -124,7 +124,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const isRecipient = (node: string, process: string) =>
     options.recipients(node).some((recipient) => recipient.process === process);
 
-  function takeReply(id: string, place: Place, reply: CommandReply | null): void {
+  function takeReply(id: string, place: WindowSlot, reply: CommandReply | null): void {
     place.accept();
     const node = waiting.get(id)?.node;
     if (node !== undefined) options.heard(node, place.process);
@@ -142,7 +142,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (Buffer.byteLength(payload) > messageLimit) {
         return nodeFault('unsupported', `the check takes more than ${messageLimit} bytes to describe`);
       }
-      return new Promise<Outcome>((resolve, reject) => {
+      return new Promise<RunOutcome>((resolve, reject) => {
         const onAbort = () => {
           take(id);
           if (!connection.isClosed()) connection.publish(subjectsOf(node).abort, JSON.stringify({ ticket: id }));
@@ -174,16 +174,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
 function payloadOf(id: string, { spec, origin = 'monitor', ...asked }: Omit<NodeCommand, 'run'>): string {
   const command = { protocol: [...protocolRange], ticket: id, spec: encodeSpec(spec), origin, ...asked };
-  return JSON.stringify(command satisfies Record<keyof Command, unknown>);
+  return JSON.stringify(command satisfies Record<keyof CommandMessage, unknown>);
 }
 
 // The command is not to end with the process: it may be tried on another one.
-function release(one: Waiting, place: Place): void {
+function release(one: PendingCommand, place: WindowSlot): void {
   one.place = null;
   place.free();
 }
 
-type Answered =
+type CommandAnswer =
   | { readonly kind: 'reply'; readonly reply: CommandReply | null }
   | { readonly kind: 'absent' | 'late'; readonly reason: string };
 
@@ -192,7 +192,7 @@ async function ask(
   subject: string,
   payload: string,
   { answerMs, elapsed }: Pick<DispatchOptions, 'answerMs' | 'elapsed'>,
-): Promise<Answered> {
+): Promise<CommandAnswer> {
   let stalls = 0;
   for (let attempt = 1; ; attempt += 1) {
     const sentAt = elapsed();

@@ -11,7 +11,7 @@ import type { ConnectionTimes } from './connection.ts';
 import { createBatches } from './batches.ts';
 import { isAbsence } from './unanswered.ts';
 
-export interface HubWatchingOptions {
+export interface AssignmentHubOptions {
   readonly connection: () => NatsConnection | null;
   readonly times: Pick<ConnectionTimes, 'answerMs'>;
   readonly isEnrolled: (node: string) => boolean;
@@ -24,7 +24,7 @@ export interface HubWatchingOptions {
 }
 
 /** The hub's side of what nodes watch by themselves. */
-export interface HubWatching extends Disposable {
+export interface AssignmentHub extends Disposable {
   assign(node: string, assignment: Assignment): void;
   listen(listener: NodeListener): void;
   heardReport(node: string, report: Report): void;
@@ -37,7 +37,7 @@ export interface HubWatching extends Disposable {
 const emptyQuestion = '{}';
 const lookEveryMs = 1_000;
 
-export function createHubWatching(options: HubWatchingOptions): HubWatching {
+export function createHubWatching(options: AssignmentHubOptions): AssignmentHub {
   const { connection, times, random, clock } = options;
   let current: NodeListener = { watching: () => {}, seen: () => {} };
   const listener = () => current;

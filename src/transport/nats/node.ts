@@ -6,25 +6,25 @@ import type { Random } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
 import { readJson } from '#kernel/json.ts';
 import {
-  Abort,
+  AbortMessage,
   agree,
-  Command,
+  CommandMessage,
   type CommandReply,
   protocolRange,
-  Receipt,
+  ResultReceipt,
   type Report,
   resultFor,
   sharedSubjects,
   subjectsOf,
 } from '#protocol/nodes.ts';
-import { Assign, watchingSince } from '#protocol/watching.ts';
+import { AssignMessage, watchingSince } from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
 import { createDelivery } from './delivery.ts';
 import { listen } from './listen.ts';
-import { isBatch, type RemoteWatching, watchRemotely } from './remote-watching.ts';
-import { createRegistration, type Registration } from './registration.ts';
+import { isBatch, type RemoteScheduler, watchRemotely } from './remote-watching.ts';
+import { createRegistration, type RegistrationSession } from './registration.ts';
 
 export interface RemoteNodeOptions {
   readonly name: string;
@@ -125,7 +125,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     log,
     onUp(up) {
       listen(up, receipts, hearReceipt, log);
-      listen(up, subjects.abort, (message) => commands.abort(readJson(Abort, message.string())?.ticket ?? ''), log);
+      listen(up, subjects.abort, (message) => abort(commands, message.string()), log);
       // All nodes hear this at the same moment.
       const hearHub = () => {
         delivery.pause();
@@ -147,7 +147,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   function hearReceipt(message: Msg): void {
     // The server's own answer: nobody listens for results.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
-    const receipt = readJson(Receipt, message.string());
+    const receipt = readJson(ResultReceipt, message.string());
     if (receipt !== null) delivery.hear(receipt);
   }
 
@@ -165,16 +165,16 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   };
 }
 
-interface Parts {
-  readonly registration: Registration;
+interface RemoteNodeParts {
+  readonly registration: RegistrationSession;
   readonly incoming: { close(): void };
-  readonly watching: RemoteWatching;
+  readonly watching: RemoteScheduler;
   readonly commands: Commands;
   readonly delivery: { close(): void };
   readonly connection: { close(): Promise<void> };
 }
 
-async function endAll(parts: Parts, options: RemoteNodeOptions, graceMs: number): Promise<void> {
+async function endAll(parts: RemoteNodeParts, options: RemoteNodeOptions, graceMs: number): Promise<void> {
   parts.registration.stop();
   parts.incoming.close();
   parts.watching.stop();
@@ -184,7 +184,7 @@ async function endAll(parts: Parts, options: RemoteNodeOptions, graceMs: number)
   await parts.connection.close();
 }
 
-async function sayGoodbye(registration: Registration, { clock, log }: RemoteNodeOptions): Promise<void> {
+async function sayGoodbye(registration: RegistrationSession, { clock, log }: RemoteNodeOptions): Promise<void> {
   using limit = deadline(clock, goodbyeMs);
   try {
     await orAbort(registration.sayGoodbye(), limit.signal);
@@ -199,9 +199,9 @@ function healthOf(local: Transport): Pick<Report, 'capabilities' | 'running' | '
   return { capabilities, running, queued, lagSeconds };
 }
 
-function replyTo(text: string, process: string, commands: Commands, watching: RemoteWatching): CommandReply {
-  const command = readJson(Command, text);
-  const part = command === null ? readJson(Assign, text) : null;
+function replyTo(text: string, process: string, commands: Commands, watching: RemoteScheduler): CommandReply {
+  const command = readJson(CommandMessage, text);
+  const part = command === null ? readJson(AssignMessage, text) : null;
   if (part !== null) return watching.take(part);
   const no = (reason: string): CommandReply => {
     return { protocol: [...protocolRange], process, state: 'unsupported', reason };
@@ -230,4 +230,8 @@ function createIncoming(log: Log) {
       subscription = null;
     },
   };
+}
+
+function abort(commands: Commands, text: string): void {
+  commands.abort(readJson(AbortMessage, text)?.ticket ?? '');
 }

@@ -2,9 +2,9 @@ import type { Clock } from '#kernel/clock.ts';
 import { agree, protocolRange, type Report, reportEveryMs, reportsMissed, type StatusList } from '#protocol/nodes.ts';
 import { watchingSince } from '#protocol/watching.ts';
 import type { NodeStatus } from '#service/ports.ts';
-import type { Recipient } from './windows.ts';
+import type { WindowProcess } from './windows.ts';
 
-type NodeInfo = NodeStatus['info'];
+type PresentNode = NodeStatus['info'];
 
 /** What is known about one enrolled node, which may be several processes. */
 export interface Presence {
@@ -18,11 +18,11 @@ export interface Presence {
   readonly reportedAt: number;
   /** True until the first report of a connection to NATS. */
   readonly unheard: boolean;
-  rename(info: NodeInfo): void;
+  rename(info: PresentNode): void;
   /** Takes a report in; the reason where the process cannot be used, else null. */
   hear(report: Report): string | null;
   /** The processes that commands can be sent to. */
-  readonly recipients: readonly Recipient[];
+  readonly recipients: readonly WindowProcess[];
   /** Anything at all came from a process. */
   heard(process: string): void;
   /** So many of its results were refused. */
@@ -40,7 +40,7 @@ export interface Presence {
   forgetSilent(): readonly string[];
 }
 
-interface Seen {
+interface ProcessPresence {
   readonly report: Report;
   heardAt: number;
   /** How often it was looked for since without being heard: time in which the hub itself was held up is not counted. */
@@ -52,8 +52,8 @@ const looksBeforeSilent = (reportEveryMs * reportsMissed) / 1_000;
 // What a process that does not tell is taken to hold: the default of this program's nodes.
 const usualCapacity = 5_500;
 
-export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
-  const processes = new Map<string, Seen>();
+export function createPresence(enrolled: PresentNode, clock: Clock): Presence {
+  const processes = new Map<string, ProcessPresence>();
   let info = enrolled;
   let reason: string | null = 'it has not reported since the hub started';
   let unheard = true;
@@ -147,7 +147,7 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   };
 }
 
-function statusOf(info: NodeInfo, reason: string | null, reports: readonly Report[]): NodeStatus {
+function statusOf(info: PresentNode, reason: string | null, reports: readonly Report[]): NodeStatus {
   return {
     info,
     online: reason === null,
@@ -177,7 +177,7 @@ function lossesOf(reports: readonly Report[]): NodeStatus['losses'] {
   };
 }
 
-function summaryOf(info: NodeInfo, reason: string | null, reports: readonly Report[]): Presence['summary'] {
+function summaryOf(info: PresentNode, reason: string | null, reports: readonly Report[]): Presence['summary'] {
   const newest = reports.at(-1);
   return {
     name: info.name,
@@ -192,11 +192,11 @@ function summaryOf(info: NodeInfo, reason: string | null, reports: readonly Repo
   };
 }
 
-type Capabilities = NodeStatus['capabilities'];
+type NodeCapabilities = NodeStatus['capabilities'];
 
 // A command may get to any of the processes: what one of them cannot do, the node cannot.
-function commonCapabilities(reports: readonly Report[]): Capabilities {
-  let common: Capabilities = {};
+function commonCapabilities(reports: readonly Report[]): NodeCapabilities {
+  let common: NodeCapabilities = {};
   for (const { capabilities } of reports) {
     const unable = Object.fromEntries(Object.entries(common).filter(([, { able }]) => !able));
     common = { ...common, ...capabilities, ...unable };

@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
-import { agree, protocolRange, type Report, reportEveryMs, subjectsOf, Welcome } from '#protocol/nodes.ts';
+import { agree, protocolRange, type Report, reportEveryMs, subjectsOf, WelcomeMessage } from '#protocol/nodes.ts';
 import { measureClockOffset } from './clock-offset.ts';
 
 export interface RegistrationOptions {
@@ -25,7 +25,7 @@ export interface RegistrationOptions {
 }
 
 /** How the node stands with its hub. */
-export interface Registration {
+export interface RegistrationSession {
   /** Reports in after so many milliseconds, and then again and again. */
   reportIn(ms: number): void;
   /** The connection is lost: on the next one the node joins anew. */
@@ -41,7 +41,7 @@ export interface Registration {
 }
 
 /** Reports to the hub on arrival and every few seconds, and measures the clock by it. */
-export function createRegistration(options: RegistrationOptions): Registration {
+export function createRegistration(options: RegistrationOptions): RegistrationSession {
   const { name, log, clock } = options;
   const clockOffset = measureClockOffset(() => clock.elapsed());
   let roundTripMs: number | null = null;
@@ -74,7 +74,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
     try {
       const subject = subjectsOf(name).report;
       const message = await up.request(subject, JSON.stringify(content), { timeout: options.answerMs });
-      const welcome = readJson(Welcome, message.string());
+      const welcome = readJson(WelcomeMessage, message.string());
       if (welcome === null) return hubLost('the hub speaks in a way that this node does not know');
       const tookMs = clock.elapsed() - sentAt;
       roundTripMs = tookMs;
@@ -88,7 +88,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
   }
 
   // True where the hub may send commands from now on.
-  function enter(up: NatsConnection, { state, reason, protocol }: Welcome): boolean {
+  function enter(up: NatsConnection, { state, reason, protocol }: WelcomeMessage): boolean {
     const agreed = agree(protocolRange, protocol);
     if (state === 'welcome' && typeof agreed !== 'string') {
       if (trouble !== null || !isServing) log.info('the hub takes this node');

@@ -3,11 +3,18 @@ import type { Random } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
 import { readJson } from '#kernel/json.ts';
 import { type CommandReply, decodeSpec, messageLimit, protocolRange, type Report } from '#protocol/nodes.ts';
-import { type Assign, type AssignedTarget, type Batch, batchBeginning, Kept, WireTarget } from '#protocol/watching.ts';
+import {
+  type AssignMessage,
+  type AssignedTarget,
+  type Batch,
+  batchBeginning,
+  RetainedResults,
+  WireTarget,
+} from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
-import type { Delivery } from './delivery.ts';
+import type { ReceiptDelivery } from './delivery.ts';
 
-export interface RemoteWatchingOptions {
+export interface RemoteSchedulerOptions {
   readonly name: string;
   readonly process: string;
   /** What runs the checks: the node of this name in this process. */
@@ -16,7 +23,7 @@ export interface RemoteWatchingOptions {
     retime(aheadMs: number): void;
   };
   readonly spool: Pick<Spool, 'assignment' | 'keepAssignment'>;
-  readonly delivery: Pick<Delivery, 'add'>;
+  readonly delivery: Pick<ReceiptDelivery, 'add'>;
   /** What is watched is another: the hub is to be told. */
   readonly onChange: () => void;
   readonly random: Random;
@@ -24,11 +31,11 @@ export interface RemoteWatchingOptions {
 }
 
 /** What a process of a node watches by itself. */
-export interface RemoteWatching {
+export interface RemoteScheduler {
   /** Goes on with what was kept on disk. */
   resume(): void;
   /** Takes a part of an assignment; the whole comes into force with the last one, and is kept on disk. */
-  take(part: Assign): CommandReply;
+  take(part: AssignMessage): CommandReply;
   /** What it watches, as the hub is told; null for nothing. */
   readonly state: Report['watching'];
   /** How far this clock is ahead of the hub's now. */
@@ -54,10 +61,10 @@ function neverChecked(): AssignedTarget['spec'] {
  * Watches what the hub assigned, goes on with it without the hub and over restarts, and hands what was seen to the delivery, which
  * keeps it until the hub has.
  */
-export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
+export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler {
   const { name, process, local, spool, onChange, log } = options;
-  let parts: Assign[] = [];
-  let current: Kept | null = null;
+  let parts: AssignMessage[] = [];
+  let current: RetainedResults | null = null;
   // Those of the assignment before as well: what was seen by it may still be on its way.
   let types: readonly ReadonlyMap<string, string>[] = [];
   const hand = createBatcher(options);
@@ -80,7 +87,7 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
     seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: typeOf(one.target) }))),
   });
 
-  function begin(kept: Kept): void {
+  function begin(kept: RetainedResults): void {
     current = kept;
     const targets = kept.targets.map((written) => {
       const { spec: encoded, ...target } = WireTarget.parse(written);
@@ -94,12 +101,12 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
   }
 
   function keep(): void {
-    if (current !== null) spool.keepAssignment(JSON.stringify({ ...current, aheadMs } satisfies Kept));
+    if (current !== null) spool.keepAssignment(JSON.stringify({ ...current, aheadMs } satisfies RetainedResults));
   }
 
   return {
     resume() {
-      const stored = readJson(Kept, spool.assignment() ?? '');
+      const stored = readJson(RetainedResults, spool.assignment() ?? '');
       if (stored === null) return;
       ({ aheadMs } = stored);
       local.retime(aheadMs);
@@ -108,7 +115,7 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
     },
     take(part) {
       const { epoch, number, base } = part;
-      const isOfSame = (one: Assign) => one.epoch === epoch && one.number === number && one.base === base;
+      const isOfSame = (one: AssignMessage) => one.epoch === epoch && one.number === number && one.base === base;
       parts = [...parts.filter((one) => isOfSame(one) && one.part.index !== part.part.index), part];
       if (parts.length < part.part.of) return reply('accepted');
       const all = parts.toSorted((a, b) => a.part.index - b.part.index);
@@ -144,7 +151,11 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
 }
 
 // What was written before, with what is other now.
-function changed(before: Kept['targets'], written: Kept['targets'], parts: readonly Assign[]): Kept['targets'] {
+function changed(
+  before: RetainedResults['targets'],
+  written: RetainedResults['targets'],
+  parts: readonly AssignMessage[],
+): RetainedResults['targets'] {
   const targets = new Map(before.map((target) => [nameOf(target), target]));
   for (const { removed = [] } of parts) for (const name of removed) targets.delete(name);
   for (const target of written) targets.set(nameOf(target), target);
@@ -155,7 +166,7 @@ const Named = WireTarget.pick({ name: true });
 const nameOf = (written: unknown) => Named.parse(written).name;
 
 /** Hands sightings on in batches, as many together as a message holds. */
-function createBatcher({ process, delivery, random, log }: RemoteWatchingOptions) {
+function createBatcher({ process, delivery, random, log }: RemoteSchedulerOptions) {
   return (sightings: Batch['sightings']): void => {
     let together: Batch['sightings'] = [];
     let bytes = 0;

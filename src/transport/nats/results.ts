@@ -1,9 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
-import { agree, messageLimit, protocolRange, readOutcome, type Receipt, Result } from '#protocol/nodes.ts';
+import { agree, messageLimit, protocolRange, readOutcome, type ResultReceipt, Result } from '#protocol/nodes.ts';
 import type { CommandIds } from './command-ids.ts';
-import type { Dispatch, Outcome } from './dispatch.ts';
+import type { CommandDispatch, RunOutcome } from './dispatch.ts';
 import type { OpenRuns } from './open-runs.ts';
 
 /** A result of a stored kind that came when its run was over. */
@@ -11,7 +11,7 @@ export interface LateResult {
   readonly node: string;
   /** The name of the run. */
   readonly run: string;
-  readonly outcome: Outcome;
+  readonly outcome: RunOutcome;
 }
 
 export interface ResultsOptions {
@@ -19,7 +19,7 @@ export interface ResultsOptions {
   readonly commandIds: CommandIds;
   readonly openRuns: OpenRuns;
   readonly log: Log;
-  readonly dispatch: Pick<Dispatch, 'awaited' | 'complete'>;
+  readonly dispatch: Pick<CommandDispatch, 'awaited' | 'complete'>;
   /** Called with each process that hands a result in. */
   readonly heard: (node: string, process: string) => void;
   readonly onLate: (late: LateResult) => Promise<void>;
@@ -35,8 +35,8 @@ export interface ResultsOptions {
  */
 export function createResults(options: ResultsOptions) {
   const { isEnrolled, commandIds, openRuns, dispatch, heard, log, onLate } = options;
-  const confirm = (message: Msg, id: string, state: Receipt['state'] = 'stored', reason: string | null = null) =>
-    void message.respond(JSON.stringify({ ticket: id, state, reason } satisfies Receipt));
+  const confirm = (message: Msg, id: string, state: ResultReceipt['state'] = 'stored', reason: string | null = null) =>
+    void message.respond(JSON.stringify({ ticket: id, state, reason } satisfies ResultReceipt));
 
   async function keepLate(message: Msg, id: string, late: LateResult): Promise<void> {
     try {

@@ -1,16 +1,16 @@
 import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import { protocolRange, type Report, type StatusList, type Welcome } from '#protocol/nodes.ts';
+import { protocolRange, type Report, type StatusList, type WelcomeMessage } from '#protocol/nodes.ts';
 import type { NodeStatus } from '#service/ports.ts';
 import { createArrivals } from './arrivals.ts';
 import { createPresence, type Presence } from './presence.ts';
 
-type NodeInfo = NodeStatus['info'];
+type PresentNode = NodeStatus['info'];
 
 /** A node that is away for long, or is back. */
-export interface Absence {
-  readonly node: NodeInfo;
+export interface NodeAbsence {
+  readonly node: PresentNode;
   /** When the node went away, in milliseconds since the epoch. */
   readonly since: number;
   /** Why it is away; null when it is back. */
@@ -19,9 +19,9 @@ export interface Absence {
 
 export interface RosterOptions {
   /** The nodes that are enrolled; null where they are the same as when it was last asked. Asked every second. */
-  readonly enrolled: () => Promise<readonly NodeInfo[] | null>;
+  readonly enrolled: () => Promise<readonly PresentNode[] | null>;
   /** Called once when a node has been away for `absentAfterMs`, and once when such a node is back. */
-  readonly onAbsence: (absence: Absence) => void;
+  readonly onAbsence: (absence: NodeAbsence) => void;
   readonly absentAfterMs: number;
   /** Called when a process of a node is gone, or (`process` is null) all of them with the node's rights. */
   readonly onLost: (node: string, process: string | null, reason: string) => void;
@@ -45,7 +45,7 @@ export interface Roster {
   /** What is known about a node, or null where it is not enrolled. */
   find(node: string): Presence | null;
   /** Takes a report in, and gives the answer to it. */
-  hear(node: string, report: Report): Welcome;
+  hear(node: string, report: Report): WelcomeMessage;
   /** A process turned out not to be there. */
   lose(node: string, process: string, reason: string): void;
   /** A process takes no commands; false where it was heard since it was `sentAt`, and is only slow. */
@@ -62,7 +62,7 @@ export interface Roster {
   close(): Promise<void>;
 }
 
-interface Remote {
+interface RosterEntry {
   readonly presence: Presence;
   awaySince: number | null;
   told: boolean;
@@ -75,7 +75,7 @@ const reportWithinMs = 15_000;
 /** Keeps the list of enrolled nodes, looks every second who fell silent, and tells of long absences. */
 export function createRoster(options: RosterOptions): Roster {
   const { clock, log, onLost } = options;
-  const remotes = new Map<string, Remote>();
+  const remotes = new Map<string, RosterEntry>();
   const arrivals = createArrivals(clock, options.arrivalMs, (name) => remotes.get(name)?.presence.unheard === true);
   const { promise: listed, resolve: listRead } = Promise.withResolvers<void>();
   const list = createList(options, remotes);
@@ -110,7 +110,7 @@ export function createRoster(options: RosterOptions): Roster {
     listed,
     get hasAllSent() {
       const hadTime = clock.elapsed() - reachedAt >= reportWithinMs;
-      const hasSent = ({ presence }: Remote) => (presence.reportedAt < reachedAt ? hadTime : presence.hasSentAll);
+      const hasSent = ({ presence }: RosterEntry) => (presence.reportedAt < reachedAt ? hadTime : presence.hasSentAll);
       return connectedAt !== null && [...remotes.values()].every(hasSent);
     },
     has: (name) => remotes.has(name),
@@ -122,7 +122,7 @@ export function createRoster(options: RosterOptions): Roster {
       return [...remotes.values()].map(({ presence }) => presence.summary);
     },
     hear(name, report) {
-      const welcome = (state: Welcome['state'], reason: string | null): Welcome => {
+      const welcome = (state: WelcomeMessage['state'], reason: string | null): WelcomeMessage => {
         return { protocol: [...protocolRange], state, reason, now: clock.now() };
       };
       const presence = remotes.get(name)?.presence;
@@ -167,10 +167,10 @@ export function createRoster(options: RosterOptions): Roster {
   };
 }
 
-function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, remotes: Map<string, Remote>) {
+function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, remotes: Map<string, RosterEntry>) {
   let trouble: string | null = null;
 
-  function take(infos: readonly NodeInfo[]): void {
+  function take(infos: readonly PresentNode[]): void {
     const names = new Set(infos.map(({ name }) => name));
     for (const name of remotes.keys()) {
       if (names.has(name)) continue;
@@ -208,7 +208,7 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
 
 // While the hub itself is cut off, and until its nodes had time to be heard since then, it is not they who are away.
 function tellAbsence(
-  remote: Remote,
+  remote: RosterEntry,
   connectedAt: number | null,
   { onAbsence, absentAfterMs, clock }: RosterOptions,
 ): void {

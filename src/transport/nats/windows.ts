@@ -1,17 +1,17 @@
 import { shareOfApi } from '#node/ports.ts';
 import type { NodeCommand } from '#service/ports.ts';
 
-type Origin = NonNullable<NodeCommand['origin']>;
+type CommandOrigin = NonNullable<NodeCommand['origin']>;
 
 /** A process of a node that can be sent commands. */
-export interface Recipient {
+export interface WindowProcess {
   readonly process: string;
   /** How many commands it takes on at the same time. */
   readonly capacity: number;
 }
 
 /** Room for a command at a process. */
-export interface Place {
+export interface WindowSlot {
   readonly process: string;
   /** Resolves when the command may be sent, or is over. */
   readonly sendable: Promise<void>;
@@ -24,40 +24,40 @@ export interface Place {
 /** How much each process of each node has to do for this hub: what is beyond its capacity is not sent at all. */
 export interface Windows {
   /** A place at the process with the least to do, or in words why there is none. */
-  take(recipients: readonly Recipient[], origin: Origin): Place | string;
+  take(recipients: readonly WindowProcess[], origin: CommandOrigin): WindowSlot | string;
 }
 
-interface Waiting {
+interface WaitingCommand {
   state: 'queued' | 'sent' | 'accepted' | 'over';
   readonly send: () => void;
 }
 
-interface Load {
+interface WindowLoad {
   inFlight: number;
   ofApi: number;
   /** Sent, and not yet taken on: what waits at NATS or in the socket of the process. */
   sent: number;
-  readonly queues: Readonly<Record<Origin, Waiting[]>>;
+  readonly queues: Readonly<Record<CommandOrigin, WaitingCommand[]>>;
 }
 
 const mostSent = 256;
 
 export function createWindows(): Windows {
-  const loads = new Map<string, Load>();
+  const loads = new Map<string, WindowLoad>();
   let offset = 0;
 
   const loadOf = (process: string) => loads.get(process)?.inFlight ?? 0;
 
-  const hasRoom = ({ process, capacity }: Recipient, origin: Origin): boolean => {
+  const hasRoom = ({ process, capacity }: WindowProcess, origin: CommandOrigin): boolean => {
     const load = loads.get(process);
     if (load === undefined) return true;
     return load.inFlight < capacity && (origin !== 'api' || load.ofApi < Math.max(1, capacity * shareOfApi));
   };
 
   // Equals take turns.
-  const choose = (recipients: readonly Recipient[], origin: Origin): Recipient | null => {
+  const choose = (recipients: readonly WindowProcess[], origin: CommandOrigin): WindowProcess | null => {
     offset += 1;
-    let best: Recipient | null = null;
+    let best: WindowProcess | null = null;
     for (let index = 0; index < recipients.length; index += 1) {
       const one = recipients[(index + offset) % recipients.length];
       if (one === undefined || !hasRoom(one, origin)) continue;
@@ -66,7 +66,7 @@ export function createWindows(): Windows {
     return best;
   };
 
-  const open = (process: string): Load => {
+  const open = (process: string): WindowLoad => {
     const load = loads.get(process) ?? { inFlight: 0, ofApi: 0, sent: 0, queues: { monitor: [], api: [] } };
     loads.set(process, load);
     return load;
@@ -78,7 +78,7 @@ export function createWindows(): Windows {
       if (process === undefined) return busy(recipients.reduce((sum, one) => sum + loadOf(one.process), 0));
       const load = open(process);
       const { promise, resolve } = Promise.withResolvers<void>();
-      const waiting: Waiting = { state: 'queued', send: resolve };
+      const waiting: WaitingCommand = { state: 'queued', send: resolve };
       load.inFlight += 1;
       if (origin === 'api') load.ofApi += 1;
       load.queues[origin].push(waiting);
@@ -100,7 +100,7 @@ export function createWindows(): Windows {
   };
 }
 
-function leave(load: Load, waiting: Waiting, state: 'accepted' | 'over'): void {
+function leave(load: WindowLoad, waiting: WaitingCommand, state: 'accepted' | 'over'): void {
   if (waiting.state === 'over') return;
   if (waiting.state === 'sent') load.sent -= 1;
   waiting.state = state;
@@ -108,7 +108,7 @@ function leave(load: Load, waiting: Waiting, state: 'accepted' | 'over'): void {
 }
 
 // The monitor's go first.
-function pump(load: Load): void {
+function pump(load: WindowLoad): void {
   while (load.sent < mostSent) {
     const next = load.queues.monitor.shift() ?? load.queues.api.shift();
     if (next === undefined) return;

@@ -24,20 +24,20 @@ export interface AccessOptions {
 export type Sessions = Map<string, { readonly user: string; readonly hash: string; readonly until: number }>;
 
 /** Who may see and do what on pages. */
-export interface Access {
+export interface AccessControl {
   /** The name of the user who has signed in, or whom a trusted proxy names; null where there is none. */
-  userOf(request: Caller): string | null;
-  mayRead(request: Caller): boolean;
+  userOf(request: AccessRequest): string | null;
+  mayRead(request: AccessRequest): boolean;
   /** Whether who asks may acknowledge and silence: users; where there are none, browsers on this machine. */
-  mayAct(request: Caller): boolean;
+  mayAct(request: AccessRequest): boolean;
   /** Whether signing in is of any use here. */
   readonly hasUsers: boolean;
   /** A session for whoever knows the password, as the value of a cookie; `busy` where too many try. */
   signIn(user: string, password: string, from: string): Promise<{ readonly session: string } | 'wrong' | 'busy'>;
-  signOut(request: Caller): void;
+  signOut(request: AccessRequest): void;
 }
 
-type Caller = Pick<FastifyRequest, 'headers' | 'socket'>;
+type AccessRequest = Pick<FastifyRequest, 'headers' | 'socket'>;
 
 const cookieName = 'watchpost_session';
 
@@ -49,19 +49,19 @@ const mostSessions = 10_000;
 // Compared where the user is unknown, so that time does not tell who is there.
 const nobody = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-export function createAccess(options: AccessOptions): Access {
+export function createAccess(options: AccessOptions): AccessControl {
   const { users, userHeader, isProxy, strangers, sessions = new Map(), clock, random } = options;
   const attempts = new Map<string, { count: number; readonly since: number }>();
   let running = 0;
   const hasUsers = users.size > 0 || userHeader !== null;
 
-  function namedByProxy({ headers, socket }: Caller): string | null {
+  function namedByProxy({ headers, socket }: AccessRequest): string | null {
     if (userHeader === null || !isProxy(socket.remoteAddress ?? '')) return null;
     const named = headers[userHeader];
     return typeof named === 'string' && /^[\w.@+-]{1,100}$/.test(named) ? named : null;
   }
 
-  function userOf(request: Caller): string | null {
+  function userOf(request: AccessRequest): string | null {
     const session = sessions.get(cookieOf(request));
     if (session !== undefined && session.until > clock.now() && users.get(session.user) === session.hash)
       return session.user;
@@ -109,6 +109,6 @@ export function sessionCookie(id: string | null, secure: boolean): string {
   return `${cookieName}=${id ?? ''}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}${secure ? '; Secure' : ''}`;
 }
 
-function cookieOf({ headers: { cookie = '' } }: Caller): string {
+function cookieOf({ headers: { cookie = '' } }: AccessRequest): string {
   return new RegExp(`(?:^|;\\s*)${cookieName}=([A-Za-z0-9]+)`).exec(cookie)?.[1] ?? '';
 }

@@ -7,7 +7,7 @@ import { gzip } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { errorBody } from '#protocol/errors.ts';
-import { drawWorld, type World } from './world.ts';
+import { drawWorld, type WorldMap } from './world.ts';
 
 /** A file that browsers load for a page. */
 export interface Asset {
@@ -21,7 +21,7 @@ export interface Assets {
   /** Where browsers find the asset of this name; another place as soon as its content is another. */
   url(name: string): string;
   find(file: string): Asset | null;
-  readonly world: World;
+  readonly world: WorldMap;
 }
 
 /** Reads, strips and packs everything once. Rejects where a file is not there. */

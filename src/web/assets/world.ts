@@ -9,7 +9,7 @@ import { z } from 'zod';
 /** The size of the map in its own units. */
 export const worldSize = { width: 960, height: 420 } as const;
 
-export interface World {
+export interface WorldMap {
   /** The land, as an image. */
   readonly image: string;
   /** Where the middle of a country (two small letters) is on the map, or null where it is not known. */
@@ -26,7 +26,7 @@ const Atlas = z.custom<Topology<{ countries: GeometryCollection; land: GeometryC
 const Codes = z.array(z.tuple([z.string(), z.string(), z.string()]).rest(z.string()));
 
 /** Draws the world from the atlas that is a package. */
-export async function drawWorld(): Promise<World> {
+export async function drawWorld(): Promise<WorldMap> {
   const [atlas, codes] = await Promise.all([
     readPackaged('world-atlas/countries-110m.json', Atlas),
     // Not the package itself: it would load the names of all countries in all languages.

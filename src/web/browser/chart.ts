@@ -1,7 +1,7 @@
 // The latency chart of a target's page: drawn by uPlot in place of the picture that the server drew, moved by mouse and keys.
 import type UPlot from 'uplot';
-import { createPlot, isShade, namesOf, type Plot, resize, type Series } from './plot.ts';
-import { possible, shifted, type View, zoomed } from './view.ts';
+import { createPlot, isShade, namesOf, type Plot, resize, type PlotSeries } from './plot.ts';
+import { possible, shifted, type PlotView, zoomed } from './view.ts';
 
 const place = document.querySelector<HTMLElement>('[data-series]');
 if (place !== null) begin(place, place.dataset['series'] ?? '');
@@ -12,8 +12,8 @@ function begin(place: HTMLElement, url: string): void {
   told.className = 'small soft told';
   told.textContent = place.dataset['hint'] ?? '';
   let plot: Plot | null = null;
-  let shown: Series | null = null;
-  let view: View = { from: 0, to: 0 };
+  let shown: PlotSeries | null = null;
+  let view: PlotView = { from: 0, to: 0 };
   let newest = 0;
   let asking = new AbortController();
 
@@ -22,13 +22,13 @@ function begin(place: HTMLElement, url: string): void {
     asking = new AbortController();
     const response = await fetch(`${url}${location.search}`, { signal: asking.signal, cache: 'no-cache' });
     if (!response.ok) return;
-    const series: Series = await response.json();
+    const series: PlotSeries = await response.json();
     newest = Math.max(newest, series.to);
     view = shown = series;
     draw(series);
   }
 
-  function draw(series: Series): void {
+  function draw(series: PlotSeries): void {
     const isKnown = series.events.some(isShade) || series.lines.some(({ p50 }) => p50.some((value) => value !== null));
     place.classList.toggle('drawn', isKnown);
     if (!isKnown) return;
@@ -52,7 +52,8 @@ function begin(place: HTMLElement, url: string): void {
 
   function onCursor(self: UPlot): void {
     const { left = -1 } = self.cursor;
-    const isNear = ({ from, to }: View) => left >= self.valToPos(from, 'x') - 5 && left <= self.valToPos(to, 'x') + 5;
+    const isNear = ({ from, to }: PlotView) =>
+      left >= self.valToPos(from, 'x') - 5 && left <= self.valToPos(to, 'x') + 5;
     const near = left < 0 ? [] : (shown?.events ?? []).filter(isNear);
     told.textContent = near.length === 0 ? (place.dataset['hint'] ?? '') : near.map(({ words }) => words).join(' · ');
   }
@@ -65,7 +66,7 @@ function begin(place: HTMLElement, url: string): void {
     move(zoomed(view, event.deltaY < 0 ? 0.7 : 1 / 0.7, Math.min(Math.max(share, 0), 1)));
   }
 
-  function move(wanted: View): void {
+  function move(wanted: PlotView): void {
     view = possible(wanted, newest);
     plot?.self.setScale('x', { min: view.from, max: view.to });
     const iso = (at: number) => new Date(Math.round(at) * 1_000).toISOString();

@@ -4,16 +4,16 @@ import { clear, colourOf, lengthOf, momentOf, niceTop, tick } from './plot-words
 
 declare const uPlot: typeof UPlot;
 
-type Values = (number | null)[];
+type PlotValues = (number | null)[];
 
-interface Line {
+interface PlotLine {
   readonly name: string;
-  readonly p50: Values;
-  readonly p95: Values;
-  readonly min: Values;
+  readonly p50: PlotValues;
+  readonly p95: PlotValues;
+  readonly min: PlotValues;
 }
 
-export interface Happening {
+export interface PlotEvent {
   readonly from: number;
   readonly to: number;
   readonly kind: string;
@@ -21,15 +21,15 @@ export interface Happening {
 }
 
 /** What `/targets/<name>/series` tells. Times are seconds since the epoch. */
-export interface Series {
+export interface PlotSeries {
   readonly from: number;
   readonly to: number;
   readonly step: number;
   /** The chart in words. */
   readonly label: string;
   readonly at: number[];
-  readonly lines: readonly Line[];
-  readonly events: readonly Happening[];
+  readonly lines: readonly PlotLine[];
+  readonly events: readonly PlotEvent[];
 }
 
 /** What the viewer does with the plot. */
@@ -40,18 +40,18 @@ export interface PlotEvents {
 
 const height = 300;
 const shades = ['down', 'partial', 'unknown', 'maintenance'];
-export const isShade = ({ kind }: Happening): boolean => shades.includes(kind);
+export const isShade = ({ kind }: PlotEvent): boolean => shades.includes(kind);
 
 export interface Plot {
   readonly self: UPlot;
   /** Names of the lines: other lines need another plot. */
   readonly names: string;
-  show(series: Series): void;
+  show(series: PlotSeries): void;
 }
 
-export const namesOf = ({ lines }: Series): string => lines.map(({ name }) => name).join('\n');
+export const namesOf = ({ lines }: PlotSeries): string => lines.map(({ name }) => name).join('\n');
 
-export function createPlot(series: Series, stage: HTMLElement, events: PlotEvents): Plot {
+export function createPlot(series: PlotSeries, stage: HTMLElement, events: PlotEvents): Plot {
   let shown = series;
   const paintAll = (one: Painter) => (self: UPlot) => paint(self, shown, one);
   const hooks = {
@@ -77,7 +77,7 @@ export function createPlot(series: Series, stage: HTMLElement, events: PlotEvent
 
 export const resize = (self: UPlot, stage: HTMLElement): void => self.setSize({ width: stage.clientWidth, height });
 
-function optionsOf(series: Series, width: number): UPlot.Options {
+function optionsOf(series: PlotSeries, width: number): UPlot.Options {
   const soft = colourOf('soft');
   const grid = { stroke: colourOf('rule'), width: 1 };
   return {
@@ -111,7 +111,7 @@ function optionsOf(series: Series, width: number): UPlot.Options {
 }
 
 // Three rows of data for each node: p95, the median, the least.
-function linesOf({ lines }: Series): UPlot.Series[] {
+function linesOf({ lines }: PlotSeries): UPlot.Series[] {
   return lines.flatMap(({ name }, index): UPlot.Series[] => {
     const stroke = colourOf(`line-${index % 6}`);
     const edge = { class: 'edge', width: 0, stroke, points: { show: false } };
@@ -129,7 +129,7 @@ function linesOf({ lines }: Series): UPlot.Series[] {
   });
 }
 
-function bandsOf({ lines }: Series): UPlot.Band[] {
+function bandsOf({ lines }: PlotSeries): UPlot.Band[] {
   const faint = 1 / Math.sqrt(Math.max(1, lines.length));
   return lines.flatMap((_, index): UPlot.Band[] => {
     const first = index * 3 + 1;
@@ -154,10 +154,10 @@ function toggle(self: UPlot, index: number | null, { show }: UPlot.Series): void
 }
 
 interface Painter {
-  (self: UPlot, event: Happening, left: number, right: number): void;
+  (self: UPlot, event: PlotEvent, left: number, right: number): void;
 }
 
-function paint(self: UPlot, { events }: Series, one: Painter): void {
+function paint(self: UPlot, { events }: PlotSeries, one: Painter): void {
   const { left, top, width, height: high } = self.bbox;
   self.ctx.save();
   self.ctx.beginPath();
@@ -196,7 +196,7 @@ const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, event, left) =
   ctx.fill();
 };
 
-function dataOf({ at, lines }: Series): UPlot.AlignedData {
+function dataOf({ at, lines }: PlotSeries): UPlot.AlignedData {
   return [at, ...lines.flatMap(({ p95, p50, min }) => [p95, p50, min])];
 }
 

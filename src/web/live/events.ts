@@ -1,12 +1,12 @@
 import { shownNode } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
-import { hasBudgets, incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
+import { hasBudgets, incidentsPart, overviewHead, type TargetPast, targetRow, wallTile } from '../pages/overview.ts';
 import type { Board } from '../state/board.ts';
 import type { StreamEvent } from '../streams.ts';
 
 /** What the overview shows anew: the parts of the page that changed, drawn once for all viewers. */
-export function overviewEvents(board: Board, past: { of(target: string): Past | null }, clock: Clock) {
+export function overviewEvents(board: Board, past: { of(target: string): TargetPast | null }, clock: Clock) {
   return (version: number): readonly StreamEvent[] => {
     const changed = new Set(board.since(version).targets);
     const targets = board.targets();

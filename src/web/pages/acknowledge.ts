@@ -1,27 +1,27 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { WatchpostError } from '#kernel/errors.ts';
 import { acceptsPages } from '#kernel/headers.ts';
-import { type Addressee, type Incident, latestCause } from '#monitor/judge/incident.ts';
+import { type RecipientAddress, type Incident, latestCause } from '#monitor/judge/incident.ts';
 import { errorBody } from '#protocol/errors.ts';
 import { foreign, html, nothing } from './markup.ts';
-import type { Site } from './site.ts';
+import type { PageSet } from './site.ts';
 
 /** What a link is about, and whose it is. */
-export type AcknowledgeLink = Addressee & ({ readonly incident: string } | { readonly message: string });
+export type AcknowledgeLink = RecipientAddress & ({ readonly incident: string } | { readonly message: string });
 
 /** What the page behind the links in messages needs. */
 export interface AcknowledgeRoutes {
-  readonly site: Site;
+  readonly site: PageSet;
   /** What a link says; null where it is none of ours. */
   read(token: string): AcknowledgeLink | null;
   openIncidents(): readonly Incident[];
   /** The ids of the open incidents that a message told somebody of. */
-  incidentsOf(message: string, to: Addressee): readonly string[];
+  incidentsOf(message: string, to: RecipientAddress): readonly string[];
   /** Throws `usage` where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident>;
 }
 
-interface Shown {
+interface AcknowledgePage {
   readonly status: 200 | 404 | 410;
   readonly title: string;
   readonly text: string;
@@ -32,12 +32,12 @@ interface Shown {
 /** The path of a link to acknowledge. */
 export const acknowledgePath = '/acknowledge/';
 
-const unknown: Shown = {
+const unknown: AcknowledgePage = {
   status: 404,
   title: 'Not known',
   text: 'This link is not known here. Please open it as it is in the message.',
 };
-const over: Shown = {
+const over: AcknowledgePage = {
   status: 410,
   title: 'Over',
   text: 'This incident is over: there is nothing to acknowledge any more.',
@@ -95,13 +95,13 @@ function inWords(incidents: readonly Incident[]): string {
   return `${incidents.length} incidents: ${named(incidents.map(({ target, wording }) => `${target} ${wording.is}`))}.`;
 }
 
-interface Found {
+interface AcknowledgedIncidents {
   /** Open and not acknowledged; at least one. */
   readonly incidents: readonly Incident[];
   readonly recipient: string;
 }
 
-function find(routes: AcknowledgeRoutes, token: string): Shown | Found {
+function find(routes: AcknowledgeRoutes, token: string): AcknowledgePage | AcknowledgedIncidents {
   const link = routes.read(token);
   if (link === null) return unknown;
   const ids = new Set('incident' in link ? [link.incident] : routes.incidentsOf(link.message, link));
@@ -120,8 +120,12 @@ function find(routes: AcknowledgeRoutes, token: string): Shown | Found {
 // The address is as good as a password: it is not found, and like that of any page of ours not handed on.
 const headers = { 'x-robots-tag': 'noindex' };
 
-function shower(site: Site) {
-  return (request: FastifyRequest, reply: FastifyReply, { status, title, text, button }: Shown): FastifyReply => {
+function shower(site: PageSet) {
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { status, title, text, button }: AcknowledgePage,
+  ): FastifyReply => {
     reply.code(status).header('vary', 'accept');
     if (!acceptsPages(request.headers)) {
       return reply.headers(headers).send(status === 200 ? { ok: 1, message: text } : errorBody('not_found', text));

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { WatchpostError } from '#kernel/errors.ts';
 import { Duration } from '#kernel/units.ts';
-import type { Access } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import { isOwnForm, readForms } from '../access/caller.ts';
 import { incidentHref } from './links.ts';
-import type { Site } from './site.ts';
+import type { PageSet } from './site.ts';
 import { texts } from './texts.ts';
 
 /** What can be done from pages. What is asked wrongly throws `usage`. */
@@ -18,8 +18,8 @@ export interface Actions {
 
 export interface ActionRoutes {
   readonly actions: Actions;
-  readonly access: Access;
-  readonly site: Site;
+  readonly access: AccessControl;
+  readonly site: PageSet;
 }
 
 const Acknowledge = z.object({ incident: z.string().min(1).max(300), why: z.string().trim().min(1).max(200) });

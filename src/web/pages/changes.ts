@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Change } from '#history/changes.ts';
+import type { TargetChange } from '#history/changes.ts';
 import { foreign, html, type Markup, moment, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
@@ -13,7 +13,7 @@ const Certificate = z.object({
 const mostShown = 20;
 
 /** What nodes saw from then on: those that saw the same at about the same time are told of together. */
-interface Seen {
+interface ChangeHistory {
   readonly value: string;
   readonly nodes: string[];
   readonly since: number;
@@ -22,7 +22,7 @@ interface Seen {
 }
 
 /** The certificate and what it was before; nothing where none was seen. */
-export function certificates(changes: readonly Change[], now: number): Markup {
+export function certificates(changes: readonly TargetChange[], now: number): Markup {
   const seen = together(changes, 'certificate');
   if (seen.length === 0) return nothing;
   const words = texts.target;
@@ -36,7 +36,7 @@ export function certificates(changes: readonly Change[], now: number): Markup {
 }
 
 /** What name servers answered, and what before; nothing where nobody answers. */
-export function answers(changes: readonly Change[]): Markup {
+export function answers(changes: readonly TargetChange[]): Markup {
   const seen = together(changes, 'answers');
   if (seen.length === 0) return nothing;
   const words = texts.target;
@@ -50,7 +50,7 @@ export function answers(changes: readonly Change[]): Markup {
   return section(words.answersSeen, [words.answersSeen], rows, null);
 }
 
-function head({ since, nodes, now }: Seen): Markup {
+function head({ since, nodes, now }: ChangeHistory): Markup {
   const words = texts.target;
   const state =
     now.length === 0 ? html`<span class="soft">${words.before}</span>` : html`<strong>${words.now}</strong>`;
@@ -62,7 +62,7 @@ function section(title: string, columns: readonly string[], rows: Markup[], wide
   return html`<h2>${title}</h2><div class="scroll" tabindex="0" role="region" aria-label="${title}" data-part="${title}"><table><thead><tr><th scope="col">${words.since}</th><th scope="col">${words.by}</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}${wide === null ? nothing : html`<th scope="col" class="wide">${wide}</th>`}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-function together(changes: readonly Change[], kind: Change['kind']): readonly Seen[] {
+function together(changes: readonly TargetChange[], kind: TargetChange['kind']): readonly ChangeHistory[] {
   const own = changes.filter((change) => change.kind === kind && change.node !== null);
   const newest = new Set<string>();
   const seen: { value: string; nodes: string[]; since: number; now: string[] }[] = [];

@@ -1,5 +1,5 @@
 import type { HistoryReader } from '#history/reader.ts';
-import type { Span } from '#history/span.ts';
+import type { TimeSpan } from '#history/span.ts';
 
 /** The spans that a page about a target offers; all of them end now. */
 export const spans = ['10m', '1h', '6h', '24h', '7d', '30d', '90d', '1y', '2y'] as const;
@@ -20,7 +20,7 @@ const lengths: Readonly<Record<SpanName, number>> = {
 };
 
 /** What a chart shows: a name for a span that ends now, or one that was chosen. */
-export interface ChartSpan extends Span {
+export interface ChartSpan extends TimeSpan {
   readonly name: SpanName | null;
 }
 
@@ -45,7 +45,7 @@ export async function usualSpan(
 const [shortestMs, longestMs] = [600_000, 730 * day];
 
 /** A span that somebody chose, as far as there can be one: from ten minutes to two years, and not after now. */
-export function chosenSpan({ from, to }: Span, now: number): ChartSpan {
+export function chosenSpan({ from, to }: TimeSpan, now: number): ChartSpan {
   const end = Math.min(to, now);
   const length = Math.min(Math.max(end - from, shortestMs), longestMs);
   return { name: null, from: end - length, to: end };

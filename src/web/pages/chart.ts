@@ -97,12 +97,12 @@ export function eventList({ events }: ChartValue): Markup {
   return html`<details><summary>${texts.target.events(marks.length)}</summary><ol class="times small">${items}</ol></details>`;
 }
 
-type Known = ChartPoint & { readonly p50: number; readonly p95: number };
+type MeasuredPoint = ChartPoint & { readonly p50: number; readonly p95: number };
 
 // Where nothing is known there is a gap.
-function unbroken(points: readonly ChartPoint[]): readonly Known[][] {
-  const runs: Known[][] = [];
-  let run: Known[] = [];
+function unbroken(points: readonly ChartPoint[]): readonly MeasuredPoint[][] {
+  const runs: MeasuredPoint[][] = [];
+  let run: MeasuredPoint[] = [];
   for (const point of points) {
     if (point.p50 !== null && point.p95 !== null) run.push({ ...point, p50: point.p50, p95: point.p95 });
     else if (run.length > 0) {

@@ -1,10 +1,10 @@
 import { html, type Markup, nothing, type StateName } from './markup.ts';
 
 /** How a stretch of time went, or null where nobody looked. */
-export type Stretch = StateName | null;
+export type DayState = StateName | null;
 
 /** States in a row as a bar; neighbours of the same state are one piece. `label` says the same in words. */
-export function stateBar(stretches: readonly Stretch[], label: string, width = 3): Markup {
+export function stateBar(stretches: readonly DayState[], label: string, width = 3): Markup {
   const pieces = new Map<string, string>();
   let from = 0;
   while (from < stretches.length) {

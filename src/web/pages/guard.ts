@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '#protocol/errors.ts';
-import type { Access } from '../access/access.ts';
-import type { Site } from './site.ts';
+import type { AccessControl } from '../access/access.ts';
+import type { PageSet } from './site.ts';
 import { texts } from './texts.ts';
 
 /** A hook that sends whoever may not read to where he can sign in; programs get an error. */
-export function onlyReaders(access: Access, site: Site) {
+export function onlyReaders(access: AccessControl, site: PageSet) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (access.mayRead(request)) return;
     const takesPages = (request.headers.accept ?? '').includes('text/html');

@@ -1,15 +1,15 @@
 import { shownNode } from '#checks/index.ts';
-import type { Change } from '#history/changes.ts';
+import type { TargetChange } from '#history/changes.ts';
 import type { PastIncident } from '#history/incidents.ts';
-import type { Figures, HistoryReader, PastRound, Series } from '#history/reader.ts';
-import type { Span } from '#history/span.ts';
+import type { HistoryFigures, HistoryReader, PastRound, FiguresSeries } from '#history/reader.ts';
+import type { TimeSpan } from '#history/span.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { WatchedTarget } from '../state/board.ts';
+import type { BoardTarget } from '../state/board.ts';
 import type { ChartSpan } from './chart-span.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
-import type { Stretch } from './drawings.ts';
+import type { DayState } from './drawings.ts';
 import { incidentHref } from './links.ts';
-import type { Past } from './overview.ts';
+import type { TargetPast } from './overview.ts';
 import { texts } from './texts.ts';
 
 const day = 86_400_000;
@@ -17,7 +17,7 @@ const minute = 60_000;
 const fineSteps = [1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1_000);
 
 // A step holds a round at least: shorter ones would show gaps where there are none.
-function stepMsOf({ from, to }: Span, points: number, everyMs: number | null): number | undefined {
+function stepMsOf({ from, to }: TimeSpan, points: number, everyMs: number | null): number | undefined {
   const shortest = (to - from) / points;
   const fine = fineSteps.find((step) => step >= Math.max(shortest, everyMs ?? minute));
   return fine ?? (everyMs !== null && everyMs > shortest ? Math.ceil(everyMs / minute) * minute : undefined);
@@ -25,13 +25,13 @@ function stepMsOf({ from, to }: Span, points: number, everyMs: number | null): n
 
 export interface ChartSources {
   readonly reader: HistoryReader;
-  readonly changesOf: (target: string) => readonly Change[];
+  readonly changesOf: (target: string) => readonly TargetChange[];
 }
 
 /** What the chart of a target shows: a line for each node, and what happened. */
 export async function chartOf(
   { reader, changesOf }: ChartSources,
-  { name, everyMs }: Pick<WatchedTarget, 'name' | 'everyMs'>,
+  { name, everyMs }: Pick<BoardTarget, 'name' | 'everyMs'>,
   span: ChartSpan,
   points = 120,
 ): Promise<ChartValue> {
@@ -56,7 +56,7 @@ export async function chartOf(
 
 const mostMarks = 100;
 
-const pointsOf = ({ parts }: Series): readonly ChartPoint[] =>
+const pointsOf = ({ parts }: FiguresSeries): readonly ChartPoint[] =>
   parts.map(({ from, to, latency }) => ({
     at: (from + to) / 2,
     p50: latency?.p50 ?? null,
@@ -67,7 +67,7 @@ const pointsOf = ({ parts }: Series): readonly ChartPoint[] =>
 const shown = ['down', 'maintenance', 'unknown', 'partial'] as const;
 
 /** Neighbours of a kind are one. */
-function shadesOf({ parts }: Series): readonly ChartEvent[] {
+function shadesOf({ parts }: FiguresSeries): readonly ChartEvent[] {
   const shades: { from: number; to: number; kind: (typeof shown)[number] }[] = [];
   for (const { from, to, time } of parts) {
     const kind = shown.find((one) => (time?.[one] ?? 0) > 0);
@@ -113,17 +113,17 @@ const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent 
 });
 
 // The first of a kind at a node is how it was when it was looked at first.
-const isOther = ({ kind, node }: Change, before: readonly Change[]): boolean =>
+const isOther = ({ kind, node }: TargetChange, before: readonly TargetChange[]): boolean =>
   kind === 'reload' || before.some((one) => one.kind === kind && one.node === node);
 
-const changeMark = ({ kind, at, node }: Change): ChartEvent => ({
+const changeMark = ({ kind, at, node }: TargetChange): ChartEvent => ({
   from: at,
   to: at,
   kind,
   words: `${texts.target.changed[kind]}${node === null ? '' : ` (${shownNode(node)})`}`,
 });
 
-function lateMarks({ parts }: Series): readonly ChartEvent[] {
+function lateMarks({ parts }: FiguresSeries): readonly ChartEvent[] {
   return parts.flatMap(({ from, to, answers: { late } }) => {
     const at = (from + to) / 2;
     return late === 0 ? [] : [{ from: at, to: at, kind: 'late' as const, words: texts.target.cameLate(late) }];
@@ -163,13 +163,13 @@ export async function figuresTable(reader: HistoryReader, target: string, span: 
     { name: '30 days', span: { from: now - 30 * day, to: now } },
     { name: '90 days', span: { from: now - 90 * day, to: now } },
   ];
-  const all: { name: string; figures: Figures }[] = [];
+  const all: { name: string; figures: HistoryFigures }[] = [];
   for (const one of asked) all.push({ name: one.name, figures: await reader.figures({ of: { target }, ...one.span }) });
   return all;
 }
 
 /** How a day went: the worst that was seen. */
-function dayOf({ time }: Figures): Stretch {
+function dayOf({ time }: HistoryFigures): DayState {
   if (time === null) return null;
   const { up, partial, down, unknown, maintenance } = time;
   if (down > 0) return 'down';
@@ -180,7 +180,7 @@ function dayOf({ time }: Figures): Stretch {
 
 /** What was, kept for some minutes: looked up for whoever looks, a target at a time, and never while nobody does. */
 export interface PastKeeper {
-  of(target: string): Past | null;
+  of(target: string): TargetPast | null;
   /** Has looked up what is not known of these, or is too old. Resolves when the work is done, or `patienceMs` have gone by. */
   want(targets: readonly string[], patienceMs: number): Promise<void>;
 }
@@ -190,7 +190,7 @@ const freshMs = 5 * 60_000;
 const keptMs = 60 * 60_000;
 
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
-  const known = new Map<string, { readonly past: Past; readonly at: number }>();
+  const known = new Map<string, { readonly past: TargetPast; readonly at: number }>();
   let working: Promise<void> | null = null;
 
   const ageOf = (target: string) => clock.now() - (known.get(target)?.at ?? Number.NEGATIVE_INFINITY);

@@ -3,13 +3,13 @@ import { html, type Markup, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
 /** Which entry of the navigation a page belongs to. */
-export type Place = 'overview' | 'incidents' | 'check' | 'nodes' | 'status' | null;
+export type MenuItem = 'overview' | 'incidents' | 'check' | 'nodes' | 'status' | null;
 
 export interface Frame {
   readonly title: string;
-  readonly place: Place;
+  readonly place: MenuItem;
   /** The sections of this installation that pages lead to. */
-  readonly places: readonly Exclude<Place, null>[];
+  readonly places: readonly Exclude<MenuItem, null>[];
   readonly content: Markup;
   /** Seconds after which a browser without scripts loads the page again, or null. */
   readonly refresh?: number | null;

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
-import { type Access, sessionCookie } from '../access/access.ts';
+import { type AccessControl, sessionCookie } from '../access/access.ts';
 import { isOwnForm, readForms } from '../access/caller.ts';
 import { html, type Markup, nothing } from './markup.ts';
-import type { Site } from './site.ts';
+import type { PageSet } from './site.ts';
 import { texts } from './texts.ts';
 
 const Form = z.object({
@@ -13,7 +13,7 @@ const Form = z.object({
 });
 
 /** Signing in and out. */
-export function loginRoutes(site: Site, access: Access): FastifyPluginAsync {
+export function loginRoutes(site: PageSet, access: AccessControl): FastifyPluginAsync {
   return async (app) => {
     readForms(app);
     const page = (next: string, objection: string | null) =>

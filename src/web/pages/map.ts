@@ -1,5 +1,5 @@
 import type { NodeInfo } from '#checks/index.ts';
-import { worldSize, type World } from '../assets/world.ts';
+import { worldSize, type WorldMap } from '../assets/world.ts';
 import type { Assets } from '../assets/assets.ts';
 import { html, type Markup, nothing, type StateName } from './markup.ts';
 import { texts } from './texts.ts';
@@ -53,7 +53,7 @@ function shape(state: StateName, x: number, y: number): Markup {
   return html`<circle class="${kind}" cx="${x}" cy="${y}" r="7" />`;
 }
 
-function labelOf(nodes: readonly MarkedNode[], world: World): string {
+function labelOf(nodes: readonly MarkedNode[], world: WorldMap): string {
   const shown = nodes.filter(({ node }) => node.countryCode !== '' && world.placeOf(node.countryCode) !== null);
   return `${texts.map.label}: ${shown.map(({ node, state }) => `${node.name} ${texts.states[state]}`).join(', ')}`;
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { CheckTypeName, NodeInfo } from '#checks/index.ts';
-import type { Change } from '#history/changes.ts';
+import type { TargetChange } from '#history/changes.ts';
 import type { HistoryReader } from '#history/reader.ts';
 import type { Clock } from '#kernel/clock.ts';
-import type { Access } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import type { Board, LiveTarget } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { type Actions, addActions } from './actions.ts';
@@ -15,23 +15,23 @@ import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
 import type { Assets } from '../assets/assets.ts';
-import type { Site } from './site.ts';
+import type { PageSet } from './site.ts';
 import { incidentList, targetContent, targetSentence } from './target.ts';
 import { texts } from './texts.ts';
 
 export interface MonitorPages {
-  readonly site: Site;
+  readonly site: PageSet;
   readonly assets: Assets;
   readonly reader: HistoryReader;
   readonly board: Board;
   readonly past: PastKeeper;
   /** What changed about a target, the newest first. */
-  readonly changesOf: (target: string) => readonly Change[];
+  readonly changesOf: (target: string) => readonly TargetChange[];
   readonly nodes: () => readonly { readonly info: NodeInfo; readonly online: boolean }[];
   /** The silence that holds for a target now. */
   readonly silenceOf: (target: string) => IncidentValue['silence'];
   readonly actions: Actions;
-  readonly access: Access;
+  readonly access: AccessControl;
   /** Whether targets of this type can be checked besides their schedule. */
   readonly canCheck: (type: CheckTypeName) => boolean;
   readonly overviewStream: Stream;
@@ -205,12 +205,12 @@ function addStreams(app: FastifyInstance, { overviewStream, changeStream }: Moni
   });
 }
 
-interface Sent {
+interface DownloadReply {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-const send = (reply: FastifyReply, { headers, body }: Sent) => reply.headers(headers).send(body);
+const send = (reply: FastifyReply, { headers, body }: DownloadReply) => reply.headers(headers).send(body);
 
-const missing = (reply: FastifyReply, site: Site, message: string) =>
+const missing = (reply: FastifyReply, site: PageSet, message: string) =>
   send(reply.code(404), site.problem({ status: 404, code: 'not_found', message }));

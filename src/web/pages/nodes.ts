@@ -64,7 +64,7 @@ export function nodesContent(nodes: readonly NodeValue[], assets: Assets): Marku
     <p class="small soft">${columns.flatMap(({ meaning }) => meaning ?? []).join(' ')}</p>`;
 }
 
-interface Column {
+interface NodeColumn {
   readonly name: string;
   readonly kind: string;
   readonly cell: (node: NodeValue) => Markup | string;
@@ -73,13 +73,13 @@ interface Column {
 }
 
 // What no node has to say anything about is left out.
-function columnsOf(nodes: readonly NodeValue[]): readonly Column[] {
+function columnsOf(nodes: readonly NodeValue[]): readonly NodeColumn[] {
   const words = texts.nodes;
   const figure = (
     name: string,
     read: (node: NodeValue) => string | null,
-    more: Partial<Column> = {},
-  ): readonly Column[] =>
+    more: Partial<NodeColumn> = {},
+  ): readonly NodeColumn[] =>
     nodes.every((node) => read(node) === null)
       ? []
       : [{ name, kind: 'num', cell: (node) => read(node) ?? '', ...more }];

@@ -5,14 +5,14 @@ import { texts } from './texts.ts';
 import { lengthOf, waterfall, waterfallLegend } from './waterfall.ts';
 
 /** A node and what it found; null while it works on it. */
-export interface NodeResult {
+export interface ReportResult {
   readonly node: NodeInfo;
   readonly outcome: Outcome | null;
 }
 
 export interface OutcomesValue {
   readonly check: CheckTypeName;
-  readonly results: readonly NodeResult[];
+  readonly results: readonly ReportResult[];
   /** The table in words. */
   readonly label: string;
   /** Whether rows are drawn anew one by one. */
@@ -34,18 +34,18 @@ export function outcomes({ check, results, label, byRow }: OutcomesValue): Marku
 <div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead${part('heads')}><tr><th scope="col">${texts.report.node}</th>${heads}</tr></thead>${rows}</table></div>`;
 }
 
-interface Column {
+interface OutcomeColumn {
   readonly name: string;
   readonly kind: 'num' | 'wrap' | 'mono' | 'wide' | '';
   /** One for each row. */
   readonly cells: readonly Markup[];
 }
 
-function columnsOf(check: CheckTypeName, results: readonly NodeResult[]): readonly Column[] {
+function columnsOf(check: CheckTypeName, results: readonly ReportResult[]): readonly OutcomeColumn[] {
   const { table } = checkOf(check);
   const { place, result, time, address, phases } = texts.report;
   const longest = Math.max(0, ...results.map(({ outcome }) => lengthOf(outcome?.phases ?? {})));
-  const column = (name: string, kind: Column['kind'], cell: (outcome: Outcome) => Markup): Column => ({
+  const column = (name: string, kind: OutcomeColumn['kind'], cell: (outcome: Outcome) => Markup): OutcomeColumn => ({
     name,
     kind,
     cells: results.map(({ outcome }) => (outcome === null ? nothing : cell(outcome))),
@@ -61,7 +61,7 @@ function columnsOf(check: CheckTypeName, results: readonly NodeResult[]): readon
 }
 
 // Where no place is known at all there is nothing to say about it.
-function placesOf(results: readonly NodeResult[]): readonly Markup[] {
+function placesOf(results: readonly ReportResult[]): readonly Markup[] {
   const places = results.map(({ node }) => [node.city, node.country].filter((part) => part !== '').join(', '));
   const unknown = places.every((one) => one === '')
     ? nothing

@@ -3,15 +3,15 @@ import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { LiveTarget, ShownStatus } from '../state/board.ts';
-import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
+import { sparkline, stateBar, type DayState, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
 import { texts } from './texts.ts';
 
 /** How a target was: 90 days, the share of them that it was up, and what is left of its budget. */
-export interface Past {
-  readonly days: readonly Stretch[];
+export interface TargetPast {
+  readonly days: readonly DayState[];
   readonly uptime: number | null;
   /** Null where the target has no objective. */
   readonly budgetLeft: number | null;
@@ -30,7 +30,7 @@ export interface OverviewValue {
   readonly targets: readonly LiveTarget[];
   readonly incidents: readonly Incident[];
   readonly nodes: readonly { readonly info: NodeInfo; readonly online: boolean }[];
-  readonly past: (target: string) => Past | null;
+  readonly past: (target: string) => TargetPast | null;
   readonly filter: OverviewFilter;
 }
 
@@ -168,16 +168,16 @@ function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
 /** Whether rows tell what is left of budgets. */
 export const hasBudgets = (targets: readonly LiveTarget[]): boolean => targets.some((target) => target.hasObjective);
 
-interface Drawn {
+interface RenderedRow {
   readonly of: readonly unknown[];
   readonly row: Markup;
 }
 
 // A round has votes of its own: the row that shows them is drawn once, however many look.
-const drawn = new WeakMap<LiveTarget['votes'], Drawn>();
+const drawn = new WeakMap<LiveTarget['votes'], RenderedRow>();
 
 /** A target in the list. */
-export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
+export function targetRow(target: LiveTarget, past: TargetPast | null, withBudgets: boolean): Markup {
   const { votes, name, host, status, dueAt } = target;
   const of = [name, host, status, dueAt, past, withBudgets];
   const known = drawn.get(votes);
@@ -187,7 +187,7 @@ export function targetRow(target: LiveTarget, past: Past | null, withBudgets: bo
   return row;
 }
 
-function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
+function drawRow(target: LiveTarget, past: TargetPast | null, withBudgets: boolean): Markup {
   const { name, host, status, votes, recent } = target;
   const seen = votesBar(
     votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),

@@ -3,7 +3,7 @@ import type { Assets } from '../assets/assets.ts';
 import { targetHref } from './links.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, state, type StateName } from './markup.ts';
-import { type NodeResult, outcomes } from './outcomes.ts';
+import { type ReportResult, outcomes } from './outcomes.ts';
 import { texts } from './texts.ts';
 
 /** A check that somebody started, with what each node has said so far. */
@@ -11,7 +11,7 @@ export interface ReportValue {
   readonly id: string;
   readonly createdAt: number;
   readonly spec: CheckSpec;
-  readonly results: readonly NodeResult[];
+  readonly results: readonly ReportResult[];
 }
 
 export const isDone = ({ results }: ReportValue): boolean => results.every(({ outcome }) => outcome !== null);

@@ -2,14 +2,14 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import { probedTypeNames } from '#checks/index.ts';
 import type { Page } from '#service/ports.ts';
 import { assetRoutes, type Assets } from '../assets/assets.ts';
-import type { Access } from '../access/access.ts';
+import type { AccessControl } from '../access/access.ts';
 import { onlyReaders } from './guard.ts';
 import { loginRoutes } from './login.ts';
 import type { NodeValue } from './nodes.ts';
-import type { ServiceReader, Site } from './site.ts';
+import type { ServiceReader, PageSet } from './site.ts';
 
 export interface PageRoutes {
-  readonly site: Site;
+  readonly site: PageSet;
   readonly assets: Assets;
   /** Null where there is no check service. */
   readonly service: ServiceReader | null;
@@ -17,7 +17,7 @@ export interface PageRoutes {
   /** Whether targets are watched: then the first page is about them. */
   readonly hasMonitor: boolean;
   /** Null where everything here is for everybody. */
-  readonly access: Access | null;
+  readonly access: AccessControl | null;
 }
 
 const sendPage = (reply: FastifyReply, { headers, body }: Page) => reply.headers(headers).send(body);

@@ -29,15 +29,15 @@ export interface SiteOptions {
 }
 
 /** Makes whole pages out of values. */
-export interface Site extends ServicePages {
+export interface PageSet extends ServicePages {
   page(frame: Omit<Frame, 'places'>, headers?: Readonly<Record<string, string>>): Page;
   problem(problem: ProblemValue): Page;
   checkForm(asked: { readonly type: CheckTypeName; readonly host: string }, service: ServiceReader): Page;
   nodes(nodes: readonly NodeValue[], live: string | null): Page;
 }
 
-export function createSite({ assets, places }: SiteOptions): Site {
-  const page: Site['page'] = (frame, headers = {}) => ({
+export function createSite({ assets, places }: SiteOptions): PageSet {
+  const page: PageSet['page'] = (frame, headers = {}) => ({
     headers: { ...pageHeaders, ...headers },
     body: document({ ...frame, places }, assets),
   });

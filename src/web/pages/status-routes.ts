@@ -9,7 +9,7 @@ import type { Notes } from '../state/notes.ts';
 import type { PastKeeper } from './history-values.ts';
 import { html } from './markup.ts';
 import { percent } from './overview.ts';
-import type { Site } from './site.ts';
+import type { PageSet } from './site.ts';
 import { badge, serviceOf, statusContent, statusJson, statusSentence, type StatusValue } from './status.ts';
 import { texts } from './texts.ts';
 
@@ -19,20 +19,20 @@ export type ConfiguredPages = Readonly<
 >;
 
 export interface StatusRoutes {
-  readonly site: Site;
+  readonly site: PageSet;
   readonly board: Board;
   readonly past: PastKeeper;
   readonly pages: () => ConfiguredPages;
   readonly notes: Pick<Notes, 'list'>;
   /** Maintenance and silences that hold or begin soon, those that begin first at the beginning. */
-  readonly ahead: () => readonly Window[];
+  readonly ahead: () => readonly PlannedWindow[];
   readonly clock: Clock;
   /** The address that people open, without a slash at its end; null where each request tells. */
   readonly publicUrl: string | null;
 }
 
 /** A stretch of time in which nobody is told of what begins at some targets. */
-interface Window {
+interface PlannedWindow {
   readonly targets: 'all' | readonly string[];
   readonly from: number;
   readonly to: number;

@@ -1,41 +1,46 @@
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { LiveTarget, ShownStatus } from '../state/board.ts';
-import type { Note } from '../state/notes.ts';
+import type { StatusNote } from '../state/notes.ts';
 import { stateBar } from './drawings.ts';
 import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
-import { type Past, percent } from './overview.ts';
+import { type TargetPast, percent } from './overview.ts';
 import { texts } from './texts.ts';
 
 /** A page for everybody: some targets under names of their own. */
 export interface StatusValue {
   readonly title: string;
-  readonly services: readonly Service[];
+  readonly services: readonly StatusService[];
   /** What people say, the newest first. */
-  readonly notes: readonly Note[];
-  readonly maintenance: readonly Ahead[];
+  readonly notes: readonly StatusNote[];
+  readonly maintenance: readonly PlannedMaintenance[];
   readonly now: number;
 }
 
 /** Maintenance that goes on or comes. */
-export interface Ahead {
+export interface PlannedMaintenance {
   readonly from: number;
   readonly to: number;
   /** Names on the page. */
   readonly services: readonly string[];
 }
 
-export interface Service {
+export interface StatusService {
   /** The name on the page. */
   readonly name: string;
   readonly target: string;
   readonly status: ShownStatus;
   readonly since: number | null;
-  readonly past: Past | null;
+  readonly past: TargetPast | null;
   readonly incidents: readonly Incident[];
 }
 
 /** What a page shows of a target; one that is not watched any more is unknown. */
-export function serviceOf(name: string, target: string, live: LiveTarget | undefined, past: Past | null): Service {
+export function serviceOf(
+  name: string,
+  target: string,
+  live: LiveTarget | undefined,
+  past: TargetPast | null,
+): StatusService {
   if (live === undefined) return { name, target, status: 'unknown', since: null, past, incidents: [] };
   const { status, since, incidents } = live;
   return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };

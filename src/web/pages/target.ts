@@ -1,6 +1,6 @@
 import { probedTypeNames } from '#checks/index.ts';
-import type { Change } from '#history/changes.ts';
-import type { Figures, PastRound } from '#history/reader.ts';
+import type { TargetChange } from '#history/changes.ts';
+import type { HistoryFigures, PastRound } from '#history/reader.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
@@ -20,10 +20,10 @@ export interface TargetValue {
   readonly now: number;
   readonly target: LiveTarget;
   readonly span: ChartSpan;
-  readonly changes: readonly Change[];
+  readonly changes: readonly TargetChange[];
   readonly chart: ChartValue;
   /** Of the shown span, and of 24 hours, 30 and 90 days. */
-  readonly figures: readonly { readonly name: string; readonly figures: Figures }[];
+  readonly figures: readonly { readonly name: string; readonly figures: HistoryFigures }[];
   readonly rounds: readonly PastRound[];
   readonly incidents: readonly PastIncident[];
   /** Whether the viewer may run its check from here. */
@@ -83,7 +83,7 @@ function figuresTable({ figures }: TargetValue): Markup {
   )}</tbody></table></div>`;
 }
 
-const answered = ({ up, down, unknown, late }: Figures['answers']): string =>
+const answered = ({ up, down, unknown, late }: HistoryFigures['answers']): string =>
   countVotes({ up, down, unknown, late }) || '–';
 
 function lastRound({ target }: TargetValue): Markup {

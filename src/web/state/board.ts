@@ -8,7 +8,7 @@ import { type Spread, SpreadRing, spreadOf } from './spread.ts';
 export type ShownStatus = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance';
 
 /** A target as it is watched. */
-export interface WatchedTarget {
+export interface BoardTarget {
   readonly name: string;
   readonly check: CheckTypeName;
   readonly host: string;
@@ -24,7 +24,7 @@ export interface WatchedTarget {
 }
 
 /** A target as it is at this moment. */
-export interface LiveTarget extends WatchedTarget {
+export interface LiveTarget extends BoardTarget {
   readonly status: ShownStatus;
   /** Since when, or null where nothing is known. */
   readonly since: number | null;
@@ -40,7 +40,7 @@ export interface LiveTarget extends WatchedTarget {
 
 /** What happened last, for whoever looks. It costs a few steps for each round, and nothing more while nobody looks. */
 export interface Board {
-  roundDone(target: string, round: Seen): void;
+  roundDone(target: string, round: BoardRound): void;
   /** Incidents of a target were opened, changed or closed. */
   incidentsChanged(incidents: readonly Incident[]): void;
   /** A target is not watched any more. */
@@ -58,14 +58,14 @@ export interface Board {
   onChange(listener: () => void): Disposable;
 }
 
-interface Seen {
+interface BoardRound {
   readonly dueAt: number;
   readonly votes: readonly Vote[];
   readonly verdict: { readonly status: Exclude<ShownStatus, 'maintenance'> };
   readonly inMaintenance: boolean;
 }
 
-interface Entry {
+interface BoardEntry {
   status: ShownStatus;
   since: number | null;
   dueAt: number | null;
@@ -79,7 +79,7 @@ interface Entry {
 export interface BoardOptions {
   readonly clock: Clock;
   /** What is watched at this moment. */
-  readonly watched: () => readonly WatchedTarget[];
+  readonly watched: () => readonly BoardTarget[];
   readonly openIncidents: () => readonly Incident[];
 }
 
@@ -87,7 +87,7 @@ const roundsKept = 40;
 const changesKept = 500;
 
 export function createBoard({ clock, watched, openIncidents }: BoardOptions): Board {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, BoardEntry>();
   const changes: { readonly version: number; readonly incident: Incident }[] = [];
   const listeners = new Set<() => void>();
   let version = clock.now();
@@ -98,7 +98,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
     return version;
   }
 
-  function liveOf(target: WatchedTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
+  function liveOf(target: BoardTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
     const entry = entries.get(target.name);
     const incidents = open.get(target.name) ?? [];
     if (entry === undefined)
@@ -191,7 +191,7 @@ function downSince(status: ShownStatus, since: number | null, incidents: readonl
   );
 }
 
-function entryOf(entries: Map<string, Entry>, name: string): Entry {
+function entryOf(entries: Map<string, BoardEntry>, name: string): BoardEntry {
   const entry = entries.get(name) ?? {
     status: 'unknown',
     since: null,
@@ -207,7 +207,7 @@ function entryOf(entries: Map<string, Entry>, name: string): Entry {
 
 const noSpreads: LiveTarget['spreads'] = new Map();
 
-function keepSpreads(entry: Entry, dueAt: number, votes: readonly Vote[]): void {
+function keepSpreads(entry: BoardEntry, dueAt: number, votes: readonly Vote[]): void {
   for (const { node, outcome } of votes) {
     const spread = spreadOf(outcome, dueAt);
     if (spread === null) continue;

@@ -4,7 +4,7 @@ import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
 
 /** What somebody says on a status page. Times are milliseconds since the epoch. */
-export interface Note {
+export interface StatusNote {
   readonly id: string;
   readonly page: string;
   readonly words: string;
@@ -15,18 +15,18 @@ export interface Note {
 
 /** Where notes are kept over restarts. */
 export interface NoteStore {
-  notes(): readonly Note[];
-  addNote(note: Note): void;
+  notes(): readonly StatusNote[];
+  addNote(note: StatusNote): void;
   removeNote(id: string): void;
 }
 
 /** The notes that stand, in memory. What is asked wrongly throws `usage`. */
 export interface Notes {
   /** Those of a page, or all, the newest first. */
-  list(page?: string): readonly Note[];
-  post(note: { readonly page: string; readonly words: string; readonly endsAt: number | null }): Note;
+  list(page?: string): readonly StatusNote[];
+  post(note: { readonly page: string; readonly words: string; readonly endsAt: number | null }): StatusNote;
   /** Takes a note down. */
-  remove(id: string): Note;
+  remove(id: string): StatusNote;
 }
 
 export interface NotesOptions {
@@ -42,7 +42,7 @@ const mostNotes = 100;
 export function createNotes({ store, clock, random, pages }: NotesOptions): Notes {
   let known = store.notes();
 
-  function standing(): readonly Note[] {
+  function standing(): readonly StatusNote[] {
     const now = clock.now();
     const over = known.filter(({ endsAt }) => endsAt !== null && endsAt <= now);
     if (over.length > 0) known = known.filter((note) => !over.includes(note));

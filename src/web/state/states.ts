@@ -1,7 +1,7 @@
 import type { Board, LiveTarget, ShownStatus } from './board.ts';
 
 /** A target at this moment, in a few words. */
-export interface State {
+export interface TargetSummary {
   readonly target: string;
   readonly check: string;
   readonly host: string;
@@ -20,7 +20,7 @@ export interface States {
   readonly version: number;
   /** All that is watched, whether it has changed or not. */
   readonly names: readonly string[];
-  readonly states: readonly State[];
+  readonly states: readonly TargetSummary[];
 }
 
 /** The states of the targets that changed after this version of the board; of all after 0. */
@@ -34,7 +34,7 @@ export function statesSince(board: Pick<Board, 'targets' | 'since' | 'version'>,
   };
 }
 
-function stateOf({ name, check, host, status, since, votes, recent }: LiveTarget): State {
+function stateOf({ name, check, host, status, since, votes, recent }: LiveTarget): TargetSummary {
   const failing = votes.find(({ outcome }) => outcome.status !== 'up');
   return {
     target: name,

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { dayMs } from '#history/span.ts';
+import { dayMs } from '#kernel/units.ts';
 import { createProgram } from '../../support/program.ts';
 import { tcpServer } from '../../support/tcp-servers.ts';
 import { sumsOf, writeYear } from '../../support/written-year.ts';

@@ -1,6 +1,6 @@
 import type { PackedResult } from '#history/pack.ts';
-import { dayMs, hourMs } from '#history/span.ts';
 import { systemClock } from '#kernel/clock.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { openDatabase } from '#store/open.ts';
 import { type HistoryParts, openHistoryParts } from '#store/sealing/parts.ts';
 import { putSpell } from '#store/spells.ts';

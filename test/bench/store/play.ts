@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startUpkeep } from '#compose/history.ts';
-import { dayMs, hourMs } from '#history/span.ts';
 import { stableFraction } from '#kernel/hash.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { closing, down, openAt, opening, quiet, round, up, vote } from '../../support/store.ts';
 import { FastClock } from './fast-clock.ts';
 import { Holds } from './holds.ts';

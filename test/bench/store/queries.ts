@@ -1,6 +1,6 @@
 import { createReader } from '#history/create-reader.ts';
-import type { HistoryReader, KnownTarget } from '#history/reader.ts';
-import { dayMs, hourMs } from '#history/span.ts';
+import type { HistoryReader, HistoryTarget } from '#history/reader.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 import { chartOf, figuresTable } from '#web/pages/history-values.ts';
 import type { FastClock } from './fast-clock.ts';
@@ -60,7 +60,7 @@ const asks: readonly (readonly [string, Ask])[] = [
 const count = 200;
 
 export async function measureQueries(store: Store, clock: FastClock): Promise<void> {
-  const known = names.map((name): KnownTarget => ({
+  const known = names.map((name): HistoryTarget => ({
     name,
     check: 'tcp',
     host: `${name}.example.com:443`,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { dayMs } from '#history/span.ts';
+import { dayMs } from '#kernel/units.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { start } from '../../support/store.ts';
 

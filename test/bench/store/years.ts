@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { hourMs } from '#history/span.ts';
+import { hourMs } from '#kernel/units.ts';
 import { backUp } from '#store/backup.ts';
 import { openAt, tempFolder } from '../../support/store.ts';
 import { FastClock } from './fast-clock.ts';

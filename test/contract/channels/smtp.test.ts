@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, verify } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSmtpChannel, type SmtpTimeouts } from '#channels/smtp.ts';
 import { DeadlineError, systemClock } from '#kernel/clock.ts';
-import type { Channel, Message, Receipt } from '#monitor/notify/channel.ts';
+import type { Channel, Message, DeliveryReceipt } from '#monitor/notify/channel.ts';
 import { delivery, shopBack, shopDown } from '../../support/incidents.ts';
 import { type Certificate, certificate } from '../../support/mail-certificates.ts';
 import { compose, smtpServer, template } from '../../support/mails.ts';
@@ -38,7 +38,11 @@ function open({ ca, ...server }: Server, timeouts: SmtpTimeouts = endless): Chan
   });
 }
 
-async function send(channel: Channel, message: Message = down, signal = AbortSignal.timeout(50_000)): Promise<Receipt> {
+async function send(
+  channel: Channel,
+  message: Message = down,
+  signal = AbortSignal.timeout(50_000),
+): Promise<DeliveryReceipt> {
   return channel.send(message, 'ops@example.com', signal);
 }
 
@@ -49,7 +53,7 @@ async function through(
   scheme = 'smtp',
   message = down,
   timeouts = endless,
-): Promise<{ readonly receipt: Receipt; readonly received: SmtpSink['received'] }> {
+): Promise<{ readonly receipt: DeliveryReceipt; readonly received: SmtpSink['received'] }> {
   await using sink = await startSmtp(options);
   const receipt = await send(open({ url: `${scheme}://127.0.0.1:${sink.port}`, ...server }, timeouts), message);
   return { receipt, received: sink.received };
@@ -416,7 +420,7 @@ describe.concurrent('a server that misbehaves', () => {
   const answers: readonly {
     readonly name: string;
     readonly script: Partial<Record<SmtpPhase, SmtpStep>>;
-    readonly kind: Receipt['kind'];
+    readonly kind: DeliveryReceipt['kind'];
     readonly says: RegExp;
   }[] = [
     {

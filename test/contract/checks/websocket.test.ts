@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { userAgent } from '#kernel/version.ts';
 import { issue, issueAuthority } from '../../support/certificates.ts';
 import { serveHttp } from '../../support/http-servers.ts';
 import { probeOnce } from '../../support/probe-once.ts';
@@ -17,7 +18,7 @@ test('a handshake is up, with its headers and its protocol', async () => {
   });
   expect(outcome).toMatchObject({ status: 'up', detail: { protocol: 'chat', answer: null, tls: null } });
   expect(outcome.phases.first_byte).toBeGreaterThan(0);
-  expect(server.headers).toMatchObject([{ authorization: 'Bearer x', 'user-agent': 'watchpost' }]);
+  expect(server.headers).toMatchObject([{ authorization: 'Bearer x', 'user-agent': userAgent }]);
 });
 
 test('a message is sent, and the one that is expected is waited for', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Health } from '#web/health.ts';
+import type { HealthOptions } from '#web/health.ts';
 import { serveWeb } from '../../support/web.ts';
 import { commandHere } from '../../support/command.ts';
 import { closedPort } from '../../support/tcp-servers.ts';
@@ -22,7 +22,7 @@ async function health(config: string, ...args: readonly string[]) {
   return commandHere(['health', ...args, '--config', path], { env: { PLACE: '127.0.0.1' } });
 }
 
-async function serve(state: Partial<Health> = {}) {
+async function serve(state: Partial<HealthOptions> = {}) {
   return serveWeb({
     health: { pulses: [], notReady: () => [], ...state },
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openReader, summariesOf } from '#compose/history.ts';
-import { dayMs, hourMs } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { target } from '../../support/scenario.ts';
 import { down, openAt, round, start, tempFolder, up, vote } from '../../support/store.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
-import { beatRoutes, type HeardBeat, prefixLength } from '#web/beats.ts';
+import { beatRoutes, type JobPing, prefixLength } from '#web/beats.ts';
 import { withoutSecret } from '#web/errors.ts';
 import { serveWeb } from '../../support/web.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -12,7 +12,7 @@ import { silentLog } from '../../support/metrics.ts';
 const secret = 'Zk3vTq9wPb7xLm2c';
 
 async function serve(stores: () => Promise<boolean> = async () => true) {
-  const heard: { readonly target: string; readonly beat: HeardBeat }[] = [];
+  const heard: { readonly target: string; readonly beat: JobPing }[] = [];
   const outcomes: string[] = [];
   const clock = new FakeClock();
   const owner = { target: 'backup', hash: sha256(secret) };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createReader } from '#history/create-reader.ts';
-import { dayMs, hourMs } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { down, leaveBehind, openAt, round, start, tempFolder, unanswered, up, vote } from '../../support/store.ts';

@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import { createReader } from '#history/create-reader.ts';
-import type { HistoryReader, KnownTarget } from '#history/reader.ts';
-import { dayMs, hourMs } from '#history/span.ts';
+import type { HistoryReader, HistoryTarget } from '#history/reader.ts';
 import type { TargetStatus } from '#history/spells.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -13,7 +13,7 @@ import { down, leaveBehind, openAt, round, start, tempFolder, unanswered, up, vo
 
 const minute = 60_000;
 const names = ['mail', 'shop'];
-const known = names.map((name): KnownTarget => ({ name, check: 'tcp', host: name, labels: {}, objective: null }));
+const known = names.map((name): HistoryTarget => ({ name, check: 'tcp', host: name, labels: {}, objective: null }));
 
 interface Played {
   readonly target: string;

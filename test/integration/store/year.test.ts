@@ -6,7 +6,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { openReader, startUpkeep, summariesOf } from '#compose/history.ts';
 import { startMonitor } from '#monitor/monitor.ts';
 import { createOutbox } from '#monitor/notify/outbox.ts';
-import type { RoundListener, RunResult, Watched, WatchedTarget } from '#monitor/watch/runner.ts';
+import type { RoundListener, RunResult, WatchHandle, WatchedTarget } from '#monitor/watch/runner.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import { openStore } from '#store/sqlite.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -41,7 +41,7 @@ function watchExactly(
   listener: RoundListener,
   run: (asked: Pick<WatchedTarget, 'spec'>) => Promise<RunResult>,
   clock: FakeClock,
-): Watched {
+): WatchHandle {
   const next = createNextDue(watched.schedule, watched.name);
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   let timer = wait();

@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readJson } from '#kernel/json.ts';
-import { Command, type CommandReply, protocolRange, subjectsOf } from '#protocol/nodes.ts';
+import { CommandMessage, type CommandReply, protocolRange, subjectsOf } from '#protocol/nodes.ts';
 import { tcpCommand } from '../../support/node-command.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
@@ -35,7 +35,7 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     const reply: CommandReply = { protocol: [...protocolRange], process: 'rogue', state: 'accepted', reason: null };
     connection.subscribe(subjectsOf('us1').command('rogue'), {
       callback: (_, message) => {
-        const id = readJson(Command, message.string())?.ticket ?? '';
+        const id = readJson(CommandMessage, message.string())?.ticket ?? '';
         heard.push({ id });
         if (heard.length > 1) return;
         if (atFirst === 'reply') message.respond(JSON.stringify(reply));

@@ -7,7 +7,7 @@ import { CheckSpec } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import { openSpool } from '#node/spool.ts';
 import { type Report, subjectsOf } from '#protocol/nodes.ts';
-import type { Assign, AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignMessage, AssignedTarget, Observation } from '#protocol/watching.ts';
 import { natsObstacle, type NatsServer, startNats } from '../../support/nats-server.ts';
 import { eventually } from '../../support/program.ts';
 import { measured, memorySpool, quiet, startHub, startNode, type TestNode } from '../../support/remote-nodes.ts';
@@ -23,7 +23,7 @@ const target = (name: string, changes: Partial<AssignedTarget> = {}): AssignedTa
   ...changes,
 });
 
-const sighting = (name: string, dueAt: number): Sighting => ({
+const sighting = (name: string, dueAt: number): Observation => ({
   target: name,
   revision: 'one',
   dueAt,
@@ -34,7 +34,7 @@ const sighting = (name: string, dueAt: number): Sighting => ({
 /** A hub, and what it hears; what it is told is settled at once, or when the test does so. */
 async function startListening(server: NatsServer, settles = true) {
   const since: number[] = [];
-  const sightings: Sighting[] = [];
+  const sightings: Observation[] = [];
   const settle: (() => void)[] = [];
   const hub = await startHub(
     server,
@@ -84,10 +84,10 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
   });
 
   test('a change is told as what is other, and the node watches what it should, also after another restart of the hub', async () => {
-    const told: Assign[] = [];
+    const told: AssignMessage[] = [];
     const listener = await signIn();
     listener.subscribe(subjectsOf('us1').command('*'), {
-      callback: (_, message) => void told.push(message.json<Assign>()),
+      callback: (_, message) => void told.push(message.json<AssignMessage>()),
     });
     await listener.flush();
     const targets = Array.from({ length: 500 }, (_, index) => target(`t${index}`));
@@ -122,10 +122,10 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
   test('a node takes no change of what it does not watch, and a node that takes none is told the whole', async () => {
     await using hub = await startHub(server);
     const rogue = await signIn('us1');
-    const told: Assign[] = [];
+    const told: AssignMessage[] = [];
     rogue.subscribe(subjectsOf('us1').command('rogue'), {
       callback(_, message) {
-        told.push(message.json<Assign>());
+        told.push(message.json<AssignMessage>());
         message.respond(JSON.stringify({ protocol: [1, 3], process: 'rogue', state: 'accepted', reason: null }));
       },
     });

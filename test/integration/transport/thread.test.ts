@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
 import type { AgentOptions } from '#node/ports.ts';
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { tcpCommand } from '../../support/node-command.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -219,7 +219,7 @@ test('a check tells when it began in the thread', async () => {
 
 function listenTo(transport: ThreadTransport) {
   const since: number[] = [];
-  const sightings: Sighting[] = [];
+  const sightings: Observation[] = [];
   transport.listen({
     watching: (_, __, moment) => void since.push(moment),
     seen: (_, seen) => void sightings.push(...seen),

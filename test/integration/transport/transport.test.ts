@@ -5,7 +5,7 @@ import { CheckSpec, type Policy } from '#checks/index.ts';
 import { systemClock } from '#kernel/clock.ts';
 import type { Transport } from '#service/ports.ts';
 import { joinTransports } from '#service/runs.ts';
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createThreadTransport, type ThreadTransport } from '#transport/thread.ts';
 import { tcpCommand } from '../../support/node-command.ts';
 import { type NatsServer, natsObstacle, startNats } from '../../support/nats-server.ts';
@@ -192,7 +192,7 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
     await using opened = await real('private');
     const { transport } = opened;
     const since: number[] = [];
-    const sightings: Sighting[] = [];
+    const sightings: Observation[] = [];
     const settled: number[] = [];
     transport.listen({
       watching: (_, __, moment) => void since.push(moment),

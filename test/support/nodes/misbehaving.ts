@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { putAside } from '#service/ports.ts';
-import type { FromNode, ToNode } from '#node/ports.ts';
+import type { NodeMessage, HubMessage } from '#node/ports.ts';
 
 // A node thread that misbehaves as its commands' host says. Its restarts are counted in shared memory.
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
-const say = (message: FromNode) => parentPort?.postMessage(message);
+const say = (message: NodeMessage) => parentPort?.postMessage(message);
 const starts = new Int32Array(workerData.starts as SharedArrayBuffer);
 Atomics.add(starts, 0, 1);
 // Where it starts slowly: until it is told to go on.
@@ -21,7 +21,7 @@ if (workerData.chats === true) {
 const outcome = { status: 'up', seconds: 0.001, address: '192.0.2.1', phases: {}, facts: {}, detail: {} } as const;
 const busy = new Uint8Array(workerData.busy as SharedArrayBuffer);
 
-parentPort?.on('message', (message: ToNode) => {
+parentPort?.on('message', (message: HubMessage) => {
   if (message.kind === 'close') {
     if (!workerData.hangsAtClose) parentPort?.close();
     return;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { followPaths, type Path, type PathChanges } from '#checks/path-changes.ts';
+import { followPaths, type NetworkPath, type PathChanges } from '#checks/path-changes.ts';
 
 // Messages as the kernel writes them (`linux/rtnetlink.h`), without a kernel.
 
@@ -48,7 +48,7 @@ function neighbour(index: number, address: readonly number[], state: number): Me
 
 const there = Buffer.from([10, 8, 0, 1]);
 const gateway = Buffer.from([10, 9, 0, 254]);
-const path: Path = { link: 2, gateway };
+const path: NetworkPath = { link: 2, gateway };
 const [reachable, stale, probing, failed] = [0x02, 0x04, 0x10, 0x20];
 
 test.each<{ name: string; before?: readonly Message[]; during: readonly Message[]; says: string | null }>([

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { failed, failure, outcomeOf, toSeconds } from '#checks/outcome.ts';
-import { bytesOf, Expectation, matcherOf, Payload } from '#checks/payload.ts';
+import { bytesOf, AnswerPattern, matcherOf, Payload } from '#checks/payload.ts';
 import { tcp } from '#checks/tcp/index.ts';
 
 const Outcome = outcomeOf(tcp.Detail);
@@ -69,10 +69,10 @@ test('escapes in a payload become bytes', () => {
 });
 
 test('an expectation looks at bytes, or by a regular expression at lines of text', () => {
-  expect(matcherOf(Expectation.parse('ok\\r\\n'))(Buffer.from('250 ok\r\n'))).toBe(true);
-  expect(matcherOf(Expectation.parse('\\xff'))(Buffer.from([1, 255, 2]))).toBe(true);
-  expect(matcherOf(Expectation.parse({ hex: '0102' }))(Buffer.from([1, 255, 2]))).toBe(false);
-  expect(matcherOf(Expectation.parse({ regex: '^250' }))(Buffer.from('220 hi\r\n250 ok'))).toBe(true);
+  expect(matcherOf(AnswerPattern.parse('ok\\r\\n'))(Buffer.from('250 ok\r\n'))).toBe(true);
+  expect(matcherOf(AnswerPattern.parse('\\xff'))(Buffer.from([1, 255, 2]))).toBe(true);
+  expect(matcherOf(AnswerPattern.parse({ hex: '0102' }))(Buffer.from([1, 255, 2]))).toBe(false);
+  expect(matcherOf(AnswerPattern.parse({ regex: '^250' }))(Buffer.from('220 hi\r\n250 ok'))).toBe(true);
 });
 
 test('reads every captured row, and row, outcome and row again are the same', () => {

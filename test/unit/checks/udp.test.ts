@@ -6,7 +6,7 @@ import { checkOf, CheckSpec } from '#checks/index.ts';
 import { outcomeOf } from '#checks/outcome.ts';
 import { Detail } from '#checks/udp/detail.ts';
 import { fromRow, toRow } from '#checks/udp/row.ts';
-import { payloadBytes, PresetName, Spec } from '#checks/udp/spec.ts';
+import { payloadBytes, UdpPreset, Spec } from '#checks/udp/spec.ts';
 import { presetAt, presets } from '#checks/udp/presets.ts';
 import { anyText } from '../../support/any-text.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -75,7 +75,7 @@ test.each([
 
 test('arbitrary bytes are no proper reply to a preset and never throw', () => {
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 100 }), fc.constantFrom(...PresetName.options), (bytes, name) => {
+    fc.property(fc.uint8Array({ maxLength: 100 }), fc.constantFrom(...UdpPreset.options), (bytes, name) => {
       const preset = presets[name];
       const request = preset.make(seededRandom());
       expect(preset.recognise(Buffer.from(bytes), request)).toBeNull();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { firstView, screenOf, type State, tableOf, type View, viewAfter } from '#cli/top/top-screen.ts';
+import { firstView, screenOf, type TopState, tableOf, type TopView, viewAfter } from '#cli/top/top-screen.ts';
 
 const now = Date.parse('2026-01-01T00:10:00Z');
 const plain = (state: string, word = state) => word;
 
-function state(target: string, more: Partial<State> = {}): State {
+function state(target: string, more: Partial<TopState> = {}): TopState {
   const usual = { check: 'http', host: `https://${target}.example.com/`, since: '2026-01-01T00:00:00Z', seconds: 0.1 };
   return { target, ...usual, status: 'up', up: 1, nodes: 1, cause: null, ...more };
 }
@@ -16,8 +16,8 @@ const states = [
 ];
 const look = { states, view: firstView, columns: 80, rows: 24, now, trouble: null };
 const pressed = (...keys: string[]) =>
-  keys.reduce<View | null>((view, key) => view && viewAfter(view, key, 10), firstView);
-const order = (view: Partial<View>) =>
+  keys.reduce<TopView | null>((view, key) => view && viewAfter(view, key, 10), firstView);
+const order = (view: Partial<TopView>) =>
   screenOf({ ...look, view: { ...firstView, ...view } }, plain)
     .slice(3, -1)
     .map((line) => line.split(' ')[0]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckSpec, type NodeSelection } from '#checks/index.ts';
-import { clientOver, type Progress } from '#client/client.ts';
+import { clientOver, type RunProgress } from '#client/client.ts';
 import type { RunResult } from '#monitor/watch/runner.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
@@ -23,7 +23,7 @@ function setUp(answer: (call: SeenCall) => Scripted | undefined, budget = { coun
   });
   const { log, lines } = memoryLog();
   const client = clientOver(service.http, { url: 'http://service', budget, clock, random: seededRandom(), log });
-  async function run(nodes: NodeSelection = { kind: 'all' }, onProgress?: (progress: Progress) => void) {
+  async function run(nodes: NodeSelection = { kind: 'all' }, onProgress?: (progress: RunProgress) => void) {
     const settled: RunResult[] = [];
     const running = client.run({ spec, nodes }, new AbortController().signal, onProgress).then((result) => {
       settled.push(result);

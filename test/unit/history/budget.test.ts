@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budgetOf, burningOf, burnsOf, describeBudget, describeObjective } from '#history/budget.ts';
 import { Downtime } from '#history/downtime.ts';
-import { dayMs, hourMs } from '#history/span.ts';
-import { follow, noTime, type Spell, type TargetStatus, timeIn } from '#history/spells.ts';
+import { follow, noTime, type VerdictPeriod, type TargetStatus, timeIn } from '#history/spells.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 
 const minute = 60_000;
 const objective = { ratio: 0.999, overMs: 30 * dayMs };
@@ -92,8 +92,10 @@ const rounds = fc
     return list.map(({ gap, ...verdict }) => ({ at: (at += gap + 1), verdict }));
   });
 
-function spellsOf(played: readonly { at: number; verdict: Omit<Spell, 'from' | 'last'> }[]): readonly Spell[] {
-  const spells: Spell[] = [];
+function spellsOf(
+  played: readonly { at: number; verdict: Omit<VerdictPeriod, 'from' | 'last'> }[],
+): readonly VerdictPeriod[] {
+  const spells: VerdictPeriod[] = [];
   for (const { at, verdict } of played) {
     const next = follow(spells.at(-1) ?? null, at, verdict);
     if (next?.from === spells.at(-1)?.from) spells.pop();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
-import { type Change, type ChangeStore, createChangeKeeper } from '#history/changes.ts';
+import { type TargetChange, type ChangeStore, createChangeKeeper } from '#history/changes.ts';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 
-function memory(known: readonly Change[] = []) {
+function memory(known: readonly TargetChange[] = []) {
   const all = [...known];
   const store: ChangeStore = {
     newestChanges: () => all,
@@ -77,7 +77,7 @@ test('a change that could not be stored is told, and noted by the next round', (
   const { all, store } = memory();
   let isAway = true;
   const told: unknown[] = [];
-  const addChanges = (changes: readonly Change[]) => {
+  const addChanges = (changes: readonly TargetChange[]) => {
     if (isAway) throw new Error('away');
     store.addChanges(changes);
   };

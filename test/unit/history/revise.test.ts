@@ -1,14 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { reviseSpells } from '#history/revise.ts';
-import { follow, type Spell, type TargetStatus } from '#history/spells.ts';
+import { follow, type VerdictPeriod, type TargetStatus } from '#history/spells.ts';
 
 const everyMs = 10;
 const holdsMs = 2 * everyMs;
 const verdict = (status: TargetStatus) => ({ status, inMaintenance: false, holdsMs });
 
-function inOrder(rounds: readonly (TargetStatus | null)[]): readonly Spell[] {
-  const spells: Spell[] = [];
+function inOrder(rounds: readonly (TargetStatus | null)[]): readonly VerdictPeriod[] {
+  const spells: VerdictPeriod[] = [];
   for (const [index, status] of rounds.entries()) {
     const next = status === null ? null : follow(spells.at(-1) ?? null, (index + 1) * everyMs, verdict(status));
     if (next === null) continue;
@@ -18,7 +18,7 @@ function inOrder(rounds: readonly (TargetStatus | null)[]): readonly Spell[] {
   return spells;
 }
 
-function revised(spells: readonly Spell[], index: number, status: TargetStatus): readonly Spell[] {
+function revised(spells: readonly VerdictPeriod[], index: number, status: TargetStatus): readonly VerdictPeriod[] {
   const dueAt = (index + 1) * everyMs;
   const place = spells.findLastIndex(({ from }) => from <= dueAt);
   const around = { previous: spells[place - 1] ?? null, at: spells[place] ?? null, next: spells[place + 1] ?? null };

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cover, dayMs, hourMs, type Kept, partsOf, stepFor } from '#history/span.ts';
+import { cover, type RetentionLimits, partsOf, stepFor } from '#history/span.ts';
+import { dayMs, hourMs } from '#kernel/units.ts';
 
 const at = (text: string) => Date.parse(`2026-10-${text}Z`);
 
-const kept: Kept = {
+const kept: RetentionLimits = {
   daysUntil: at('20T00:00'),
   hoursUntil: at('20T07:00'),
   hoursFrom: at('05T00:00'),
@@ -47,7 +48,7 @@ test.each([
 
 const anyKept = fc
   .record({ resultsFrom: fc.nat(200), hoursFrom: fc.nat(200), hoursUntil: fc.nat(400), daysUntil: fc.nat(400) })
-  .map(({ resultsFrom, hoursFrom, hoursUntil, daysUntil }): Kept => {
+  .map(({ resultsFrom, hoursFrom, hoursUntil, daysUntil }): RetentionLimits => {
     const until = Math.max(hoursUntil, hoursFrom, resultsFrom);
     return {
       resultsFrom: Math.max(resultsFrom, hoursFrom) * hourMs,

@@ -1,11 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { follow, type RoundVerdict, type Spell, type TargetStatus, timeIn, uptimeOf } from '#history/spells.ts';
+import { follow, type RoundVerdict, type VerdictPeriod, type TargetStatus, timeIn, uptimeOf } from '#history/spells.ts';
 
 const minute = 60_000;
 
-function spellsOf(rounds: readonly (readonly [at: number, status: TargetStatus, inMaintenance?: boolean])[]): Spell[] {
-  const spells: Spell[] = [];
+function spellsOf(
+  rounds: readonly (readonly [at: number, status: TargetStatus, inMaintenance?: boolean])[],
+): VerdictPeriod[] {
+  const spells: VerdictPeriod[] = [];
   for (const [at, status, inMaintenance = false] of rounds) {
     const verdict: RoundVerdict = { status, inMaintenance, holdsMs: 2 * minute };
     const next = follow(spells.at(-1) ?? null, at * minute, verdict);

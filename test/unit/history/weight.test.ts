@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { dayMs } from '#history/span.ts';
 import { weightAfter } from '#history/weight.ts';
+import { dayMs } from '#kernel/units.ts';
 
 const kept = { rawMs: 90 * dayMs, hoursMs: 730 * dayMs, daysMs: null };
 const often = { pairs: 2_000, resultsADay: 2_880 };

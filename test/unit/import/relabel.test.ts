@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { relabel, Relabelling } from '#import/blackbox/relabel.ts';
+import { relabel, RelabelConfig } from '#import/blackbox/relabel.ts';
 
 const labels = new Map([
   ['__address__', 'shop.example.com:443'],
@@ -30,7 +30,7 @@ test.each([
   const expected = Object.entries({ ...Object.fromEntries(labels), ...after }).filter(
     ([, value]) => value !== undefined,
   );
-  expect(Object.fromEntries(relabel(labels, [Relabelling.parse(rule)]) ?? [])).toEqual(Object.fromEntries(expected));
+  expect(Object.fromEntries(relabel(labels, [RelabelConfig.parse(rule)]) ?? [])).toEqual(Object.fromEntries(expected));
 });
 
 test.each([
@@ -41,12 +41,12 @@ test.each([
   { rule: { source_labels: ['__meta_zone'], action: 'keepequal', target_label: 'job' }, stays: false },
   { rule: { source_labels: ['__meta_zone'], action: 'dropequal', target_label: 'job' }, stays: true },
 ])('$rule.action with $rule.regex keeps it: $stays', ({ rule, stays }) => {
-  expect(relabel(labels, [Relabelling.parse(rule)]) !== null).toBe(stays);
+  expect(relabel(labels, [RelabelConfig.parse(rule)]) !== null).toBe(stays);
 });
 
 test('labels are dropped and kept by their names', () => {
-  const drop = Relabelling.parse({ action: 'labeldrop', regex: '__meta_.*' });
+  const drop = RelabelConfig.parse({ action: 'labeldrop', regex: '__meta_.*' });
   expect([...(relabel(labels, [drop]) ?? []).keys()]).toEqual(['__address__', 'job']);
-  const keep = Relabelling.parse({ action: 'labelkeep', regex: 'job' });
+  const keep = RelabelConfig.parse({ action: 'labelkeep', regex: 'job' });
   expect([...(relabel(labels, [keep]) ?? []).keys()]).toEqual(['job']);
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Place, Sequence } from '#kernel/sequence.ts';
+import { type SequenceEntry, Sequence } from '#kernel/sequence.ts';
 
 const step = fc.oneof(
   fc.record({ kind: fc.constant('add' as const) }),
@@ -12,7 +12,7 @@ test('items stand in the order in which they came, whoever leaves between them a
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const sequence = new Sequence<number>();
-      const places: Place[] = [];
+      const places: SequenceEntry[] = [];
       let expected: number[] = [];
       for (const one of steps) {
         if (one.kind === 'add') {

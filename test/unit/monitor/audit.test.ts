@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type AuditedIncident, startAudit, unreportedReason } from '#monitor/audit.ts';
+import { type IncidentAudit, startAudit, unreportedReason } from '#monitor/audit.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { shopDown } from '../../support/incidents.ts';
@@ -14,7 +14,7 @@ const { openedAt } = shopDown;
 interface Case {
   readonly name: string;
   readonly incident: Partial<Incident>;
-  readonly with?: Partial<AuditedIncident>;
+  readonly with?: Partial<IncidentAudit>;
   readonly minutes: number;
   readonly reason: string | null;
 }

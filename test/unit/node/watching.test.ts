@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { CheckSpec, type Outcome } from '#checks/index.ts';
 import { sleep } from '#kernel/clock.ts';
-import type { Command, LocalTarget } from '#node/ports.ts';
-import { type Watching, watchTargets } from '#node/watching.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { NodeCheckCommand, LocalTarget } from '#node/ports.ts';
+import { type TargetScheduler, watchTargets } from '#node/watching.ts';
+import type { Observation } from '#protocol/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { down, up } from '../../support/votes.ts';
 
@@ -23,13 +23,13 @@ function target(name: string, changes: Partial<LocalTarget> = {}): LocalTarget {
   };
 }
 
-let watching: Watching | null = null;
+let watching: TargetScheduler | null = null;
 afterEach(() => watching?.[Symbol.dispose]());
 
 function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), takesMs = 0) {
-  const batches: { at: number; sightings: readonly Sighting[] }[] = [];
+  const batches: { at: number; sightings: readonly Observation[] }[] = [];
   const busy: [number, boolean][] = [];
-  const commands: Command[] = [];
+  const commands: NodeCheckCommand[] = [];
   let aheadMs = 0;
   const watched = watchTargets({
     agent: {

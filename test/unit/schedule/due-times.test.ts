@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, oneof, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Due, dueTimes } from '#schedule/due-times.ts';
+import { type DueTime, dueTimes } from '#schedule/due-times.ts';
 import { createNextDue, type Schedule } from '#schedule/schedule.ts';
 import { widthFor } from '#schedule/slots.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -13,7 +13,7 @@ const cron = (pattern: string, timezone = 'UTC'): Schedule => ({ kind: 'cron', p
 
 function collect(schedule: Schedule, clock: FakeClock, target = 'shop') {
   const stop = new AbortController();
-  const dues: Due[] = [];
+  const dues: DueTime[] = [];
   const startedAt: number[] = [];
   const busy: Promise<void>[] = [];
   const ended = (async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Schedule } from '#schedule/schedule.ts';
-import { createWheel, type Recurring, type Wheel } from '#schedule/wheel.ts';
+import { createWheel, type RecurringItem, type Wheel } from '#schedule/wheel.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const minute = 60_000;
@@ -13,13 +13,13 @@ interface Started {
   readonly at: number;
 }
 
-let turning: Wheel<Recurring> | null = null;
+let turning: Wheel<RecurringItem> | null = null;
 afterEach(() => turning?.[Symbol.dispose]());
 
 function turn(clock: FakeClock, aheadMs = () => 0) {
   const started: Started[] = [];
   const skipped = new Map<string, number>();
-  const wheel = createWheel<Recurring>({
+  const wheel = createWheel<RecurringItem>({
     clock,
     aheadMs,
     start: ({ name }, dueAt) => void started.push({ name, dueAt, at: clock.now() }),

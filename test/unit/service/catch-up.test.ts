@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createCatchUp } from '#service/catch-up.ts';
 import type { TargetRounds } from '#service/target-rounds.ts';
-import { createUnjudgedReport, type Unjudged } from '#service/unjudged.ts';
+import { createUnjudgedReport, type UnjudgedPeriod } from '#service/unjudged.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 
@@ -50,8 +50,8 @@ test.each([
   { spanMs: 60 * second, isReported: true },
 ])('what cannot be judged is reported from a minute on: $spanMs ms', ({ spanMs, isReported }) => {
   const { log, lines } = memoryLog();
-  const reports: Unjudged[] = [];
-  const onUnjudged = (unjudged: Unjudged) => void reports.push(unjudged);
+  const reports: UnjudgedPeriod[] = [];
+  const onUnjudged = (unjudged: UnjudgedPeriod) => void reports.push(unjudged);
   const report = createUnjudgedReport({ clock: new FakeClock(), log, isComplete: () => true, transport, onUnjudged });
   report.open([{ name: 'shop', decided: 0 }], 10 * 60 * second);
   report.late({ target: 'shop', dueAt: second });

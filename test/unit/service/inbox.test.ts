@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Sighting } from '#protocol/watching.ts';
+import type { Observation } from '#protocol/watching.ts';
 import { createInbox } from '#service/inbox.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
 
-const sightings = (count: number, from = 0): readonly Sighting[] =>
+const sightings = (count: number, from = 0): readonly Observation[] =>
   Array.from({ length: count }, (_, index) => {
     const dueAt = from + index;
     return { target: 'shop', revision: '1', dueAt, outcome: up(), startedAt: dueAt };

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { CheckSpec } from '#checks/index.ts';
-import type { AssignedTarget, Sighting } from '#protocol/watching.ts';
+import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, Transport } from '#service/ports.ts';
 import { createOverload } from '#service/overload.ts';
-import type { Place, Watched } from '#service/place.ts';
+import type { TargetWatch, WatchHandle } from '#service/place.ts';
 import { createRuns } from '#service/runs.ts';
-import { Watching } from '#service/watching.ts';
+import { WatchService } from '#service/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { down, nodeInfo, up } from '../../support/votes.ts';
@@ -36,7 +36,7 @@ async function hub(targets: number) {
   };
   const note = (where: Map<string, number[]>, target: string, dueAt: number) =>
     void where.set(target, [...(where.get(target) ?? []), dueAt]);
-  const watching = new Watching({
+  const watching = new WatchService({
     transport,
     runs: createRuns(transport, clock),
     policy: 'private',
@@ -47,7 +47,7 @@ async function hub(targets: number) {
     clock,
     log,
   });
-  const watched = new Map<string, Watched>();
+  const watched = new Map<string, WatchHandle>();
   const names = Array.from({ length: targets }, (_, index) => `target-${index}`);
   const schedule = { kind: 'every' as const, everyMs };
   for (const name of names) {
@@ -68,7 +68,7 @@ async function hub(targets: number) {
   /** The node looks at these targets for a second of the wall clock, and tells all of it at its end. */
   async function second(isUp: (name: string) => boolean, names: readonly string[] = all): Promise<void> {
     const until = from + 1_000;
-    const seen: Sighting[] = [];
+    const seen: Observation[] = [];
     const wanted = new Set(names);
     for (const { name, schedule, revision } of assigned.filter((one) => wanted.has(one.name))) {
       const next = createNextDue(schedule, name);
@@ -170,7 +170,7 @@ test('of one target nine rounds in a row are left out, and the tenth is judged',
   const isLeftOut = Array.from({ length: 20 }, (_, dueAt) => {
     const before = asked;
     const sighting = { target: 'shop', revision: 'one', dueAt, outcome: up(), startedAt: dueAt };
-    overload.leaveOut(place as unknown as Place, sighting);
+    overload.leaveOut(place as unknown as TargetWatch, sighting);
     return asked > before;
   });
   expect(isLeftOut.flatMap((left, index) => (left ? [] : [index + 1]))).toEqual([10, 20]);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { CheckSpec, type NodeSelection } from '#checks/index.ts';
-import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { Assignment, Observation } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, NodeStatus, Transport } from '#service/ports.ts';
 import type { CollectedRound } from '#service/target-rounds.ts';
 import { createRuns } from '#service/runs.ts';
-import type { LateSighting } from '#service/place.ts';
-import { Watching } from '#service/watching.ts';
+import type { LateObservation } from '#service/place.ts';
+import { WatchService } from '#service/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
 import { down, nodeInfo, up } from '../../support/votes.ts';
@@ -36,7 +36,7 @@ function hub(...names: readonly string[]) {
   const nodes = new Map(names.map((name) => [name, status(name)]));
   const assignments: { node: string; assignment: Assignment }[] = [];
   const asked: string[] = [];
-  const late: LateSighting[] = [];
+  const late: LateObservation[] = [];
   let listener: NodeListener | null = null;
   const transport: Transport = {
     nodes: () => [...nodes.values()],
@@ -51,7 +51,7 @@ function hub(...names: readonly string[]) {
     listen: (next) => void (listener = next),
     close: async () => {},
   };
-  const watching = new Watching({
+  const watching = new WatchService({
     transport,
     runs: createRuns(transport, clock),
     policy: 'private',
@@ -76,7 +76,7 @@ function hub(...names: readonly string[]) {
     node: string,
     target: string,
     dueAt: number,
-    changes: Partial<Sighting> = {},
+    changes: Partial<Observation> = {},
     settle: (() => void) | null = null,
   ) =>
     listener?.seen(

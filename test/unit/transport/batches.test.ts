@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
-import type { Receipt } from '#protocol/nodes.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { ResultReceipt } from '#protocol/nodes.ts';
+import type { Observation } from '#protocol/watching.ts';
 import { createBatches } from '#transport/nats/batches.ts';
 import { createDelivery } from '#transport/nats/delivery.ts';
 import { openSpool } from '#node/spool.ts';
@@ -10,14 +10,14 @@ import { memoryLog } from '../../support/memory-log.ts';
 
 const outcome = failed(failure('target', 'refused', 'connection refused'));
 
-function play(refuses: (node: string, sighting: Sighting) => string | null) {
+function play(refuses: (node: string, sighting: Observation) => string | null) {
   const clock = new FakeClock();
   const log = memoryLog();
-  const seen: Sighting[] = [];
+  const seen: Observation[] = [];
   const listener = {
     watching: () => {},
     refuses,
-    seen(_: string, sightings: readonly Sighting[], confirm: (() => void) | null) {
+    seen(_: string, sightings: readonly Observation[], confirm: (() => void) | null) {
       seen.push(...sightings);
       confirm?.();
     },
@@ -30,7 +30,7 @@ function play(refuses: (node: string, sighting: Sighting) => string | null) {
     clock,
     log: log.log,
   });
-  const send = (...dues: readonly number[]): Receipt => {
+  const send = (...dues: readonly number[]): ResultReceipt => {
     let answer = '';
     const sightings = dues.map((dueAt) => ({
       target: 'shop',
@@ -43,7 +43,7 @@ function play(refuses: (node: string, sighting: Sighting) => string | null) {
     const text = JSON.stringify({ kind: 'batch', protocol: [1, 3], ticket: 't', process: 'p', sightings });
     const respond = (data?: unknown) => ((answer = String(data)), true);
     batches.take('de1', { data: Buffer.from(text), string: () => text, respond });
-    return JSON.parse(answer) as Receipt; // oxlint-disable-line typescript/no-unsafe-type-assertion -- ours
+    return JSON.parse(answer) as ResultReceipt; // oxlint-disable-line typescript/no-unsafe-type-assertion -- ours
   };
   return { clock, log, seen, send };
 }

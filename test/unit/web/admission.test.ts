@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Admission, type Connection, createAdmission, inRanges } from '#web/connections.ts';
+import { type Admission, type HttpConnection, createAdmission, inRanges } from '#web/connections.ts';
 
 class FakeConnection {
   readonly remoteAddress: string;
@@ -100,7 +100,7 @@ test('a trusted proxy has no limit of its own', () => {
 
 test('closing cuts what is quiet and leaves what works', () => {
   const { admission, crowd } = scene();
-  const own: readonly (Connection & { cut: boolean })[] = crowd('192.0.2.1', 2);
+  const own: readonly (HttpConnection & { cut: boolean })[] = crowd('192.0.2.1', 2);
   admission.busy(own[0] as never);
   admission.cutQuiet();
   expect(cuts(own)).toEqual([false, true]);

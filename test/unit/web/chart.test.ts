@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Figures, HistoryReader, SeriesQuery } from '#history/reader.ts';
+import type { HistoryFigures, HistoryReader, SeriesQuery } from '#history/reader.ts';
 import { noTime } from '#history/spells.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
 import { eventList, latencyChart } from '#web/pages/chart.ts';
@@ -8,7 +8,7 @@ import { chartOf, seriesJson } from '#web/pages/history-values.ts';
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minute = 60_000;
 
-function reading(parts: readonly Figures[] = []) {
+function reading(parts: readonly HistoryFigures[] = []) {
   const asked: (number | undefined)[] = [];
   const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents'> = {
     async series({ stepMs, from, to }: SeriesQuery) {
@@ -22,7 +22,7 @@ function reading(parts: readonly Figures[] = []) {
   return { asked, sources };
 }
 
-const part = (from: number, down: number, late: number): Figures => ({
+const part = (from: number, down: number, late: number): HistoryFigures => ({
   from,
   to: from + minute,
   uptime: null,

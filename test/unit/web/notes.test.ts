@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createNotes, type Note, type NoteStore } from '#web/state/notes.ts';
+import { createNotes, type StatusNote, type NoteStore } from '#web/state/notes.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 function open() {
-  const rows = new Map<string, Note>();
+  const rows = new Map<string, StatusNote>();
   const store: NoteStore = {
     notes: () => [...rows.values()],
     addNote: (note) => void rows.set(note.id, note),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failed, failure, type Outcome } from '#checks/index.ts';
-import { type NodeResult, outcomes, type OutcomesValue } from '#web/pages/outcomes.ts';
+import { type ReportResult, outcomes, type OutcomesValue } from '#web/pages/outcomes.ts';
 import { nodeInfo } from '../../support/votes.ts';
 
 const answered: Outcome = {
@@ -18,7 +18,7 @@ const answered: Outcome = {
 
 const named = { ...answered, phases: { resolve: 0.004 } };
 
-const headsOf = (results: readonly NodeResult[], check: OutcomesValue['check'] = 'ping') =>
+const headsOf = (results: readonly ReportResult[], check: OutcomesValue['check'] = 'ping') =>
   [...String(outcomes({ check, results, label: 'x', byRow: true })).matchAll(/<th scope="col"[^>]*>([^<]*)/g)].map(
     ([, name]) => name,
   );

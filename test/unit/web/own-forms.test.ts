@@ -1,8 +1,8 @@
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
-import type { Access } from '#web/access/access.ts';
+import type { AccessControl } from '#web/access/access.ts';
 import { addActions } from '#web/pages/actions.ts';
-import type { Site } from '#web/pages/site.ts';
+import type { PageSet } from '#web/pages/site.ts';
 
 async function send(headers: Readonly<Record<string, string>>, mayAct = true) {
   const app = fastify();
@@ -13,8 +13,8 @@ async function send(headers: Readonly<Record<string, string>>, mayAct = true) {
       check: async () => 'x',
       silence: () => {},
     },
-    access: { mayAct: () => mayAct } as unknown as Access,
-    site: { problem: () => ({ headers: {}, body: 'no' }) } as unknown as Site,
+    access: { mayAct: () => mayAct } as unknown as AccessControl,
+    site: { problem: () => ({ headers: {}, body: 'no' }) } as unknown as PageSet,
   });
   const { statusCode } = await app.inject({
     method: 'POST',

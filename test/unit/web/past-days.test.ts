@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Change } from '#history/changes.ts';
-import type { Figures, HistoryReader } from '#history/reader.ts';
+import type { TargetChange } from '#history/changes.ts';
+import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
 import { noTime } from '#history/spells.ts';
 import { latencyChart, type ChartPoint } from '#web/pages/chart.ts';
 import { chartOf, createPastKeeper } from '#web/pages/history-values.ts';
@@ -9,7 +9,7 @@ import { FakeClock } from '../../support/fake-clock.ts';
 const day = 86_400_000;
 const hour = 3_600_000;
 
-const figures = (time: Partial<typeof noTime> | null): Figures => ({
+const figures = (time: Partial<typeof noTime> | null): HistoryFigures => ({
   from: 0,
   to: day,
   uptime: null,
@@ -48,7 +48,7 @@ test('marks of a chart lie within its span', async () => {
     byNode: async () => [],
     incidents: async () => ({ incidents: [], next: null }),
   };
-  const reload = (at: number): Change => ({ target: 'shop', kind: 'reload', node: null, at, value: '' });
+  const reload = (at: number): TargetChange => ({ target: 'shop', kind: 'reload', node: null, at, value: '' });
   const changesOf = () => [to, to - 1, from, from - 1].map(reload);
   const span = { name: null, from, to } as const;
   const { events } = await chartOf(

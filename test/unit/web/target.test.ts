@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Change } from '#history/changes.ts';
+import type { TargetChange } from '#history/changes.ts';
 import { type Spread, SpreadRing } from '#web/state/spread.ts';
 import { answers, certificates } from '#web/pages/changes.ts';
 import type { Markup } from '#web/pages/markup.ts';
@@ -11,7 +11,7 @@ const day = 86_400_000;
 const certificate = (subject: string, validTo: string) =>
   JSON.stringify({ subject, issuer: 'CN=R1', valid_to: validTo, fingerprint: `${subject}:AA:BB` });
 
-function change(kind: Change['kind'], node: string, at: number, value: string): Change {
+function change(kind: TargetChange['kind'], node: string, at: number, value: string): TargetChange {
   return { target: 'shop', kind, node, at, value };
 }
 

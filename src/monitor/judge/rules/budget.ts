@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Burning, burningOf, describeLeft, describeObjective } from '#history/budget.ts';
+import { type BurnState, burningOf, describeLeft, describeObjective } from '#history/budget.ts';
 import { describeDuration } from '#kernel/units.ts';
 import { defineRuleKind } from './kind.ts';
 
@@ -45,6 +45,6 @@ export const budget = defineRuleKind({
   describe: (pace) => words[pace],
 });
 
-function inWords({ speed, longMs, downMs }: Burning): string {
+function inWords({ speed, longMs, downMs }: BurnState): string {
   return `burn rate ${Number(speed.toPrecision(3))}: down for ${describeDuration(downMs)} of ${describeDuration(longMs)}`;
 }

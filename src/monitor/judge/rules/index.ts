@@ -6,7 +6,7 @@ import { budget } from './budget.ts';
 import { certificate } from './certificate.ts';
 import { domain } from './domain.ts';
 import { failing } from './failing.ts';
-import type { Judgement, NodeView, severities, Wording } from './kind.ts';
+import type { Judgement, NodeView, severities, RuleWording } from './kind.ts';
 import { latency } from './latency.ts';
 import { loss } from './loss.ts';
 import { unknown } from './unknown.ts';
@@ -14,13 +14,13 @@ import { unknown } from './unknown.ts';
 /** THE list of the kinds of rules: the configuration, the verdicts and the words of mails come from it. */
 export const ruleKinds = [failing, latency, loss, certificate, domain, answers, budget, unknown] as const;
 
-type Kinds = (typeof ruleKinds)[number];
-export type RuleKindName = Kinds['key'];
+type AnyKind = (typeof ruleKinds)[number];
+export type RuleKindName = AnyKind['key'];
 /** A kind together with options that fit it. */
 export type RuleCondition = {
   [Key in RuleKindName]: {
     readonly kind: Key;
-    readonly options: z.output<Extract<Kinds, { readonly key: Key }>['Options']>;
+    readonly options: z.output<Extract<AnyKind, { readonly key: Key }>['Options']>;
   };
 }[RuleKindName];
 
@@ -29,7 +29,7 @@ export interface AnyRuleKind {
   readonly key: RuleKindName;
   readonly summary: string;
   readonly Options: z.ZodType;
-  readonly wording: Wording;
+  readonly wording: RuleWording;
   readonly severity: (typeof severities)[number];
   readonly nodes: Threshold;
   readonly isThreshold: boolean;

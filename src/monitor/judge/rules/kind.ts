@@ -40,7 +40,7 @@ export interface Judgement {
 export const severities = ['critical', 'warning', 'info'] as const;
 
 /** How incidents of a kind are talked about. */
-export interface Wording {
+export interface RuleWording {
   /** In a subject: `DOWN`. */
   readonly word: string;
   /** The label of the time that it lasted: `Down`. */
@@ -66,7 +66,7 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   readonly key: Key;
   readonly summary: string;
   readonly Options: OptionsSchema;
-  readonly wording: Wording;
+  readonly wording: RuleWording;
   readonly severity: (typeof severities)[number];
   /** On how many nodes the condition must hold where the rule does not say it. */
   readonly nodes: Threshold;

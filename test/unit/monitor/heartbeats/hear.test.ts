@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseDuration } from '#kernel/units.ts';
 import { createExpected } from '#monitor/heartbeats/expected.ts';
-import { type Beat, newlyHeard, nextAlarm, takeBeat } from '#monitor/heartbeats/hear.ts';
-import type { Heard } from '#monitor/judge/heard.ts';
+import { type Ping, newlyHeard, nextAlarm, takeBeat } from '#monitor/heartbeats/hear.ts';
+import type { HeartbeatState } from '#monitor/judge/heard.ts';
 
 const day = Date.parse('2026-03-02T00:00:00Z');
 const minute = 60_000;
@@ -18,7 +18,7 @@ const nightly = { kind: 'cron', pattern: '0 3 * * *', timezone: 'UTC' } as const
 const eachMinute = { kind: 'cron', pattern: '* * * * *', timezone: 'UTC' } as const;
 
 /** A word such as "03:00 start a", "03:10 ok", "03:10 fail 3". */
-function beat(word: string): Beat {
+function beat(word: string): Ping {
   const [clock = '', kind = '', ...rest] = word.split(' ');
   const exitCode = rest.find((one) => /^\d+$/.test(one));
   const run = rest.find((one) => /^[a-z]$/.test(one)) ?? null;
@@ -27,11 +27,11 @@ function beat(word: string): Beat {
   return { at: at(clock), kind: kinds[kind], run, exitCode: exitCode === undefined ? null : Number(exitCode), log: [] };
 }
 
-const heardAll = (words: readonly string[], since = at('00:00')): Heard =>
+const heardAll = (words: readonly string[], since = at('00:00')): HeartbeatState =>
   words.reduce((heard, word) => takeBeat(heard, beat(word)).heard, newlyHeard(since));
 
 /** Every alarm until a moment, where nothing more is heard. */
-function alarms(heard: Heard, expected: ReturnType<typeof createExpected>, hearsSince: number, until: number) {
+function alarms(heard: HeartbeatState, expected: ReturnType<typeof createExpected>, hearsSince: number, until: number) {
   const found: string[] = [];
   let now = heard;
   for (let alarm = nextAlarm(now, expected, hearsSince); alarm !== null && alarm.at <= until;) {

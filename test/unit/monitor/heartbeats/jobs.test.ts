@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CheckSpec, checkOf } from '#checks/index.ts';
-import type { Beat } from '#monitor/heartbeats/hear.ts';
+import type { Ping } from '#monitor/heartbeats/hear.ts';
 import { Rule, ruleFor } from '#monitor/judge/rule.ts';
 import type { Target } from '#monitor/judge/target.ts';
 import { type Row, rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
@@ -14,9 +14,9 @@ function job(name: string, changes: Partial<Target> = {}, options: object = {}):
 }
 
 /** A call by its last part: `start`, `ok`, `fail`, an exit code. */
-function call(name: string, kind: string, more: Partial<Beat> = {}) {
+function call(name: string, kind: string, more: Partial<Ping> = {}) {
   return async ({ monitor, clock }: Scenario) => {
-    const kinds: Readonly<Record<string, Beat['kind']>> = { start: 'start', ok: 'success' };
+    const kinds: Readonly<Record<string, Ping['kind']>> = { start: 'start', ok: 'success' };
     const beat = { at: clock.now(), kind: kinds[kind] ?? 'failure', run: null, exitCode: null, log: [], ...more };
     expect(await monitor.hear(name, beat)).toBe(true);
   };

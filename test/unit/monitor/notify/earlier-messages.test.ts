@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
 import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
@@ -13,7 +13,12 @@ import { seededRandom } from '../../../support/seeded-random.ts';
 
 const second = 1_000;
 const minute = 60 * second;
-const perhaps: Receipt = { kind: 'retry', reason: 'connection closed', isUncertain: true, atLeastMs: 15 * minute };
+const perhaps: DeliveryReceipt = {
+  kind: 'retry',
+  reason: 'connection closed',
+  isUncertain: true,
+  atLeastMs: 15 * minute,
+};
 
 let clock: FakeClock;
 let store: MemoryDeliveries;

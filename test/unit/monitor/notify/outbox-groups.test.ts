@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -13,7 +13,7 @@ import { seededRandom } from '../../../support/seeded-random.ts';
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-const lost: Receipt = { kind: 'retry', reason: 'connection lost', isUncertain: true };
+const lost: DeliveryReceipt = { kind: 'retry', reason: 'connection lost', isUncertain: true };
 
 const policy: DeliveryPolicy = {
   grouping: { waitMs: 30 * second, intervalMs: 5 * minute },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createOutbox, type Outbox, type OutboxOptions } from '#monitor/notify/outbox.ts';
-import type { Settled } from '#monitor/notify/settlements.ts';
+import type { DeliveryEvent } from '#monitor/notify/settlements.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
@@ -23,7 +23,7 @@ const day = 24 * 60 * minute;
 let clock: FakeClock;
 let store: MemoryDeliveries;
 let email: RecordingChannel;
-let settled: Settled[];
+let settled: DeliveryEvent[];
 let logged: ReturnType<typeof memoryLog>;
 let outbox: Outbox;
 

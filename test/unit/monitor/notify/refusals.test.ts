@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { othersOf } from '#compose/delivery.ts';
 import { createOutbox, type Outbox } from '#monitor/notify/outbox.ts';
-import type { Address } from '#monitor/notify/recipient-queues.ts';
+import type { QueueAddress } from '#monitor/notify/recipient-queues.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopDown } from '../../../support/incidents.ts';
 import { MemoryDeliveries } from '../../../support/memory-deliveries.ts';
@@ -18,9 +18,9 @@ import { seededRandom } from '../../../support/seeded-random.ts';
 
 const second = 1_000;
 const minute = 60 * second;
-const full: Address = { channel: 'email', recipient: 'full@example.com' };
-const chat: Address = { channel: 'slack', recipient: 'ops' };
-const other: Address = { channel: 'email', recipient: 'boss@example.com' };
+const full: QueueAddress = { channel: 'email', recipient: 'full@example.com' };
+const chat: QueueAddress = { channel: 'slack', recipient: 'ops' };
+const other: QueueAddress = { channel: 'email', recipient: 'boss@example.com' };
 const notify = [
   { name: 'ops', addresses: [full, chat], policy: alone },
   { name: 'boss', addresses: [other], policy: alone },
@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 afterEach(async () => outbox.stop());
 
-const add = (id: number, to: Address) => {
+const add = (id: number, to: QueueAddress) => {
   const times = { createdAt: clock.now(), nextAttemptAt: clock.now() };
   store.add(shopDown, delivery({ id, ...times, ...to }));
 };

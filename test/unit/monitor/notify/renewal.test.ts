@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { OpenIncident, Receipt, Renew } from '#monitor/notify/channel.ts';
+import type { IncidentLink, DeliveryReceipt, Renew } from '#monitor/notify/channel.ts';
 import { startRenewal } from '#monitor/notify/renewal.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { delivery, shopBack, shopDown } from '../../../support/incidents.ts';
@@ -8,8 +8,8 @@ import { memoryLog } from '../../../support/memory-log.ts';
 import { RecordingChannel } from '../../../support/recording-channel.ts';
 
 class ForgetfulChannel extends RecordingChannel {
-  readonly renewed: (readonly OpenIncident[])[] = [];
-  result: Receipt = { kind: 'delivered', response: 'ok' };
+  readonly renewed: (readonly IncidentLink[])[] = [];
+  result: DeliveryReceipt = { kind: 'delivered', response: 'ok' };
 
   override readonly renew: Renew = async (open) => {
     this.renewed.push(open());

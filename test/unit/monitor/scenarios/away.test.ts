@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { createRemoteWorld, type RemoteWorld } from '../../../support/remote-world.ts';
 import type { MemoryStore } from '../../../support/memory-store.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { Observation } from '#protocol/watching.ts';
 import { target } from '../../../support/scenario.ts';
 
 // A hub that is away while its nodes go on.
@@ -206,7 +206,7 @@ test('a node that restarts without a hub goes on, and its votes are in the round
 
 test('batches that come twice, in any order, make the same rounds and no second mail', async () => {
   const stories = [];
-  const orders: ((all: (readonly Sighting[])[]) => (readonly Sighting[])[])[] = [
+  const orders: ((all: (readonly Observation[])[]) => (readonly Observation[])[])[] = [
     (all) => all,
     (all) => all.toReversed(),
     (all) => [...all, ...all],

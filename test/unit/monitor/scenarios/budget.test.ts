@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Objective } from '#history/reader.ts';
-import { dayMs } from '#history/span.ts';
+import { dayMs } from '#kernel/units.ts';
 import { type Row, rule, type Scenario, startScenario, target } from '../../../support/scenario.ts';
 
 const objective: Objective = { ratio: 0.99, overMs: 30 * dayMs };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Receipt } from '#monitor/notify/channel.ts';
+import type { DeliveryReceipt } from '#monitor/notify/channel.ts';
 import type { DeliveryPolicy } from '#monitor/notify/delivery-policy.ts';
 import {
   accepted,
@@ -12,7 +12,7 @@ import {
 import { type Scenario, startScenario, target } from '../../../support/scenario.ts';
 
 const minute = 60_000;
-const lost: Receipt = { kind: 'retry', reason: 'the connection broke after the mail', isUncertain: true };
+const lost: DeliveryReceipt = { kind: 'retry', reason: 'the connection broke after the mail', isUncertain: true };
 
 const policy: DeliveryPolicy = {
   // Longer than the minute over which the checks are spread.
@@ -30,7 +30,7 @@ interface Row {
   /** What the nodes see from now on. */
   readonly see?: Readonly<Record<string, string>>;
   /** What the mail server does from now on. */
-  readonly mail?: (attempt: Attempt) => Receipt | Promise<Receipt>;
+  readonly mail?: (attempt: Attempt) => DeliveryReceipt | Promise<DeliveryReceipt>;
   /** The program ends and starts again. */
   readonly restart?: true;
   /** What must arrive until the next row: subjects, by their beginnings. */

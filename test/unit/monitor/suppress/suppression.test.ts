@@ -12,7 +12,7 @@ import {
 import { createSilences, silenceAt } from '#monitor/suppress/silence.ts';
 import { carryOver } from '#monitor/judge/carry-over.ts';
 import { decide, nothingRemembered } from '#monitor/judge/decide.ts';
-import type { Held } from '#monitor/judge/incident.ts';
+import type { Suppression } from '#monitor/judge/incident.ts';
 import { createRecentTimes, mostRecentTimes } from '#monitor/judge/recent-times.ts';
 import { newRuleState } from '#monitor/judge/rule-state.ts';
 import { ordinary } from '../../../support/circumstances.ts';
@@ -143,7 +143,7 @@ test('who depends on me are those that I am depended on by', () => {
   );
 });
 
-const maintenance: Held = { by: 'maintenance', why: 'maintenance' };
+const maintenance: Suppression = { by: 'maintenance', why: 'maintenance' };
 const Step = fc.record({ sign: fc.constantFrom('up', 'down', 'down', 'unknown'), isHeld: fc.boolean() });
 
 test('whatever holds back, an incident is told of its beginning at most once, and of its end exactly where that was told', () => {
