@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { commandHere } from '../support/command.ts';
-import { fakeService, replayService, sendJson } from '../support/fake-service.ts';
-import { closedPort, tcpServer } from '../support/tcp-servers.ts';
+import { commandHere } from '../../support/command.ts';
+import { fakeService, replayService, sendJson } from '../../support/fake-service.ts';
+import { closedPort, tcpServer } from '../../support/tcp-servers.ts';
 
 let folder = '';
 beforeAll(async () => {

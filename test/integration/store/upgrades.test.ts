@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { createReader } from '#history/create-reader.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { openAt, tempFolder } from '../support/store.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { openAt, tempFolder } from '../../support/store.ts';
 
-const fixtures = new URL('../fixtures/schemas/', import.meta.url).pathname;
+const fixtures = new URL('../../fixtures/schemas/', import.meta.url).pathname;
 const schemas = globSync('*.sql', { cwd: fixtures }).map((name) => Number(name.replace('.sql', '')));
 
 function restore(path: string, schema: number): Database.Database {
