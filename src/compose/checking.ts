@@ -172,7 +172,7 @@ function absenceOf(
   remote: Pick<NatsTransport, 'hasAllSent' | 'askForAll'>,
   { history }: Pick<Store, 'history'>,
 ): WatchingAbsence {
-  const newest = history.newestSpells();
+  const newest = history.newestPeriods();
   return {
     lastRound(target) {
       const last = newest.get(target);

@@ -2,7 +2,7 @@ import type { Config } from '#config/config.ts';
 import { createReader } from '#history/create-reader.ts';
 import type { HistoryReader, HistoryTarget } from '#history/reader.ts';
 import type { HistorySource } from '#history/source.ts';
-import { addTime, noTime, uptimeOf } from '#history/spells.ts';
+import { addTime, noTime, uptimeOf } from '#history/verdict-periods.ts';
 import { startChore } from '#kernel/chore.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
@@ -76,7 +76,7 @@ export function startUpkeep(
   let judged = 0;
 
   function tell(): void {
-    const { oldestUnsealed, targetsUnjudged, spellsMade } = store.upkeepProgress();
+    const { oldestUnsealed, targetsUnjudged, periodsMade } = store.upkeepProgress();
     const behind = oldestUnsealed === null ? 0 : clock.now() - oldestUnsealed;
     sealing.tell(oldestUnsealed !== null && behind >= behindMs, {
       goesOn() {
@@ -85,11 +85,11 @@ export function startUpkeep(
       },
       isOver: () => log.info('all older results are sealed'),
     });
-    judging.tell(targetsUnjudged > 0 && spellsMade > judged, {
+    judging.tell(targetsUnjudged > 0 && periodsMade > judged, {
       goesOn: () => log.info({ targetsLeft: targetsUnjudged }, 'older rounds are being given their verdicts'),
       isOver() {
-        judged = spellsMade;
-        log.info({ spells: spellsMade }, 'all older rounds have their verdicts');
+        judged = periodsMade;
+        log.info({ periods: periodsMade }, 'all older rounds have their verdicts');
         onJudged();
       },
     });

@@ -1,6 +1,6 @@
 import { dayMs, describeDuration, formatDuration, hourMs } from '#kernel/units.ts';
 import type { BudgetFigures, BudgetLeft, Objective } from './reader.ts';
-import { type TimeByStatus, uptimeOf } from './spells.ts';
+import { type TimeByStatus, uptimeOf } from './verdict-periods.ts';
 
 /** How an objective stands after a period that was spent so. Time that nobody watched is taken to have been good. */
 export function budgetOf(objective: Objective, time: TimeByStatus): BudgetFigures {

@@ -1,5 +1,5 @@
 import { dayMs } from '#kernel/units.ts';
-import { follow, type RoundVerdict, type VerdictPeriod } from './spells.ts';
+import { follow, type RoundVerdict, type VerdictPeriod } from './verdict-periods.ts';
 
 /** A stretch of time in which a target was down for so long. */
 interface DowntimePart {
@@ -35,11 +35,11 @@ export class Downtime {
   }
 
   /** Begins anew with these, the oldest first. */
-  fill(spells: readonly VerdictPeriod[]): void {
+  fill(periods: readonly VerdictPeriod[]): void {
     this.#pieces = [];
     this.#sliced = 0;
     this.#newest = null;
-    for (const spell of spells) this.#take(spell);
+    for (const period of periods) this.#take(period);
   }
 
   /** How long it was down from `from` until `now`, in milliseconds. Maintenance does not count. */

@@ -2,7 +2,7 @@ import { dayMs, hourMs } from '#kernel/units.ts';
 import type { HistoryFigures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
 import { cover, type SpanPart, type TimeSpan } from './span.ts';
-import { addTime, noTime, type VerdictPeriod, type TimeByStatus, timeIn, uptimeOf } from './spells.ts';
+import { addTime, noTime, type VerdictPeriod, type TimeByStatus, timeIn, uptimeOf } from './verdict-periods.ts';
 import { Tally } from './tally.ts';
 
 type FigureRow = SealedSums | PastResult;
@@ -26,7 +26,7 @@ export function readSpan(
 ): FiguresSource {
   const pieces = what === 'time' ? [] : cover(span, source.kept());
   const wide = { from: pieces[0]?.from ?? span.from, to: pieces.at(-1)?.to ?? span.to };
-  const time = node === null ? timeIn(wide, source.spells(target, wide), now) : null;
+  const time = node === null ? timeIn(wide, source.periods(target, wide), now) : null;
   const read = pieces.map((piece) => ({ piece, rows: rowsOf(source, target, node, piece) }));
   const since = node === null ? source.verdictsFrom(target) : null;
   return { ...wide, time, rows: read.flatMap(({ rows }) => rows), verdictsFrom: waitingFor(since, read) };
@@ -58,8 +58,8 @@ export function partsRead(
   if (first === undefined || last === undefined) return [];
   const kept = source.kept();
   const pieces = parts.map((part) => cover(part, kept));
-  const spells = node === null ? source.spells(target, { from: first.from, to: last.to }) : [];
-  const starts = spells.map((spell) => spell.from);
+  const periods = node === null ? source.periods(target, { from: first.from, to: last.to }) : [];
+  const starts = periods.map((period) => period.from);
   const rows = {
     days: rowsWithin(source, target, node, pieces.flat(), 'days'),
     hours: rowsWithin(source, target, node, pieces.flat(), 'hours'),
@@ -70,7 +70,7 @@ export function partsRead(
     const own = (pieces[index] ?? []).map((piece) => ({ piece, rows: takeWithin(rows[piece.of], piece) }));
     return {
       ...part,
-      time: node === null ? timeIn(part, spellsIn(spells, starts, part), now) : null,
+      time: node === null ? timeIn(part, periodsIn(periods, starts, part), now) : null,
       rows: own.flatMap((one) => one.rows),
       verdictsFrom: waitingFor(since, own),
     };
@@ -144,12 +144,12 @@ function takeWithin({ times, rows }: TimedRows, { from, to }: TimeSpan): readonl
   return rows.slice(firstAt(times, from), firstAt(times, to));
 }
 
-function spellsIn(
-  spells: readonly VerdictPeriod[],
+function periodsIn(
+  periods: readonly VerdictPeriod[],
   starts: readonly number[],
   { from, to }: TimeSpan,
 ): readonly VerdictPeriod[] {
-  return spells.slice(Math.max(0, firstAt(starts, from + 1) - 1), firstAt(starts, to) + 1);
+  return periods.slice(Math.max(0, firstAt(starts, from + 1) - 1), firstAt(starts, to) + 1);
 }
 
 /** The index of the first time at `at` or later, in an ordered list. */

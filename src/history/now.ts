@@ -10,20 +10,20 @@ export async function targetsNow(
   targets: readonly HistoryTarget[],
   clock: Clock,
 ): Promise<readonly TargetNow[]> {
-  const spells = source.newestSpells();
+  const periods = source.newestPeriods();
   const at = clock.now();
   const open = source.incidents({ from: at, to: at + 1, target: null, isOpen: true, after: null, limit: 10_000 });
   const all: TargetNow[] = [];
   for (const target of targets) {
-    const spell = spells.get(target.name);
-    const endsAt = spell === undefined ? at : spell.last + spell.holdsMs;
-    const isStale = spell === undefined || endsAt < at;
+    const period = periods.get(target.name);
+    const endsAt = period === undefined ? at : period.last + period.holdsMs;
+    const isStale = period === undefined || endsAt < at;
     const [round = null] = lastRounds(source, target.name, { before: clock.now() + 1, limit: 1 });
     all.push({
       ...target,
-      status: isStale ? 'unknown' : spell.status,
-      inMaintenance: !isStale && spell.inMaintenance,
-      since: spell === undefined ? null : isStale ? endsAt : spell.from,
+      status: isStale ? 'unknown' : period.status,
+      inMaintenance: !isStale && period.inMaintenance,
+      since: period === undefined ? null : isStale ? endsAt : period.from,
       round,
       incidents: open.filter((incident) => incident.target === target.name).toReversed(),
     });

@@ -1,7 +1,7 @@
 import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { PastFailure } from './source.ts';
 import type { TimeSpan } from './span.ts';
-import type { TargetStatus, TimeByStatus } from './spells.ts';
+import type { TargetStatus, TimeByStatus } from './verdict-periods.ts';
 import type { Latency, OutcomeCounts } from './tally.ts';
 
 // Pages, commands, the API, mails and metrics read history through this port and nothing else, so that a number is the same

@@ -1,4 +1,4 @@
-import type { RoundVerdict, VerdictPeriod } from './spells.ts';
+import type { RoundVerdict, VerdictPeriod } from './verdict-periods.ts';
 
 /** A round of the past with the due times of the rounds before and after it; null if they are not known. */
 export interface RoundNeighbours {
@@ -18,7 +18,7 @@ export interface AdjacentPeriods {
  * The periods in place of those around a round, once that round has a verdict that it did not have when it ended. Null if nothing
  * changes: the round had a verdict, or has none now.
  */
-export function reviseSpells(
+export function revisePeriods(
   around: AdjacentPeriods,
   round: RoundNeighbours,
   verdict: RoundVerdict,
@@ -36,19 +36,19 @@ export function reviseSpells(
 }
 
 /** Whether the rounds of a period that a moment lies in had a verdict. */
-export function hasVerdictAt(spell: VerdictPeriod | null, dueAt: number): boolean {
-  return spell !== null && dueAt <= spell.last && spell.status !== 'unknown';
+export function hasVerdictAt(period: VerdictPeriod | null, dueAt: number): boolean {
+  return period !== null && dueAt <= period.last && period.status !== 'unknown';
 }
 
-function beginningOf(spell: VerdictPeriod, { before, dueAt }: RoundNeighbours): VerdictPeriod | null {
-  if (spell.from >= dueAt) return null;
-  const last = before ?? dueAt - usualGapMs(spell);
-  return { ...spell, last: Math.max(spell.from, Math.min(last, dueAt - 1)) };
+function beginningOf(period: VerdictPeriod, { before, dueAt }: RoundNeighbours): VerdictPeriod | null {
+  if (period.from >= dueAt) return null;
+  const last = before ?? dueAt - usualGapMs(period);
+  return { ...period, last: Math.max(period.from, Math.min(last, dueAt - 1)) };
 }
 
-function restOf(spell: VerdictPeriod, { dueAt, after }: RoundNeighbours): VerdictPeriod | null {
-  const from = after ?? dueAt + usualGapMs(spell);
-  return from > spell.last ? null : { ...spell, from };
+function restOf(period: VerdictPeriod, { dueAt, after }: RoundNeighbours): VerdictPeriod | null {
+  const from = after ?? dueAt + usualGapMs(period);
+  return from > period.last ? null : { ...period, from };
 }
 
 // What a round saw holds for two intervals.

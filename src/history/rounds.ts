@@ -1,7 +1,7 @@
 import { dayMs } from '#kernel/units.ts';
 import type { PastRound } from './reader.ts';
 import type { HistorySource, PastResult } from './source.ts';
-import type { VerdictPeriod } from './spells.ts';
+import type { VerdictPeriod } from './verdict-periods.ts';
 
 const longestLookBackMs = 7 * dayMs;
 
@@ -16,16 +16,16 @@ export function lastRounds(
   const oldest = dues.at(-1);
   if (newest === undefined || oldest === undefined) return [];
   const span = { from: oldest, to: newest + 1 };
-  const spells = source.spells(target, span);
+  const periods = source.periods(target, span);
   const results = Map.groupBy(source.results(target, null, span), ({ dueAt }) => dueAt);
-  return dues.flatMap((dueAt) => roundOf(spells, results.get(dueAt) ?? []) ?? []);
+  return dues.flatMap((dueAt) => roundOf(periods, results.get(dueAt) ?? []) ?? []);
 }
 
-function roundOf(spells: readonly VerdictPeriod[], votes: readonly PastResult[]): PastRound | null {
+function roundOf(periods: readonly VerdictPeriod[], votes: readonly PastResult[]): PastRound | null {
   const [first] = votes;
   if (first === undefined) return null;
-  const spell = spells.findLast(({ from, last }) => from <= first.dueAt && first.dueAt <= last);
-  return { dueAt: first.dueAt, status: spell?.status ?? null, votes: votes.map(nodeResultOf) };
+  const period = periods.findLast(({ from, last }) => from <= first.dueAt && first.dueAt <= last);
+  return { dueAt: first.dueAt, status: period?.status ?? null, votes: votes.map(nodeResultOf) };
 }
 
 function nodeResultOf({ node, status, durationUs, failure, lateAt }: PastResult) {

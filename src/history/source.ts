@@ -1,7 +1,7 @@
 import type { Failure } from '#checks/index.ts';
 import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { RetentionLimits, TimeSpan } from './span.ts';
-import type { VerdictPeriod } from './spells.ts';
+import type { VerdictPeriod } from './verdict-periods.ts';
 import type { CountedResult, Sums } from './tally.ts';
 
 /** One node's result in one round. Times are milliseconds since the epoch, durations whole microseconds. */
@@ -33,10 +33,10 @@ export interface HistorySource {
   results(target: string, node: string | null, span: TimeSpan): readonly PastResult[];
   /** When up to `limit` rounds before `before` were due, the newest first, not looking further back than `since`. */
   rounds(target: string, before: number, since: number, limit: number): readonly number[];
-  /** The spells that touch the span, and the one after it where there is one. */
-  spells(target: string, span: TimeSpan): readonly VerdictPeriod[];
-  /** The newest spell of each target that has one. */
-  newestSpells(): ReadonlyMap<string, VerdictPeriod>;
+  /** The periods that touch the span, and the one after it where there is one. */
+  periods(target: string, span: TimeSpan): readonly VerdictPeriod[];
+  /** The newest period of each target that has one. */
+  newestPeriods(): ReadonlyMap<string, VerdictPeriod>;
   /**
    * From when on the rounds of a target have verdicts, while those of before an update of the file still get theirs; Infinity if none
    * has one yet, null if all that is kept has.

@@ -20,7 +20,7 @@ export interface PastVerdicts extends Disposable {
 
 export interface PastOptions {
   readonly budgets: Budgets;
-  readonly store: Pick<MonitorStore, 'spells'>;
+  readonly store: Pick<MonitorStore, 'periods'>;
   readonly rounds: () => Pick<RoundHandler, 'verdictOf'>;
   readonly clock: Clock;
 }

@@ -1,10 +1,10 @@
 import type { Silence } from './suppress/silence.ts';
-import type { StoredSpells } from './judge/budgets.ts';
+import type { StoredPeriods } from './judge/budgets.ts';
 import type { RoundRecord, StoredSuccess, StoredTarget } from './judge/round-record.ts';
 import type { DeliveryStore } from './notify/delivery-store.ts';
 
 /** The monitor's memory. Every method that writes is one transaction. */
-export interface MonitorStore extends DeliveryStore, StoredSpells {
+export interface MonitorStore extends DeliveryStore, StoredPeriods {
   load(): readonly StoredTarget[];
   /** The good results of these targets that were due at `since` or later, oldest first. */
   recentSuccesses(since: number, targets: ReadonlySet<string>): Iterable<StoredSuccess>;

@@ -3,13 +3,13 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { OpenDatabase } from './open.ts';
 import type { QueuedWrite, WriteResult } from './queue.ts';
-import type { VerdictPeriodLog } from './spells.ts';
+import type { VerdictPeriodLog } from './verdict-periods.ts';
 import type { Writer } from './write.ts';
 
 export interface CommitDependencies {
   readonly file: Pick<OpenDatabase, 'waitForDisk'> & { readonly raw: Pick<Database.Database, 'transaction'> };
   readonly writer: Writer;
-  readonly spells: Pick<VerdictPeriodLog, 'transactionEnded'>;
+  readonly periods: Pick<VerdictPeriodLog, 'transactionEnded'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Told of each transaction that was committed, in seconds. */
@@ -17,7 +17,7 @@ export interface CommitDependencies {
 }
 
 /** What writes a batch in one transaction, or throws and has written nothing. */
-export function createCommit({ file, writer, spells, clock, log, onWritten }: CommitDependencies) {
+export function createCommit({ file, writer, periods, clock, log, onWritten }: CommitDependencies) {
   function write(work: QueuedWrite): WriteResult {
     if (work.kind === 'round') return writer.writeRound(work.round);
     if (work.kind === 'late') return writer.writeLate(work.late);
@@ -29,7 +29,7 @@ export function createCommit({ file, writer, spells, clock, log, onWritten }: Co
     try {
       return file.raw.transaction(() => work.map(write)).immediate();
     } catch (error) {
-      spells.transactionEnded('rolled back');
+      periods.transactionEnded('rolled back');
       writer.forgetNames();
       throw error;
     }
@@ -48,7 +48,7 @@ export function createCommit({ file, writer, spells, clock, log, onWritten }: Co
     file.waitForDisk(durable);
     const begun = clock.elapsed();
     const done = transact(work);
-    spells.transactionEnded('committed');
+    periods.transactionEnded('committed');
     tell((clock.elapsed() - begun) / 1_000);
     return done;
   };

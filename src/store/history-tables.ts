@@ -73,13 +73,13 @@ export const marks = sqliteTable('marks', {
 });
 
 /** Stretches of time in which every round of a target ended with the same verdict. */
-export const spells = sqliteTable(
-  'spells',
+export const periods = sqliteTable(
+  'verdict_periods',
   {
     targetId: integer('target_id')
       .notNull()
       .references(() => targets.id),
-    /** When its first and its last round were due; the last one of the newest spell is written now and then only. */
+    /** When its first and its last round were due; the last one of the newest period is written now and then only. */
     fromAt: integer('from_at').notNull(),
     lastAt: integer('last_at').notNull(),
     /** How long the last round counts where none follows. */
@@ -140,7 +140,7 @@ CROSS JOIN nodes
 CROSS JOIN sealed_days ON sealed_days.target_id = targets.id AND sealed_days.node_id = nodes.id
 WHERE sealed_days.day < (SELECT value / 86400000 FROM marks WHERE marks.name = 'days_until')`);
 
-/** When targets were down. An outage lasts until the next spell, but no longer than its last round holds. */
+/** When targets were down. An outage lasts until the next period, but no longer than its last round holds. */
 export const outages = sqliteView('outages', {
   target: text('target').notNull(),
   began: text('began').notNull(),
@@ -157,11 +157,11 @@ export const outages = sqliteView('outages', {
   from_at
 FROM (SELECT
   targets.name AS target,
-  spells.from_at AS from_at,
-  spells.in_maintenance AS maintenance,
+  verdict_periods.from_at AS from_at,
+  verdict_periods.in_maintenance AS maintenance,
   min(last_at + holds_ms, coalesce(
-    (SELECT min(later.from_at) FROM spells AS later WHERE later.target_id = targets.id AND later.from_at > spells.from_at),
+    (SELECT min(later.from_at) FROM verdict_periods AS later WHERE later.target_id = targets.id AND later.from_at > verdict_periods.from_at),
     last_at + holds_ms)) AS to_at
 FROM targets
-CROSS JOIN spells ON spells.target_id = targets.id
-WHERE spells.status = 1)`);
+CROSS JOIN verdict_periods ON verdict_periods.target_id = targets.id
+WHERE verdict_periods.status = 1)`);

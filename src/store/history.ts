@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { PackedResult } from '#history/pack.ts';
 import type { HistorySource, PastResult, SealedSums } from '#history/source.ts';
 import type { TimeSpan } from '#history/span.ts';
-import type { VerdictPeriod } from '#history/spells.ts';
+import type { VerdictPeriod } from '#history/verdict-periods.ts';
 import { hourMs } from '#kernel/units.ts';
 import { readIncident, readIncidents } from './incidents.ts';
 import type { RecentRounds } from './sealing/recent-rounds.ts';
@@ -11,7 +11,7 @@ import type { SealingMarks } from './sealing/marks.ts';
 import { packedOf, parseStored, type ResultRow, StoredFailure } from './rows.ts';
 import { createSealedPast } from './sealing/sealed-past.ts';
 import type { SealedRows } from './sealing/sealed-rows.ts';
-import { spellColumns, spellOf, type VerdictPeriodRow, unknownStatus } from './spells.ts';
+import { periodColumns, periodOf, type VerdictPeriodRow, unknownStatus } from './verdict-periods.ts';
 
 export interface SourceOptions {
   readonly database: Database.Database;
@@ -19,7 +19,7 @@ export interface SourceOptions {
   readonly late: LateResults;
   readonly marks: SealingMarks;
   readonly recent: RecentRounds;
-  /** The newest spell of each target, by its number, as far as it is known better than the file has it. */
+  /** The newest period of each target, by its number, as far as it is known better than the file has it. */
   readonly newest: () => ReadonlyMap<number, VerdictPeriod>;
 }
 
@@ -52,7 +52,7 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
   return {
     kept() {
       const oldest = statements.oldest.get();
-      const first = Math.min(oldest?.day ?? Infinity, oldest?.spell ?? Infinity, oldest?.result ?? Infinity);
+      const first = Math.min(oldest?.day ?? Infinity, oldest?.period ?? Infinity, oldest?.result ?? Infinity);
       return {
         daysUntil: marks.get('days_until'),
         hoursUntil: marks.get('hours_until'),
@@ -88,27 +88,27 @@ export function createHistorySource({ database, rows, late, marks, recent, newes
       }
       return found;
     },
-    spells(target, { from, to }) {
+    periods(target, { from, to }) {
       const targetId = idOf(target);
       if (targetId === undefined) return [];
       const known = newest().get(targetId);
-      return statements.spells
+      return statements.periods
         .all({ targetId, from, to })
-        .map((row) => (known?.from === row.fromAt ? known : spellOf(row)));
+        .map((row) => (known?.from === row.fromAt ? known : periodOf(row)));
     },
-    newestSpells() {
-      const spells = newest();
+    newestPeriods() {
+      const periods = newest();
       return new Map(
         statements.targets.all().flatMap(({ id, name }) => {
-          const spell = spells.get(id);
-          return spell === undefined ? [] : [[name, spell] as const];
+          const period = periods.get(id);
+          return period === undefined ? [] : [[name, period] as const];
         }),
       );
     },
     verdictsFrom(target) {
       const targetId = idOf(target);
-      if (targetId === undefined || targetId <= marks.get('spells_done')) return null;
-      return statements.firstSpell.get(targetId)?.at ?? Infinity;
+      if (targetId === undefined || targetId <= marks.get('periods_done')) return null;
+      return statements.firstPeriod.get(targetId)?.at ?? Infinity;
     },
     lastVerdict(target) {
       const targetId = idOf(target);
@@ -144,9 +144,9 @@ function prepare(database: Database.Database) {
     targetId: database.prepare<[string], { id: number }>('SELECT id FROM targets WHERE name = ?'),
     targets: database.prepare<[], { id: number; name: string }>('SELECT id, name FROM targets'),
     nodes: database.prepare<[], { id: number; name: string }>('SELECT id, name FROM nodes ORDER BY name'),
-    oldest: database.prepare<[], { day: number | null; spell: number | null; result: number | null }>(
+    oldest: database.prepare<[], { day: number | null; period: number | null; result: number | null }>(
       `SELECT (SELECT hour * 3600000 FROM packs ORDER BY id LIMIT 1) AS day,
-         (SELECT min(from_at) FROM spells WHERE target_id = (SELECT min(id) FROM targets)) AS spell,
+         (SELECT min(from_at) FROM verdict_periods WHERE target_id = (SELECT min(id) FROM targets)) AS period,
          (SELECT min(due_at) FROM results) AS result`,
     ),
     round: database.prepare<[number, number], UnsealedRow>(
@@ -162,16 +162,16 @@ function prepare(database: Database.Database) {
       `SELECT DISTINCT due_at AS dueAt FROM results
        WHERE target_id = ? AND due_at >= ? AND due_at < ? ORDER BY due_at DESC LIMIT ?`,
     ),
-    firstSpell: database.prepare<[number], { at: number | null }>(
-      'SELECT min(from_at) AS at FROM spells WHERE target_id = ?',
+    firstPeriod: database.prepare<[number], { at: number | null }>(
+      'SELECT min(from_at) AS at FROM verdict_periods WHERE target_id = ?',
     ),
     lastVerdict: database.prepare<[number], { at: number }>(
-      `SELECT last_at AS at FROM spells WHERE target_id = ? AND status != ${unknownStatus} ORDER BY from_at DESC LIMIT 1`,
+      `SELECT last_at AS at FROM verdict_periods WHERE target_id = ? AND status != ${unknownStatus} ORDER BY from_at DESC LIMIT 1`,
     ),
-    spells: database.prepare<[{ targetId: number; from: number; to: number }], VerdictPeriodRow>(
-      `SELECT ${spellColumns} FROM spells WHERE target_id = :targetId
-         AND from_at >= coalesce((SELECT max(from_at) FROM spells WHERE target_id = :targetId AND from_at <= :from), :from)
-         AND from_at <= coalesce((SELECT min(from_at) FROM spells WHERE target_id = :targetId AND from_at >= :to), :to)
+    periods: database.prepare<[{ targetId: number; from: number; to: number }], VerdictPeriodRow>(
+      `SELECT ${periodColumns} FROM verdict_periods WHERE target_id = :targetId
+         AND from_at >= coalesce((SELECT max(from_at) FROM verdict_periods WHERE target_id = :targetId AND from_at <= :from), :from)
+         AND from_at <= coalesce((SELECT min(from_at) FROM verdict_periods WHERE target_id = :targetId AND from_at >= :to), :to)
        ORDER BY from_at`,
     ),
   };

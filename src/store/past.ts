@@ -38,8 +38,8 @@ export function writePast(
     batch = [];
   }
   stored += write.immediate(batch).length;
-  parts.spells.transactionEnded('committed');
-  parts.spells.flush();
+  parts.periods.transactionEnded('committed');
+  parts.periods.flush();
   return stored;
 }
 

@@ -7,7 +7,7 @@ import { createHistorySource } from './history.ts';
 import { applicationId } from './open.ts';
 import { schemaNumber } from './migrate.ts';
 import { readHistoryParts } from './sealing/parts.ts';
-import { readNewestSpells } from './spells.ts';
+import { readNewestPeriods } from './verdict-periods.ts';
 
 /** A database that is only read, as it was when it was opened, whatever a daemon writes meanwhile. */
 export interface ReadOnlyStore extends Disposable {
@@ -23,7 +23,7 @@ export function openForReading(path: string): ReadOnlyStore {
     requireSchema(database, path);
     database.exec('BEGIN');
     const parts = readHistoryParts(database, { now: () => farFuture });
-    const newest = readNewestSpells(database, parts.marks.get('hours_until'), farFuture);
+    const newest = readNewestPeriods(database, parts.marks.get('hours_until'), farFuture);
     const source = createHistorySource({ ...parts, database, newest: () => newest });
     return { source, [Symbol.dispose]: () => void database.close() };
   } catch (error) {
@@ -54,7 +54,7 @@ export function storedBy(path: string): StoredNames | null {
   const span = { from: 0, to: Number.MAX_SAFE_INTEGER };
   const open = source.incidents({ ...span, target: null, isOpen: true, after: null, limit: 10_000 });
   return {
-    targets: [...source.newestSpells().keys()],
+    targets: [...source.newestPeriods().keys()],
     incidents: open.map(({ id, target, rule, severity, held }) => {
       const begun = (source.incident(id)?.deliveries ?? []).filter(({ kind }) => kind === 'opened');
       const told = begun.map(({ channel, recipient }) => ({ channel, recipient }));

@@ -76,9 +76,9 @@ export function openStore(options: StoreOptions): Store {
     { clock, log },
   );
   const parts = openHistoryParts(raw, options.retention ?? keptByDefault, clock);
-  const { spells } = parts;
-  const history = createHistorySource({ ...parts, database: raw, newest: () => spells.newest() });
-  const commit = createCommit({ file, writer: createWriter(file, parts), spells, clock, log, onWritten });
+  const { periods } = parts;
+  const history = createHistorySource({ ...parts, database: raw, newest: () => periods.newest() });
+  const commit = createCommit({ file, writer: createWriter(file, parts), periods, clock, log, onWritten });
   const queue = new CommitQueue({ clock, log, commit, limit: options.queueLimit ?? defaultQueueLimit });
   const checks = createRunStore({ file, clock, log });
   const guard: Guard = (action) => {
@@ -97,7 +97,7 @@ export function openStore(options: StoreOptions): Store {
     files[Symbol.dispose]();
     const lost = queue.close();
     try {
-      if (lost === 0) guard(() => spells.flush());
+      if (lost === 0) guard(() => periods.flush());
       checks.close();
     } finally {
       file[Symbol.dispose]();
@@ -163,9 +163,9 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryDe
           since < sealedUntil ? [...wanted].flatMap((target) => successesOf(target, since, sealedUntil)) : [];
         return [...sealed, ...readSuccesses(database, Math.max(since, sealedUntil), wanted)];
       }),
-    spells: (since, wanted) =>
+    periods: (since, wanted) =>
       guard(() =>
-        [...wanted].map((target) => ({ target, spells: history.spells(target, { from: since, to: farFuture }) })),
+        [...wanted].map((target) => ({ target, periods: history.periods(target, { from: since, to: farFuture }) })),
       ),
     silences: (now) => guard(() => readSilences(database, now)),
     saveSilence: (silence) =>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import type { Outcome } from '#checks/index.ts';
-import type { RoundVerdict } from '#history/spells.ts';
+import type { RoundVerdict } from '#history/verdict-periods.ts';
 import type { LateVote, RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
 import { and, type BetterSQLite3Database, eq, sql, straight } from './drizzle.ts';
@@ -18,7 +18,7 @@ export interface VoteWriter {
   writeLate(late: LateVote): 'stored' | 'revised' | 'duplicate';
 }
 
-export type VoteDependencies = Pick<HistoryParts, 'spells' | 'late' | 'upkeep' | 'recent'>;
+export type VoteDependencies = Pick<HistoryParts, 'periods' | 'late' | 'upkeep' | 'recent'>;
 
 type VoteRow = ReturnType<typeof rowOf>;
 /** A vote that is there; `lateAt` is null where a round counted it. */
@@ -27,7 +27,7 @@ type StoredVote = VoteRow & { readonly lateAt: number | null };
 export function createVoteWriter(
   { raw, drizzle }: Pick<OpenDatabase, 'raw' | 'drizzle'>,
   names: NameTable,
-  { spells, late, upkeep, recent }: VoteDependencies,
+  { periods, late, upkeep, recent }: VoteDependencies,
 ): VoteWriter {
   const statements = prepare(raw, drizzle);
 
@@ -88,7 +88,7 @@ export function createVoteWriter(
     const reachMs = Math.max(verdict.holdsMs, 1);
     const before = recent.of(targetId, dueAt - reachMs, dueAt).at(-1) ?? null;
     const [after = null] = recent.of(targetId, dueAt + 1, dueAt + reachMs);
-    return spells.revise(targetId, { before, dueAt, after }, verdict);
+    return periods.revise(targetId, { before, dueAt, after }, verdict);
   }
 
   return {
@@ -105,14 +105,14 @@ export function createVoteWriter(
       const name = nameOf(targetId, dueAt, rows);
       if (name === null) return 'duplicate';
       writeResults(targetId, name, rows);
-      if (verdict !== undefined) spells.note(targetId, name, verdict);
+      if (verdict !== undefined) periods.note(targetId, name, verdict);
       return 'stored';
     },
 
     writeLate({ target, dueAt, vote, at, verdictOf }) {
       const targetId = names.target(target);
       if (!writeLateVote(targetId, dueAt, vote, at)) return 'duplicate';
-      if (verdictOf === undefined || spells.hasVerdict(targetId, dueAt)) return 'stored';
+      if (verdictOf === undefined || periods.hasVerdict(targetId, dueAt)) return 'stored';
       const verdict = verdictOf(votesOf(targetId, dueAt).map(({ status }) => status));
       return verdict !== null && revise(targetId, dueAt, verdict) ? 'revised' : 'stored';
     },

@@ -158,7 +158,7 @@ test('incidents are listed by pages, the newest first, and one has its deliverie
   await expect(reader.incidents({ after: '%%%' })).rejects.toThrow('no place in a list');
 });
 
-test('verdicts survive a restart, and a kill: the newest spell goes on where the results end', async () => {
+test('verdicts survive a restart, and a kill: the newest period goes on where the results end', async () => {
   using folder = tempFolder();
   const path = join(folder.path, 'watchpost.db');
   const clock = new FakeClock(new Date(start + 10 * minute).toISOString());
@@ -169,7 +169,7 @@ test('verdicts survive a restart, and a kill: the newest spell goes on where the
   const store = openAt(path, clock);
   await play(store, clock);
   const before = await read(store);
-  // Another look at the file, while the first has not written how long its newest spell lasted.
+  // Another look at the file, while the first has not written how long its newest period lasted.
   using copy = tempFolder();
   const copied = join(copy.path, 'copy.db');
   const reading = new Database(path);

@@ -60,7 +60,7 @@ test.each(documented)('%s runs, and finds its rows by a key', (query) => {
     .map(({ detail }) => detail);
   expect(() => database.prepare(query).all()).not.toThrow();
   for (const step of plan) {
-    if (/results|sealed_|spells|incidents/.test(step) && !/ORDER BY due_at DESC LIMIT/.test(query))
+    if (/results|sealed_|periods|incidents/.test(step) && !/ORDER BY due_at DESC LIMIT/.test(query))
       expect(step).toMatch(
         /^SEARCH .* USING (?:COVERING )?(?:PRIMARY KEY|INDEX)|^SCAN incidents USING INDEX incidents_open/,
       );
@@ -82,7 +82,7 @@ test('a target and a span are one range of the key of hours and days', () => {
     'SEARCH sealed_days USING PRIMARY KEY (target_id=? AND node_id=? AND day>?',
   );
   expect(plan("SELECT * FROM outages WHERE target = 'shop' AND from_at >= 1767225600000")).toContain(
-    'SEARCH spells USING PRIMARY KEY (target_id=? AND from_at>?)',
+    'SEARCH verdict_periods USING PRIMARY KEY (target_id=? AND from_at>?)',
   );
 });
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { timeIn } from '#history/spells.ts';
+import { timeIn } from '#history/verdict-periods.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import type { Store } from '#store/sqlite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -30,7 +30,7 @@ function countOf(store: Store, from: number, to: number): number {
 }
 
 function upMs(store: Store, from: number, now: number): number {
-  return timeIn({ from, to: now }, store.history.spells('shop', { from, to: now }), now).up;
+  return timeIn({ from, to: now }, store.history.periods('shop', { from, to: now }), now).up;
 }
 
 describe.each(Object.entries(jumps))('a clock that was set by %s for a while', (_, byMs) => {

@@ -33,7 +33,7 @@ async function withStore(action: (store: Store, clock: FakeClock, reopen: () => 
 
 const statusesOf = (store: Store) =>
   store.history
-    .spells('shop', { from: start - everyMs, to: start + 100 * everyMs })
+    .periods('shop', { from: start - everyMs, to: start + 100 * everyMs })
     .map(({ from, last, status }) => [(from - start) / everyMs, (last - start) / everyMs, status]);
 
 const names = ['de1', 'us1', 'jp1'];

@@ -500,7 +500,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
         for (let left = 1_000; again.upkeep() && left > 0; left -= 1);
         const span = { from: start - day, to: start + 100 * day };
         return ['shop', 'gone'].map((target) =>
-          again.history.spells(target, span).map(({ from }) => (from - start) / day),
+          again.history.periods(target, span).map(({ from }) => (from - start) / day),
         );
       };
       expect(await seen(5)).toEqual([[0, 1, 2, 3], [0]]);
@@ -526,7 +526,7 @@ describe.each(implementations)('the store on $name', ({ open }) => {
       const span = { from: start, to: clock.now() };
       const left = () => ({
         hours: again.history.sealed('hours', 'shop', null, span).length,
-        verdicts: again.history.spells('mail', span).length,
+        verdicts: again.history.periods('mail', span).length,
       });
       expect(left()).toEqual({ hours: 1_200, verdicts: 1_200 });
       const gone: number[] = [];

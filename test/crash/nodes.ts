@@ -212,12 +212,12 @@ function firstVote(ask: (sql: string) => readonly Record<string, unknown>[], { n
   return typeof row?.['first'] === 'number' ? row['first'] + everyMs : null;
 }
 
-/** Spells of outages that no incident covers. */
+/** Periods of outages that no incident covers. */
 function untold(ask: (sql: string) => readonly Record<string, unknown>[]): readonly string[] {
   return ask(
-    `SELECT targets.name AS target, from_at AS at FROM spells JOIN targets ON targets.id = target_id
-     WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM incidents WHERE incidents.target_id = spells.target_id
-       AND started_at <= spells.from_at AND (ended_at IS NULL OR ended_at >= spells.from_at))`,
+    `SELECT targets.name AS target, from_at AS at FROM verdict_periods JOIN targets ON targets.id = target_id
+     WHERE status = 1 AND NOT EXISTS (SELECT 1 FROM incidents WHERE incidents.target_id = verdict_periods.target_id
+       AND started_at <= verdict_periods.from_at AND (ended_at IS NULL OR ended_at >= verdict_periods.from_at))`,
   ).map(
     ({ target, at }) => `${String(target)} was down at ${new Date(Number(at)).toISOString()}, and there is no incident`,
   );

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { follow, type VerdictPeriod } from '#history/spells.ts';
+import { follow, type VerdictPeriod } from '#history/verdict-periods.ts';
 import type { Silence } from '#monitor/suppress/silence.ts';
 import type { Delivery, DeliveryCount, ListedDelivery } from '#monitor/judge/delivery.ts';
 import type { HeartbeatState } from '#monitor/judge/heard.ts';
@@ -52,20 +52,20 @@ export class MemoryStore extends MemoryDeliveries implements MonitorStore {
       );
   }
 
-  spells(
+  periods(
     _since: number,
     targets: ReadonlySet<string>,
-  ): readonly { target: string; spells: readonly VerdictPeriod[] }[] {
+  ): readonly { target: string; periods: readonly VerdictPeriod[] }[] {
     return [...targets].map((target) => {
-      const spells: VerdictPeriod[] = [];
+      const periods: VerdictPeriod[] = [];
       const records = this.records.filter((record) => record.target === target);
       for (const { dueAt, verdict } of records.toSorted((a, b) => a.dueAt - b.dueAt)) {
-        const next = verdict === undefined ? null : follow(spells.at(-1) ?? null, dueAt, verdict);
+        const next = verdict === undefined ? null : follow(periods.at(-1) ?? null, dueAt, verdict);
         if (next === null) continue;
-        if (next.from === spells.at(-1)?.from) spells.pop();
-        spells.push(next);
+        if (next.from === periods.at(-1)?.from) periods.pop();
+        periods.push(next);
       }
-      return { target, spells };
+      return { target, periods };
     });
   }
 

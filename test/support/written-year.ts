@@ -43,8 +43,8 @@ export function writeYear(path: string, { targets, nodes, sums, outages }: Year)
   const write = database.transaction(() => {
     const days = put('sealed_days', 'day', '');
     const hours = put('sealed_hours', 'hour', ', 0');
-    const spell = database.prepare(
-      'INSERT OR IGNORE INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, 60000, ?, 0)',
+    const period = database.prepare(
+      'INSERT OR IGNORE INTO verdict_periods (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, 60000, ?, 0)',
     );
     const nodeIds = nodes.map((node) => ({ node, nodeId: idOf('nodes', node) }));
     for (const target of targets) {
@@ -59,11 +59,11 @@ export function writeYear(path: string, { targets, nodes, sums, outages }: Year)
       }
       let from = (today - daysKept) * dayMs;
       for (const outage of outages(target)) {
-        spell.run(targetId, from, outage.from - 60_000, 0);
-        spell.run(targetId, outage.from, outage.to - 60_000, 1);
+        period.run(targetId, from, outage.from - 60_000, 0);
+        period.run(targetId, outage.from, outage.to - 60_000, 1);
         from = outage.to;
       }
-      spell.run(targetId, from, thisHour * hourMs - 60_000, 0);
+      period.run(targetId, from, thisHour * hourMs - 60_000, 0);
     }
     const mark = database.prepare('INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)');
     mark.run('days_until', today * dayMs);

@@ -1,7 +1,7 @@
 import { budgetLeftOf } from '#history/budget.ts';
 import { Downtime } from '#history/downtime.ts';
 import type { BudgetLeft, Objective, TargetBudgetLeft } from '#history/reader.ts';
-import type { RoundVerdict, VerdictPeriod } from '#history/spells.ts';
+import type { RoundVerdict, VerdictPeriod } from '#history/verdict-periods.ts';
 
 /** How the budget of a target stands at a moment. */
 export interface BudgetNow {
@@ -15,7 +15,7 @@ export interface Budgets {
   /** From now on a target has this objective, or none. What was counted stays where the period does. */
   keep(target: string, objective: Objective | null): void;
   /** What is stored of a target, the oldest first, counts in place of what was counted so far. */
-  fill(target: string, spells: readonly VerdictPeriod[]): void;
+  fill(target: string, periods: readonly VerdictPeriod[]): void;
   /** Takes in what followed from a round. */
   note(target: string, at: number, verdict: RoundVerdict): void;
   /** Null where the target has no objective. */
@@ -47,7 +47,7 @@ export function createBudgets(): Budgets {
       const downtime = known?.objective.overMs === objective.overMs ? known.downtime : new Downtime(objective.overMs);
       counted.set(target, { objective, downtime });
     },
-    fill: (target, spells) => counted.get(target)?.downtime.fill(spells),
+    fill: (target, periods) => counted.get(target)?.downtime.fill(periods),
     note: (target, at, verdict) => counted.get(target)?.downtime.note(at, verdict),
     of,
     left(now, one) {
@@ -60,24 +60,24 @@ export function createBudgets(): Budgets {
 }
 
 /** What is stored of how targets were. */
-export interface StoredSpells {
-  spells(
+export interface StoredPeriods {
+  periods(
     since: number,
     targets: ReadonlySet<string>,
-  ): Iterable<{ readonly target: string; readonly spells: readonly VerdictPeriod[] }>;
+  ): Iterable<{ readonly target: string; readonly periods: readonly VerdictPeriod[] }>;
 }
 
 /** Counts what was spent of the budgets of these targets before: one look into the store for each. */
 export function countBudgets(
   budgets: Budgets,
-  store: StoredSpells,
+  store: StoredPeriods,
   targets: readonly { readonly name: string; readonly objective: Objective | null }[],
   now: number,
 ): void {
-  const periods = new Map(
+  const windows = new Map(
     targets.flatMap(({ name, objective }) => (objective === null ? [] : [[name, objective.overMs]])),
   );
-  if (periods.size === 0) return;
-  const since = now - Math.max(...periods.values());
-  for (const { target, spells } of store.spells(since, new Set(periods.keys()))) budgets.fill(target, spells);
+  if (windows.size === 0) return;
+  const since = now - Math.max(...windows.values());
+  for (const { target, periods } of store.periods(since, new Set(windows.keys()))) budgets.fill(target, periods);
 }

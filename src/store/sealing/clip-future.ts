@@ -12,7 +12,7 @@ const units = [
   ['results_from', hourMs],
   ['hours_from', dayMs],
   ['days_from', dayMs],
-  ['spells_from', dayMs],
+  ['periods_from', dayMs],
 ] as const satisfies readonly (readonly [MarkName, number])[];
 
 /**
@@ -37,7 +37,7 @@ export function clipFuture(database: Database.Database, rows: SealedRows, marks:
   return database
     .transaction(() => {
       const ahead = now + clockJitterMs;
-      let changes = statements.dropSpells.run(ahead).changes + statements.endSpells.run({ now, ahead }).changes;
+      let changes = statements.dropPeriods.run(ahead).changes + statements.endPeriods.run({ now, ahead }).changes;
       const sealedUntil = marks.get('hours_until');
       const hour = Math.floor(now / hourMs) * hourMs;
       if (sealedUntil > hour) unsealFrom(hour, sealedUntil);
@@ -62,9 +62,9 @@ function valuesOf(
 
 function prepare(database: Database.Database) {
   return {
-    dropSpells: database.prepare<[number]>('DELETE FROM spells WHERE from_at > ?'),
-    endSpells: database.prepare<[{ now: number; ahead: number }]>(
-      'UPDATE spells SET last_at = max(from_at, :now) WHERE last_at > :ahead',
+    dropPeriods: database.prepare<[number]>('DELETE FROM verdict_periods WHERE from_at > ?'),
+    endPeriods: database.prepare<[{ now: number; ahead: number }]>(
+      'UPDATE verdict_periods SET last_at = max(from_at, :now) WHERE last_at > :ahead',
     ),
     clipMark: database.prepare<[{ name: MarkName; at: number }]>(
       'UPDATE marks SET value = :at WHERE name = :name AND value > :at',

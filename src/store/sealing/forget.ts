@@ -45,7 +45,7 @@ export function createForgetting(
 ): RetentionTask {
   const statements = prepare(database);
   // Who was gone through of those that there are; undefined while nobody is to be.
-  const walked: { hours?: TargetNodePair | null; days?: TargetNodePair | null; spells?: number } = {};
+  const walked: { hours?: TargetNodePair | null; days?: TargetNodePair | null; periods?: number } = {};
   const number = (pragma: string) => Number(database.pragma(pragma, { simple: true }));
 
   // Cut between rounds; nobody reads them any more.
@@ -93,23 +93,23 @@ export function createForgetting(
   });
 
   // Target by target, once for each new day. The one that goes on over the limit stays, and so does the newest.
-  function spells(keepMs: number, now: number): boolean {
+  function periods(keepMs: number, now: number): boolean {
     const limit = Math.floor((now - keepMs) / dayMs) * dayMs;
-    if (walked.spells === undefined && limit <= marks.get('spells_from')) return false;
-    walkSpells.immediate(Math.max(limit, marks.get('spells_from')));
+    if (walked.periods === undefined && limit <= marks.get('periods_from')) return false;
+    walkPeriods.immediate(Math.max(limit, marks.get('periods_from')));
     return true;
   }
 
-  const walkSpells = database.transaction((limit: number) => {
-    marks.set('spells_from', limit);
+  const walkPeriods = database.transaction((limit: number) => {
+    marks.set('periods_from', limit);
     for (let left = rowsAtOnce; left > 0;) {
-      const targetId = statements.targetAfter.get((walked.spells ??= 0))?.id;
+      const targetId = statements.targetAfter.get((walked.periods ??= 0))?.id;
       if (targetId === undefined) {
-        delete walked.spells;
+        delete walked.periods;
         return;
       }
-      const gone = statements.deleteSpells.run({ targetId, limit, left }).changes;
-      if (gone < left) walked.spells = targetId;
+      const gone = statements.deletePeriods.run({ targetId, limit, left }).changes;
+      if (gone < left) walked.periods = targetId;
       left -= Math.max(gone, rowsOfLook);
     }
   });
@@ -141,7 +141,7 @@ export function createForgetting(
       if (packs(now)) return true;
       if (sums('hours', hoursMs, now)) return true;
       if (daysMs !== null && sums('days', daysMs, now)) return true;
-      if (verdictsMs !== null && spells(verdictsMs, now)) return true;
+      if (verdictsMs !== null && periods(verdictsMs, now)) return true;
       if (incidentsMs !== null && incidents(now - incidentsMs)) return true;
       return giveBack();
     },
@@ -169,10 +169,10 @@ function prepare(database: Database.Database) {
     hours: deleteSums('sealed_hours', 'hour'),
     days: deleteSums('sealed_days', 'day'),
     targetAfter: database.prepare<[number], { id: number }>('SELECT id FROM targets WHERE id > ? ORDER BY id LIMIT 1'),
-    deleteSpells: database.prepare<[{ targetId: number; limit: number; left: number }]>(
-      `DELETE FROM spells WHERE target_id = :targetId
-         AND from_at < (SELECT max(from_at) FROM spells WHERE target_id = :targetId AND from_at <= :limit)
-         AND from_at < coalesce((SELECT from_at FROM spells WHERE target_id = :targetId ORDER BY from_at LIMIT 1 OFFSET :left), :limit)`,
+    deletePeriods: database.prepare<[{ targetId: number; limit: number; left: number }]>(
+      `DELETE FROM verdict_periods WHERE target_id = :targetId
+         AND from_at < (SELECT max(from_at) FROM verdict_periods WHERE target_id = :targetId AND from_at <= :limit)
+         AND from_at < coalesce((SELECT from_at FROM verdict_periods WHERE target_id = :targetId ORDER BY from_at LIMIT 1 OFFSET :left), :limit)`,
     ),
     oldIncidents: database.prepare<[number, number, number], { id: string }>(
       'SELECT id FROM incidents WHERE started_at < ? AND ended_at < ? ORDER BY started_at LIMIT ?',

@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 /**
  * How far sealing and forgetting have come, in milliseconds since the epoch. Hours that begin before `hours_until` are sealed, and so
  * are days before `days_until`; what begins before one of the `_from` is forgotten, or on its way to be. Targets up to the number
- * `spells_done` have spells for all that is kept of them. `deletion_at` is the time that retention goes by; `clock_at` is when this file
+ * 'periods_done' have periods for all that is kept of them. `deletion_at` is the time that retention goes by; `clock_at` is when this file
  * was last in use, `boot_at` when the machine was started then, and `boot_id` the beginning of its boot identifier as a number.
  */
 export type MarkName =
@@ -12,8 +12,8 @@ export type MarkName =
   | 'results_from'
   | 'hours_from'
   | 'days_from'
-  | 'spells_from'
-  | 'spells_done'
+  | 'periods_from'
+  | 'periods_done'
   | 'deletion_at'
   | 'clock_at'
   | 'boot_id'

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import { type Clock, clockJitterMs } from '#kernel/clock.ts';
 import { createHistorySource } from '../history.ts';
-import { createSpellLog, type VerdictPeriodLog } from '../spells.ts';
-import { createSpellConversion } from './convert-spells.ts';
+import { createVerdictPeriodLog, type VerdictPeriodLog } from '../verdict-periods.ts';
+import { createVerdictPeriodConversion } from './convert-verdict-periods.ts';
 import type { Retention } from './forget.ts';
 import { createLateResults, type LateResults } from './late.ts';
 import { createMarks, type SealingMarks } from './marks.ts';
@@ -12,7 +12,7 @@ import { createUpkeep, type Upkeep } from './upkeep.ts';
 
 /** What works together on the history in a file. */
 export interface HistoryParts {
-  readonly spells: VerdictPeriodLog;
+  readonly periods: VerdictPeriodLog;
   readonly marks: SealingMarks;
   readonly rows: SealedRows;
   readonly late: LateResults;
@@ -41,28 +41,28 @@ export function openHistoryParts(
   clock: Pick<Clock, 'now' | 'elapsed'>,
 ): HistoryParts {
   const { marks, rows, late, recent } = readHistoryParts(database, clock);
-  const spells = createSpellLog(
+  const periods = createVerdictPeriodLog(
     database,
     () => marks.get('hours_until'),
     () => clock.now() + clockJitterMs,
   );
-  const prepareSealed = () => spells.flushSome();
+  const prepareSealed = () => periods.flushSome();
   const onSealed = (until: number) => {
-    spells.flush(until);
+    periods.flush(until);
     recent.dropBefore(until);
   };
-  const source = createHistorySource({ database, rows, late, marks, recent, newest: () => spells.newest() });
-  const conversion = createSpellConversion(database, marks, source, recent);
+  const source = createHistorySource({ database, rows, late, marks, recent, newest: () => periods.newest() });
+  const conversion = createVerdictPeriodConversion(database, marks, source, recent);
   const upkeep = createUpkeep({ database, rows, late, marks, retention, prepareSealed, onSealed, conversion, clock });
   const clipFuture = () => {
-    spells.flush();
+    periods.flush();
     const isClipped = upkeep.clipFuture();
     if (isClipped) {
-      spells.reread();
+      periods.reread();
       recent.reread();
     }
     return isClipped;
   };
   clipFuture();
-  return { spells, marks, rows, late, recent, upkeep: { ...upkeep, clipFuture } };
+  return { periods, marks, rows, late, recent, upkeep: { ...upkeep, clipFuture } };
 }

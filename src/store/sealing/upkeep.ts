@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Clock } from '#kernel/clock.ts';
 import { hourMs } from '#kernel/units.ts';
 import { clipFuture } from './clip-future.ts';
-import type { VerdictPeriodConversion } from './convert-spells.ts';
+import type { VerdictPeriodConversion } from './convert-verdict-periods.ts';
 import { createDeletionTime } from './deletion-time.ts';
 import { createForgetting, type Retention } from './forget.ts';
 import type { LateResults } from './late.ts';
@@ -33,9 +33,9 @@ export interface UpkeepProgress {
   readonly sealedUntil: number;
   /** The oldest result that is not, or null. */
   readonly oldestUnsealed: number | null;
-  /** Of how many targets older rounds may have no verdict yet, and how many spells older rounds were given since the start. */
+  /** Of how many targets older rounds may have no verdict yet, and how many periods older rounds were given since the start. */
   readonly targetsUnjudged: number;
-  readonly spellsMade: number;
+  readonly periodsMade: number;
 }
 
 export interface UpkeepOptions {
@@ -90,7 +90,7 @@ export function createUpkeep({
         sealedUntil,
         oldestUnsealed: oldest.get(sealedUntil)?.at ?? null,
         targetsUnjudged: conversion.targetsLeft(),
-        spellsMade: conversion.made,
+        periodsMade: conversion.made,
       };
     },
   };

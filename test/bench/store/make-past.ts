@@ -3,7 +3,7 @@ import { systemClock } from '#kernel/clock.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import { openDatabase } from '#store/open.ts';
 import { type HistoryParts, openHistoryParts } from '#store/sealing/parts.ts';
-import { putSpell } from '#store/spells.ts';
+import { putPeriod } from '#store/verdict-periods.ts';
 import { createWriter } from '#store/write.ts';
 import { closing, opening, quiet, start } from '../../support/store.ts';
 import { liveFrom, names, nodes, random, rawFrom, retention, size, takes } from './size.ts';
@@ -17,7 +17,7 @@ const outageEveryDays = 10;
 const outageMs = 300_000;
 const toldDays = 90;
 
-/** Makes a file of sealed days, hours and results until `liveFrom`, with the spells and incidents of their outages. */
+/** Makes a file of sealed days, hours and results until `liveFrom`, with the periods and incidents of their outages. */
 export function makePast(path: string): void {
   using file = openDatabase({ path, pid: process.pid, log: quiet });
   const parts = openHistoryParts(file.raw, retention, systemClock);
@@ -41,7 +41,7 @@ export function makePast(path: string): void {
   parts.marks.set('days_until', liveFrom - dayMs);
   parts.marks.set('results_from', rawFrom);
   parts.marks.set('hours_from', start);
-  parts.marks.set('spells_done', template);
+  parts.marks.set('periods_done', template);
 }
 
 /** Gives for each node where the packs of its days begin: 24 to a day. */
@@ -120,10 +120,10 @@ function dayCopier({ raw }: File, template: number, firstPacks: readonly number[
 function makeOutages(file: File, parts: HistoryParts, targetIds: readonly number[]): void {
   const writer = createWriter(file, parts);
   const insert = file.raw.prepare<[number, number, number, number, number, number]>(
-    'INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO verdict_periods (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const put = (targetId: number, from: number, until: number, status: 'up' | 'down') =>
-    putSpell(insert, targetId, {
+    putPeriod(insert, targetId, {
       from,
       last: until - size.everyMs,
       holdsMs: 2 * size.everyMs,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Outcome } from '#checks/index.ts';
 import { createReader } from '#history/create-reader.ts';
 import type { HistoryReader, HistoryTarget } from '#history/reader.ts';
-import type { TargetStatus } from '#history/spells.ts';
+import type { TargetStatus } from '#history/verdict-periods.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import type { RoundRecord } from '#monitor/judge/round-record.ts';
 import type { Store } from '#store/sqlite.ts';

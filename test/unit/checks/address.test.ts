@@ -156,10 +156,10 @@ test('every address of a closed range is refused under public in every spelling'
   ];
   const opened = addressRules(['::/0'], []);
   fc.assert(
-    fc.property(closedAddress, fc.constantFrom(...spellings), (bytes, spell) => {
-      expect(objectionTo(spell(bytes), 'public', none, [])).not.toBeNull();
+    fc.property(closedAddress, fc.constantFrom(...spellings), (bytes, period) => {
+      expect(objectionTo(period(bytes), 'public', none, [])).not.toBeNull();
       // Even where the operator opened all of IPv6, an inner IPv4 address keeps its own rules.
-      if (spell(bytes) !== '::0.0.0.1') expect(objectionTo(spell(bytes), 'public', opened, [])).not.toBeNull();
+      if (period(bytes) !== '::0.0.0.1') expect(objectionTo(period(bytes), 'public', opened, [])).not.toBeNull();
     }),
     { numRuns: 500 },
   );

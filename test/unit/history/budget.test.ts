@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { budgetOf, burningOf, burnsOf, describeBudget, describeObjective } from '#history/budget.ts';
 import { Downtime } from '#history/downtime.ts';
-import { follow, noTime, type VerdictPeriod, type TargetStatus, timeIn } from '#history/spells.ts';
+import { follow, noTime, type VerdictPeriod, type TargetStatus, timeIn } from '#history/verdict-periods.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 
 const minute = 60_000;
@@ -92,32 +92,32 @@ const rounds = fc
     return list.map(({ gap, ...verdict }) => ({ at: (at += gap + 1), verdict }));
   });
 
-function spellsOf(
+function periodsOf(
   played: readonly { at: number; verdict: Omit<VerdictPeriod, 'from' | 'last'> }[],
 ): readonly VerdictPeriod[] {
-  const spells: VerdictPeriod[] = [];
+  const periods: VerdictPeriod[] = [];
   for (const { at, verdict } of played) {
-    const next = follow(spells.at(-1) ?? null, at, verdict);
-    if (next?.from === spells.at(-1)?.from) spells.pop();
-    if (next !== null) spells.push(next);
+    const next = follow(periods.at(-1) ?? null, at, verdict);
+    if (next?.from === periods.at(-1)?.from) periods.pop();
+    if (next !== null) periods.push(next);
   }
-  return spells;
+  return periods;
 }
 
-test('running sums are what the spells say of any window, from rounds or from what was stored', () => {
+test('running sums are what the periods say of any window, from rounds or from what was stored', () => {
   fc.assert(
     fc.property(
       rounds,
       fc.array(fc.nat(10 * dayMs), { minLength: 5, maxLength: 5 }),
       fc.nat(2 * hourMs),
       (played, windows, after) => {
-        const spells = spellsOf(played);
+        const periods = periodsOf(played);
         const now = (played.at(-1)?.at ?? 0) + after;
         const [noted, filled] = [new Downtime(2_000 * dayMs), new Downtime(2_000 * dayMs)];
         for (const { at, verdict } of played) noted.note(at, verdict);
-        filled.fill(spells);
+        filled.fill(periods);
         for (const ms of windows) {
-          const { down } = timeIn({ from: now - ms, to: now }, spells, now);
+          const { down } = timeIn({ from: now - ms, to: now }, periods, now);
           expect(noted.since(now - ms, now)).toBeCloseTo(down, 3);
           expect(filled.since(now - ms, now)).toBeCloseTo(down, 3);
         }
@@ -130,12 +130,12 @@ test('running sums are what the spells say of any window, from rounds or from wh
 test('what lies far back is kept by slices: the whole period stays exact, and a window is off by its first slice at the most', () => {
   fc.assert(
     fc.property(rounds, (played) => {
-      const spells = spellsOf(played);
+      const periods = periodsOf(played);
       const now = played.at(-1)?.at ?? 0;
       const reachMs = 30 * dayMs;
       const downtime = new Downtime(reachMs);
       for (const { at, verdict } of played) downtime.note(at, verdict);
-      const exact = (ms: number) => timeIn({ from: now - ms, to: now }, spells, now).down;
+      const exact = (ms: number) => timeIn({ from: now - ms, to: now }, periods, now).down;
       expect(downtime.since(now - reachMs, now)).toBeCloseTo(exact(reachMs), 3);
       for (const ms of [hourMs, 6 * hourMs]) expect(downtime.since(now - ms, now)).toBeCloseTo(exact(ms), 3);
       for (const ms of [dayMs, 3 * dayMs]) {

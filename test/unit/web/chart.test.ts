@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HistoryFigures, HistoryReader, SeriesQuery } from '#history/reader.ts';
-import { noTime } from '#history/spells.ts';
+import { noTime } from '#history/verdict-periods.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
 import { eventList, latencyChart } from '#web/pages/chart.ts';
 import { chartOf, seriesJson } from '#web/pages/history-values.ts';

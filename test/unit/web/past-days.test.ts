@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TargetChange } from '#history/changes.ts';
 import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
-import { noTime } from '#history/spells.ts';
+import { noTime } from '#history/verdict-periods.ts';
 import { latencyChart, type ChartPoint } from '#web/pages/chart.ts';
 import { chartOf, createPastKeeper } from '#web/pages/history-values.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

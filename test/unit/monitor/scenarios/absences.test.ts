@@ -98,8 +98,8 @@ test.each(Object.entries(interruptions))(
       expect((incident?.endedAt ?? 0) - goneAt).toBeLessThanOrEqual(60_000 + everyMs);
       expect(mailsOf(one)).toHaveLength(1);
       expect(mailsOf(one)[0]?.remarks).toContain(`This is told late, for ${interruption.why}.`);
-      const [{ spells } = { spells: [] }] = one.store.spells(0, new Set(['shop']));
-      expect(spells.map(({ status }) => status)).toEqual(['up', 'down', 'up']);
+      const [{ periods } = { periods: [] }] = one.store.periods(0, new Set(['shop']));
+      expect(periods.map(({ status }) => status)).toEqual(['up', 'down', 'up']);
       await one.end();
       world = null;
     }

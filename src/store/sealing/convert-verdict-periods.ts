@@ -1,23 +1,23 @@
 import type Database from 'better-sqlite3';
 import type { HistorySource, PastResult } from '#history/source.ts';
 import type { TimeSpan } from '#history/span.ts';
-import { follow, type RoundVerdict, type VerdictPeriod } from '#history/spells.ts';
+import { follow, type RoundVerdict, type VerdictPeriod } from '#history/verdict-periods.ts';
 import { dayMs, hourMs } from '#kernel/units.ts';
 import { tallyStatuses } from '#monitor/judge/verdict.ts';
-import { putSpell } from '../spells.ts';
+import { putPeriod } from '../verdict-periods.ts';
 import type { SealingMarks } from './marks.ts';
 import type { RecentRounds } from './recent-rounds.ts';
 
 /**
- * Gives the rounds of before the first spell of their target, which a file of an earlier version has, a verdict each, and these their
- * spells: a target after the other, from its newest day back, each day in one transaction. Wherever it is cut off it goes on there.
+ * Gives the rounds of before the first period of their target, which a file of an earlier version has, a verdict each, and these their
+ * periods: a target after the other, from its newest day back, each day in one transaction. Wherever it is cut off it goes on there.
  */
 export interface VerdictPeriodConversion {
   /** Does a piece of work; false where no target is left. To be called where all older results are sealed. */
   step(): boolean;
   /** How many targets were not looked at yet. */
   targetsLeft(): number;
-  /** How many spells it has made since the start. */
+  /** How many periods it has made since the start. */
   readonly made: number;
 }
 
@@ -30,7 +30,7 @@ interface ConversionWork extends TimeSpan {
   readonly name: string;
 }
 
-export function createSpellConversion(
+export function createVerdictPeriodConversion(
   database: Database.Database,
   marks: SealingMarks,
   source: Pick<HistorySource, 'results'>,
@@ -41,7 +41,7 @@ export function createSpellConversion(
   let made = 0;
 
   function begin(): ConversionWork | null {
-    const next = statements.next.get(marks.get('spells_done'));
+    const next = statements.next.get(marks.get('periods_done'));
     if (next === undefined) return null;
     const hours = statements.nodes
       .all()
@@ -49,23 +49,23 @@ export function createSpellConversion(
         ({ nodeId }) => statements.firstHour.get(next.id, nodeId, marks.get('results_from') / hourMs)?.hour ?? [],
       );
     const sealedUntil = marks.get('hours_until');
-    const to = Math.min(statements.firstSpell.get(next.id)?.at ?? Infinity, sealedUntil + 3 * hourMs);
+    const to = Math.min(statements.firstPeriod.get(next.id)?.at ?? Infinity, sealedUntil + 3 * hourMs);
     // A target that was added in the last hour before the update has no sealed hour.
     const [unsealedFrom = Infinity] = recent.of(next.id, sealedUntil, to);
     return { ...next, from: Math.min(Math.min(...hours) * hourMs, unsealedFrom), to };
   }
 
-  const put = database.transaction((id: number, spells: readonly VerdictPeriod[], isDone: boolean) => {
-    for (const spell of spells) made += putSpell(statements.insert, id, spell);
-    if (isDone) marks.set('spells_done', id);
+  const put = database.transaction((id: number, periods: readonly VerdictPeriod[], isDone: boolean) => {
+    for (const period of periods) made += putPeriod(statements.insert, id, period);
+    if (isDone) marks.set('periods_done', id);
   });
 
   function convert({ id, name, from, to: end }: ConversionWork): ConversionWork | null {
     // Its first round of today may have come meanwhile.
-    const to = Math.min(end, statements.firstSpell.get(id)?.at ?? Infinity);
+    const to = Math.min(end, statements.firstPeriod.get(id)?.at ?? Infinity);
     const start = Math.max(from, Math.floor((to - 1) / dayMs) * dayMs);
     const isDone = start <= from;
-    put.immediate(id, spellsOf(source.results(name, null, { from: start, to })), isDone);
+    put.immediate(id, periodsOf(source.results(name, null, { from: start, to })), isDone);
     return isDone ? null : { id, name, from, to: start };
   }
 
@@ -75,30 +75,30 @@ export function createSpellConversion(
         const next = begin();
         if (next === null) return looked > 0;
         if (next.from < next.to) work = next;
-        else marks.set('spells_done', next.id);
+        else marks.set('periods_done', next.id);
       }
       if (work !== null) work = convert(work);
       return true;
     },
-    targetsLeft: () => statements.left.get(marks.get('spells_done'))?.count ?? 0,
+    targetsLeft: () => statements.left.get(marks.get('periods_done'))?.count ?? 0,
     get made() {
       return made;
     },
   };
 }
 
-/** The spells of rounds in order of time, each as most of its nodes saw it: nobody knows any more what its rule said. */
-function spellsOf(results: readonly PastResult[]): readonly VerdictPeriod[] {
+/** The periods of rounds in order of time, each as most of its nodes saw it: nobody knows any more what its rule said. */
+function periodsOf(results: readonly PastResult[]): readonly VerdictPeriod[] {
   const rounds = [...Map.groupBy(results, ({ dueAt }) => dueAt)];
   const holds = rhythmOf(rounds.map(([dueAt]) => dueAt));
-  const spells: VerdictPeriod[] = [];
+  const periods: VerdictPeriod[] = [];
   for (const [dueAt, votes] of rounds) {
-    const next = follow(spells.at(-1) ?? null, dueAt, verdictOf(votes, holds));
+    const next = follow(periods.at(-1) ?? null, dueAt, verdictOf(votes, holds));
     if (next === null) continue;
-    if (next.from === spells.at(-1)?.from) spells.pop();
-    spells.push(next);
+    if (next.from === periods.at(-1)?.from) periods.pop();
+    periods.push(next);
   }
-  return spells;
+  return periods;
 }
 
 // What came when the round was over was not part of its verdict.
@@ -125,11 +125,11 @@ function prepare(database: Database.Database) {
     firstHour: database.prepare<[number, number, number], { hour: number }>(
       'SELECT hour FROM sealed_hours WHERE target_id = ? AND node_id = ? AND hour >= ? ORDER BY hour LIMIT 1',
     ),
-    firstSpell: database.prepare<[number], { at: number | null }>(
-      'SELECT min(from_at) AS at FROM spells WHERE target_id = ?',
+    firstPeriod: database.prepare<[number], { at: number | null }>(
+      'SELECT min(from_at) AS at FROM verdict_periods WHERE target_id = ?',
     ),
     insert: database.prepare<[number, number, number, number, number, number]>(
-      `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO verdict_periods (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING`,
     ),
   };

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { hasVerdictAt, type RoundNeighbours, reviseSpells } from '#history/revise.ts';
-import { follow, type RoundVerdict, type VerdictPeriod, type TargetStatus } from '#history/spells.ts';
+import { hasVerdictAt, type RoundNeighbours, revisePeriods } from '#history/revise.ts';
+import { follow, type RoundVerdict, type VerdictPeriod, type TargetStatus } from '#history/verdict-periods.ts';
 
 export interface VerdictPeriodRow {
   readonly targetId: number;
@@ -15,7 +15,7 @@ const statuses: readonly TargetStatus[] = ['up', 'down', 'unknown', 'partial'];
 /** The number of the status "unknown" in the file. */
 export const unknownStatus = statuses.indexOf('unknown');
 
-export function spellOf({
+export function periodOf({
   fromAt,
   lastAt,
   holdsMs,
@@ -31,11 +31,11 @@ export function spellOf({
   };
 }
 
-export const spellColumns =
+export const periodColumns =
   'target_id AS targetId, from_at AS fromAt, last_at AS lastAt, holds_ms AS holdsMs, status, in_maintenance AS inMaintenance';
 
-/** Writes a spell by a statement that takes its columns in their order. Gives how many rows that changed. */
-export function putSpell(
+/** Writes a verdict period by a statement that takes its columns in their order. Gives how many rows that changed. */
+export function putPeriod(
   statement: Database.Statement<[number, number, number, number, number, number]>,
   targetId: number,
   { from, last, holdsMs, status, inMaintenance }: VerdictPeriod,
@@ -43,9 +43,9 @@ export function putSpell(
   return statement.run(targetId, from, last, holdsMs, statuses.indexOf(status), inMaintenance ? 1 : 0).changes;
 }
 
-const spellsAtOnce = 200;
+const periodsAtOnce = 200;
 
-/** Keeps the spells. A round that goes on as before writes nothing; the newest spell of each target is in memory. */
+/** Keeps the periods. A round that goes on as before writes nothing; the newest period of each target is in memory. */
 export interface VerdictPeriodLog {
   /** Takes in a round, inside the transaction that stores it. */
   note(targetId: number, dueAt: number, verdict: RoundVerdict): void;
@@ -55,45 +55,45 @@ export interface VerdictPeriodLog {
   hasVerdict(targetId: number, dueAt: number): boolean;
   /** To be called when that transaction is over. */
   transactionEnded(outcome: 'committed' | 'rolled back'): void;
-  /** Writes how long the newest spells have lasted by now: all, or those whose last round was due before a time. */
+  /** Writes how long the newest periods have lasted by now: all, or those whose last round was due before a time. */
   flush(before?: number): void;
   /** Does the same in short pieces, in any transaction; false where all were written that were not when it began. */
   flushSome(): boolean;
   newest(): ReadonlyMap<number, VerdictPeriod>;
-  /** Reads the file anew, which was changed beneath. What was not written of spells that go on is lost, as after a crash. */
+  /** Reads the file anew, which was changed beneath. What was not written of periods that go on is lost, as after a crash. */
   reread(): void;
 }
 
-export function createSpellLog(
+export function createVerdictPeriodLog(
   database: Database.Database,
   sealedUntil: () => number,
   now: () => number,
 ): VerdictPeriodLog {
-  const kept = new Map(readNewestSpells(database, sealedUntil(), now()));
+  const kept = new Map(readNewestPeriods(database, sealedUntil(), now()));
   const pending = new Map<number, VerdictPeriod>();
   const unwritten = new Set<number>();
   // What `flushSome` has still to write before it is through once.
   let left: number[] = [];
   const upsert = database.prepare<[number, number, number, number, number, number]>(
-    `INSERT INTO spells (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO verdict_periods (target_id, from_at, last_at, holds_ms, status, in_maintenance) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET last_at = excluded.last_at`,
   );
-  const write = (targetId: number, spell: VerdictPeriod) => putSpell(upsert, targetId, spell);
+  const write = (targetId: number, period: VerdictPeriod) => putPeriod(upsert, targetId, period);
 
   function writeLast(targetId: number): void {
-    const spell = kept.get(targetId);
-    if (spell !== undefined) write(targetId, spell);
+    const period = kept.get(targetId);
+    if (period !== undefined) write(targetId, period);
     unwritten.delete(targetId);
   }
 
   const newestOf = (targetId: number) => pending.get(targetId) ?? kept.get(targetId) ?? null;
   const pastOf = prepareAround(database);
-  const remove = database.prepare<[number, number]>('DELETE FROM spells WHERE target_id = ? AND from_at = ?');
+  const remove = database.prepare<[number, number]>('DELETE FROM verdict_periods WHERE target_id = ? AND from_at = ?');
 
   // The newest one is known better here than in the file.
   function around(targetId: number, dueAt: number) {
     const newest = newestOf(targetId);
-    const fresh = (spell: VerdictPeriod | null) => (spell !== null && spell.from === newest?.from ? newest : spell);
+    const fresh = (period: VerdictPeriod | null) => (period !== null && period.from === newest?.from ? newest : period);
     const { previous, at, next } = pastOf(targetId, dueAt);
     return { previous: fresh(previous), at: fresh(at), next: fresh(next) };
   }
@@ -101,11 +101,12 @@ export function createSpellLog(
   return {
     revise(targetId, round, verdict) {
       const known = around(targetId, round.dueAt);
-      const spells = reviseSpells(known, round, verdict);
-      if (spells === null) return false;
-      for (const spell of [known.previous, known.at, known.next]) if (spell !== null) remove.run(targetId, spell.from);
-      for (const spell of spells) write(targetId, spell);
-      const last = spells.at(-1);
+      const periods = revisePeriods(known, round, verdict);
+      if (periods === null) return false;
+      for (const period of [known.previous, known.at, known.next])
+        if (period !== null) remove.run(targetId, period.from);
+      for (const period of periods) write(targetId, period);
+      const last = periods.at(-1);
       const newest = newestOf(targetId);
       if (last !== undefined && (newest === null || last.last >= newest.last)) pending.set(targetId, last);
       return true;
@@ -122,9 +123,9 @@ export function createSpellLog(
     },
     transactionEnded(outcome) {
       if (outcome === 'committed') {
-        for (const [targetId, spell] of pending) {
-          kept.set(targetId, spell);
-          if (spell.last > spell.from) unwritten.add(targetId);
+        for (const [targetId, period] of pending) {
+          kept.set(targetId, period);
+          if (period.last > period.from) unwritten.add(targetId);
         }
       }
       pending.clear();
@@ -134,7 +135,7 @@ export function createSpellLog(
     },
     flushSome() {
       if (left.length === 0) left = [...unwritten];
-      for (const targetId of left.splice(-spellsAtOnce)) writeLast(targetId);
+      for (const targetId of left.splice(-periodsAtOnce)) writeLast(targetId);
       return left.length > 0;
     },
     newest: () => kept,
@@ -142,36 +143,36 @@ export function createSpellLog(
       kept.clear();
       unwritten.clear();
       left = [];
-      for (const [targetId, spell] of readNewestSpells(database, sealedUntil(), now())) kept.set(targetId, spell);
+      for (const [targetId, period] of readNewestPeriods(database, sealedUntil(), now())) kept.set(targetId, period);
     },
   };
 }
 
 function prepareAround(database: Database.Database) {
   type Query = [targetId: number, at: number];
-  const select = `SELECT ${spellColumns} FROM spells WHERE target_id = ? AND from_at`;
+  const select = `SELECT ${periodColumns} FROM verdict_periods WHERE target_id = ? AND from_at`;
   const upTo = database.prepare<Query, VerdictPeriodRow>(`${select} <= ? ORDER BY from_at DESC LIMIT 2`);
   const after = database.prepare<Query, VerdictPeriodRow>(`${select} > ? ORDER BY from_at LIMIT 1`);
   return (targetId: number, dueAt: number) => {
-    const [at = null, previous = null] = upTo.all(targetId, dueAt).map(spellOf);
-    const [next = null] = after.all(targetId, dueAt).map(spellOf);
+    const [at = null, previous = null] = upTo.all(targetId, dueAt).map(periodOf);
+    const [next = null] = after.all(targetId, dueAt).map(periodOf);
     return { previous, at, next };
   };
 }
 
 /**
- * The newest spell of each target. What the file says of its last round is written when its hour is sealed only; the results that are
+ * The newest period of each target. What the file says of its last round is written when its hour is sealed only; the results that are
  * not sealed tell the rest, as no round that was stored after it ended another way.
  */
-export function readNewestSpells(
+export function readNewestPeriods(
   database: Database.Database,
   sealedUntil: number,
   now: number,
 ): ReadonlyMap<number, VerdictPeriod> {
   const rows = database
     .prepare<[], VerdictPeriodRow>(
-      `SELECT ${spellColumns} FROM targets JOIN spells ON target_id = targets.id
-         AND from_at = (SELECT max(from_at) FROM spells WHERE target_id = targets.id)`,
+      `SELECT ${periodColumns} FROM targets JOIN verdict_periods ON target_id = targets.id
+         AND from_at = (SELECT max(from_at) FROM verdict_periods WHERE target_id = targets.id)`,
     )
     .all();
   if (rows.length === 0) return new Map();
@@ -188,7 +189,7 @@ export function readNewestSpells(
   return new Map(
     rows.map((row) => {
       const lastAt = Math.max(row.lastAt, lastDue.get(row.targetId) ?? 0);
-      return [row.targetId, spellOf({ ...row, lastAt })];
+      return [row.targetId, periodOf({ ...row, lastAt })];
     }),
   );
 }

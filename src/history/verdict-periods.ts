@@ -36,7 +36,7 @@ export interface RoundVerdict {
 }
 
 /**
- * What the newest spell becomes by a round that was due at `at`: the same one, a bit longer, or a new one. Null where the round is
+ * What the newest period becomes by a round that was due at `at`: the same one, a bit longer, or a new one. Null where the round is
  * older than what is known, which it does not change.
  */
 export function follow(newest: VerdictPeriod | null, at: number, verdict: RoundVerdict): VerdictPeriod | null {
@@ -51,18 +51,18 @@ export function follow(newest: VerdictPeriod | null, at: number, verdict: RoundV
   return goesOn ? { ...newest, last: at } : fresh;
 }
 
-/** Where each spell ends: with the next one, or when what its last round saw holds no longer, at `now` at the latest. */
-function endsOf(spells: readonly VerdictPeriod[], now: number): readonly number[] {
-  return spells.map(({ last, holdsMs }, index) => Math.min(last + holdsMs, spells[index + 1]?.from ?? now, now));
+/** Where each period ends: with the next one, or when what its last round saw holds no longer, at `now` at the latest. */
+function endsOf(periods: readonly VerdictPeriod[], now: number): readonly number[] {
+  return periods.map(({ last, holdsMs }, index) => Math.min(last + holdsMs, periods[index + 1]?.from ?? now, now));
 }
 
-/** How the time of a span was spent. `spells` are all that touch it, oldest first, and the one after them where there is one. */
-export function timeIn({ from, to }: TimeSpan, spells: readonly VerdictPeriod[], now: number): TimeByStatus {
+/** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them where there is one. */
+export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[], now: number): TimeByStatus {
   const time = { ...noTime };
-  const ends = endsOf(spells, now);
-  for (const [index, spell] of spells.entries()) {
-    const ms = Math.min(ends[index] ?? to, to) - Math.max(spell.from, from);
-    if (ms > 0) time[spell.inMaintenance ? 'maintenance' : spell.status] += ms;
+  const ends = endsOf(periods, now);
+  for (const [index, period] of periods.entries()) {
+    const ms = Math.min(ends[index] ?? to, to) - Math.max(period.from, from);
+    if (ms > 0) time[period.inMaintenance ? 'maintenance' : period.status] += ms;
   }
   const { unwatched: _, ...watched } = time;
   const known = Object.values(watched).reduce((sum, one) => sum + one, 0);

@@ -1,44 +1,51 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { follow, type RoundVerdict, type VerdictPeriod, type TargetStatus, timeIn, uptimeOf } from '#history/spells.ts';
+import {
+  follow,
+  type RoundVerdict,
+  type VerdictPeriod,
+  type TargetStatus,
+  timeIn,
+  uptimeOf,
+} from '#history/verdict-periods.ts';
 
 const minute = 60_000;
 
-function spellsOf(
+function periodsOf(
   rounds: readonly (readonly [at: number, status: TargetStatus, inMaintenance?: boolean])[],
 ): VerdictPeriod[] {
-  const spells: VerdictPeriod[] = [];
+  const periods: VerdictPeriod[] = [];
   for (const [at, status, inMaintenance = false] of rounds) {
     const verdict: RoundVerdict = { status, inMaintenance, holdsMs: 2 * minute };
-    const next = follow(spells.at(-1) ?? null, at * minute, verdict);
+    const next = follow(periods.at(-1) ?? null, at * minute, verdict);
     if (next === null) continue;
-    if (next.from === spells.at(-1)?.from) spells.pop();
-    spells.push(next);
+    if (next.from === periods.at(-1)?.from) periods.pop();
+    periods.push(next);
   }
-  return spells;
+  return periods;
 }
 
-test('rounds that end alike make one spell, and time is counted by what was seen last', () => {
-  const spells = spellsOf([[0, 'up'], [1, 'up'], [2, 'down'], [3, 'down'], [4, 'up'], [5, 'up']]); // prettier-ignore
-  expect(spells.map(({ from, last, status }) => [from / minute, last / minute, status])).toEqual([
+test('rounds that end alike make one period, and time is counted by what was seen last', () => {
+  const periods = periodsOf([[0, 'up'], [1, 'up'], [2, 'down'], [3, 'down'], [4, 'up'], [5, 'up']]); // prettier-ignore
+  expect(periods.map(({ from, last, status }) => [from / minute, last / minute, status])).toEqual([
     [0, 1, 'up'],
     [2, 3, 'down'],
     [4, 5, 'up'],
   ]);
-  const time = timeIn({ from: 0, to: 6 * minute }, spells, 6 * minute);
+  const time = timeIn({ from: 0, to: 6 * minute }, periods, 6 * minute);
   expect(time).toEqual({ up: 4 * minute, down: 2 * minute, partial: 0, unknown: 0, maintenance: 0, unwatched: 0 });
   expect(uptimeOf(time)).toBeCloseTo(4 / 6);
 });
 
 test('time without rounds is not watched once the last one holds no longer', () => {
-  const spells = spellsOf([[0, 'up'], [10, 'up']]); // prettier-ignore
-  const time = timeIn({ from: 0, to: 11 * minute }, spells, 11 * minute);
+  const periods = periodsOf([[0, 'up'], [10, 'up']]); // prettier-ignore
+  const time = timeIn({ from: 0, to: 11 * minute }, periods, 11 * minute);
   expect(time).toMatchObject({ up: 3 * minute, unwatched: 8 * minute });
 });
 
 test('maintenance is apart whatever is seen, and unknown counts for neither side', () => {
-  const spells = spellsOf([[0, 'up'], [1, 'down', true], [2, 'down', true], [3, 'unknown'], [4, 'up']]); // prettier-ignore
-  const time = timeIn({ from: 0, to: 5 * minute }, spells, 5 * minute);
+  const periods = periodsOf([[0, 'up'], [1, 'down', true], [2, 'down', true], [3, 'unknown'], [4, 'up']]); // prettier-ignore
+  const time = timeIn({ from: 0, to: 5 * minute }, periods, 5 * minute);
   expect(time).toMatchObject({ up: 2 * minute, down: 0, maintenance: 2 * minute, unknown: minute });
   expect(uptimeOf(time)).toBe(1);
 });
@@ -52,14 +59,14 @@ test('the time of a span is that of its parts, wherever it is cut, and is all of
   const round = fc.tuple(fc.nat(600), status, fc.boolean());
   fc.assert(
     fc.property(fc.array(round, { maxLength: 60 }), fc.nat(600), fc.nat(600), fc.nat(600), (rounds, a, b, c) => {
-      const spells = spellsOf(rounds.toSorted((one, other) => one[0] - other[0]));
+      const periods = periodsOf(rounds.toSorted((one, other) => one[0] - other[0]));
       const [from = 0, middle = 0, to = 0] = [a, b, c].toSorted((one, other) => one - other).map((at) => at * minute);
       const now = 700 * minute;
       const [whole, first, second] = [
         { from, to },
         { from, to: middle },
         { from: middle, to },
-      ].map((span) => timeIn(span, spells, now));
+      ].map((span) => timeIn(span, periods, now));
       for (const key of Object.keys(whole ?? {}) as (keyof NonNullable<typeof whole>)[]) {
         expect(whole?.[key]).toBe((first?.[key] ?? 0) + (second?.[key] ?? 0));
       }
