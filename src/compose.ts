@@ -104,13 +104,13 @@ export async function startDaemon(
     isCutOff: () => outbox.isCutOff(upcoming.inForce().doubtLimitMs),
     stored: checking.stored,
     board: served.pages.board,
-    changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'a change could not be stored')),
+    changes: createChangeKeeper(store, (error) => log.error({ err: error }, 'cannot store a change')),
   });
   upcoming.put(watching);
   for (const part of [watching.reloader, watching.audit]) started.use(part);
   started.use(watchOurselves(config.data, { store, checking, monitor: watching.monitor, clock }));
   started.use(watchClock({ store, metrics, monitor: watching.monitor, boot: environment.boot ?? null, clock, log }));
-  void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'history could not be read'));
+  void served.pages.seed().catch((error: unknown) => log.error({ err: error }, 'cannot read history'));
   outbox.start();
   return handleOf({
     ...watching,

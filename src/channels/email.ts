@@ -38,7 +38,7 @@ export const email: ChannelType<'email', typeof Entry, typeof sections> = {
       return createSmtpChannel({ server: smtpServerOf(smtp.value, smtp.files), template, hostname, clock });
     }
     const mails = join(folder, 'mail');
-    log.info({ folder: mails }, `there is no smtp in the configuration: mails are written to ${mails}`);
+    log.info({ folder: mails }, `smtp is not configured; mails are written to ${mails}`);
     return createEmlChannel({ folder: mails, template, hostname, log });
   },
 };

@@ -33,7 +33,7 @@ export function createEmlChannel({ folder, template, hostname, log }: EmlOptions
       } catch (error) {
         return { kind: 'retry', reason: `cannot write ${path}: ${messageOf(error)}` };
       }
-      log.info({ recipient, path }, `mail written to ${path}; set smtp to have it sent`);
+      log.info({ recipient, path }, `mail written to ${path}; configure smtp to send mails`);
       return { kind: 'delivered', response: `written to ${path}` };
     },
     renew: null,

@@ -15,7 +15,7 @@ const NtfyEntry = z.strictObject({
     .string()
     .regex(/^[-_A-Za-z0-9]{1,64}$/, { error: 'expected the name of a topic: letters, digits, "-" and "_"' })
     .describe('The topic that is published to.'),
-  token_file: FilePath.optional().describe('A file that holds an access token (tk_...). Default: nobody signs in.'),
+  token_file: FilePath.optional().describe('A file that holds an access token (tk_...). Default: no authentication.'),
 });
 type NtfyEntry = z.output<typeof NtfyEntry>;
 

@@ -22,9 +22,7 @@ const Incident = z.strictObject({
   subject: z.string().describe('What is checked, in words.'),
   condition: z.string().describe('What the rule was, in words.'),
   cause: z.string().describe('Why it opened.'),
-  later_causes: z
-    .array(z.strictObject({ at: Time, cause: z.string() }))
-    .describe('What was wrong after that, where it was something else.'),
+  later_causes: z.array(z.strictObject({ at: Time, cause: z.string() })).describe('Later causes, if they differ.'),
   started_at: Time.describe('The first failing round.'),
   opened_at: Time.describe('The round that confirmed it.'),
   ended_at: Time.nullable().describe('The first good round, or null while the incident is open.'),
@@ -45,7 +43,7 @@ export const WebhookBody = z
     acknowledge: z
       .string()
       .nullable()
-      .describe('Where somebody can say that they know, where there is such a page: GET shows it, POST does it.'),
+      .describe('The acknowledgement page, if there is one: GET shows it, POST acknowledges.'),
     references: z.array(z.string()).describe('Ids of the messages that this one belongs under.'),
     incidents: z.array(Incident),
   })

@@ -80,7 +80,7 @@ export interface HeartbeatSettings {
 
 /** The start of a type whose targets are heard of: no node has to look. */
 export async function startNone(): Promise<Prober<unknown, never>> {
-  const reason = 'nobody looks at a target of this type: it calls';
+  const reason = 'targets of this type are not checked: they send heartbeats';
   return {
     capability: { able: false, reason },
     probe: async () => failed(failure('node', 'unsupported', reason)),

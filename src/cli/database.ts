@@ -53,7 +53,7 @@ export async function checkDatabase(
   }
   for (const line of damage) context.printError(`${checked}: ${line}\n`);
   context.printError(
-    `${checked}: damaged; docs/storage.md tells how to restore a backup or to rescue what can be read\n`,
+    `${checked}: damaged; docs/storage.md describes how to restore a backup or to recover what can be read\n`,
   );
   return 1;
 }

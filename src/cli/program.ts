@@ -116,9 +116,11 @@ export function createProgram(context: CommandContext, finish: (code: number) =>
     .action(async (options) => finish(await checkConfig(options, context)));
   config
     .command('plan')
-    .description('tell what it would change beside what runs, and what it costs: checks, disk, Prometheus series')
+    .description(
+      'show what this configuration would change in the running daemon, and its cost: checks, disk, Prometheus series',
+    )
     .addOption(configOption)
-    .option('--all', 'tell what stays as it is, too')
+    .option('--all', 'show what stays the same, too')
     .option('--json', 'print JSON')
     .action(async (options) => finish(await planConfig(options, context)));
   config

@@ -75,8 +75,8 @@ export function clientOver(http: Http, options: Omit<ClientOptions, 'token'>): C
     const code = reason?.code ?? null;
     if (code === trouble) return;
     trouble = code;
-    if (reason === null) log.info({ service: url }, 'the check service takes checks again');
-    else log.warn({ service: url, code, reason: reason.message }, 'the check service takes no checks');
+    if (reason === null) log.info({ service: url }, 'the check service accepts checks again');
+    else log.warn({ service: url, code, reason: reason.message }, 'the check service rejects checks');
   }
 
   async function start({ spec, nodes }: RunRequest, signal: AbortSignal): Promise<StartAnswer | Failure> {

@@ -50,9 +50,9 @@ export function createNodeList({ http, directory, clock, log, closing }: NodeLis
   async function refresh(): Promise<void> {
     try {
       trouble = await fetchList();
-      if (trouble !== null) log.warn({ reason: trouble.message }, 'list of nodes could not be fetched');
+      if (trouble !== null) log.warn({ reason: trouble.message }, 'cannot fetch the list of nodes');
     } catch (error) {
-      if (!closing.aborted) log.error({ err: error }, 'list of nodes could not be fetched');
+      if (!closing.aborted) log.error({ err: error }, 'cannot fetch the list of nodes');
     } finally {
       running = null;
     }

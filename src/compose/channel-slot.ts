@@ -13,7 +13,7 @@ export function createSlot(first: Channel, log: Log): ChannelSlot {
   let current = { channel: first, underWay: 0, isReplaced: false };
 
   const closeReplaced = (entry: typeof current) => {
-    entry.channel.close().catch((error: unknown) => log.warn({ err: error }, 'a channel did not close'));
+    entry.channel.close().catch((error: unknown) => log.warn({ err: error }, 'a channel did not close in time'));
   };
 
   async function over<Result>(use: (channel: Channel) => Promise<Result>): Promise<Result> {

@@ -81,15 +81,15 @@ export function startUpkeep(
     sealing.tell(oldestUnsealed !== null && behind >= behindMs, {
       goesOn() {
         const from = new Date(oldestUnsealed ?? 0).toISOString();
-        log.info({ from, hoursLeft: Math.floor(behind / 3_600_000) }, 'older results are being sealed');
+        log.info({ from, hoursLeft: Math.floor(behind / 3_600_000) }, 'sealing older results');
       },
       isOver: () => log.info('all older results are sealed'),
     });
     judging.tell(targetsUnjudged > 0 && periodsMade > judged, {
-      goesOn: () => log.info({ targetsLeft: targetsUnjudged }, 'older rounds are being given their verdicts'),
+      goesOn: () => log.info({ targetsLeft: targetsUnjudged }, 'computing verdicts of older rounds'),
       isOver() {
         judged = periodsMade;
-        log.info({ periods: periodsMade }, 'all older rounds have their verdicts');
+        log.info({ periods: periodsMade }, 'computed the verdicts of all older rounds');
         onJudged();
       },
     });

@@ -62,5 +62,5 @@ async function storeLate(
 function tellAbsence({ node, since, reason }: NodeAbsence, log: Log): void {
   const about = { node: node.name, since: new Date(since).toISOString() };
   if (reason === null) log.info(about, 'node is back');
-  else log.error({ ...about, reason }, 'node has been away for long');
+  else log.error({ ...about, reason }, 'node has been offline for long');
 }

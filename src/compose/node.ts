@@ -38,7 +38,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
   await using started = new AsyncDisposableStack();
   const spool = openSpool({ ...config.spool, clock, log });
   started.defer(() => spool.close());
-  if (spool.size > 0) log.info({ results: spool.size }, 'results of an earlier run wait for the hub');
+  if (spool.size > 0) log.info({ results: spool.size }, 'results of an earlier run are waiting for the hub');
   // Checks run in a thread of their own here too, so that neither NATS nor the disk delays them.
   const local = createThreadTransport({
     nodes: [

@@ -49,7 +49,7 @@ export interface PagesOver {
 export function openPages(over: PagesOver) {
   const { history, clock, log } = over;
   const board = boardOf(over);
-  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
+  const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'cannot read history'));
   const sessions: Sessions = new Map();
   const { store, random, inForce } = over;
   const notes = createNotes({ store, clock, random, pages: () => Object.keys(inForce().pages) });

@@ -168,7 +168,7 @@ function createParts(
     while (current.notReady().length > 0 && clock.elapsed() < readyBy) await sleep(clock, 50, closing.signal);
     isReplacing = false;
     for (const one of followed) follow(one);
-    log.info({ nodes: current.nodes().length }, 'checks are run by other nodes from now on');
+    log.info({ nodes: current.nodes().length }, 'switched to other nodes');
     return current;
   }
 
@@ -180,7 +180,7 @@ function createParts(
       try {
         return await open(named);
       } catch (error) {
-        log.error({ reason: messageOf(error) }, 'nothing can run checks: trying again');
+        log.error({ reason: messageOf(error) }, 'cannot start the check runner; retrying');
         await sleep(clock, againMs, closing.signal);
       }
     }
@@ -210,7 +210,7 @@ function createParts(
     replace(named: NodeSettings): void {
       ready = replaced(named, ready);
       ready.catch((error: unknown) => {
-        if (!closing.signal.aborted) log.error({ err: error }, 'nothing runs checks any more');
+        if (!closing.signal.aborted) log.error({ err: error }, 'the check runner has stopped');
       });
     },
     async close(): Promise<void> {

@@ -22,7 +22,7 @@ export async function reloadServer(
     else await promisify(execFile)('sh', ['-c', reloadCommand]);
     return true;
   } catch (error) {
-    const reason = `the files are written, but nats-server was not told: ${messageOf(error)}; reload it by hand`;
+    const reason = `the files are written, but nats-server could not be signalled: ${messageOf(error)}; reload it by hand`;
     throw new WatchpostError('internal', reason, { cause: error });
   }
 }

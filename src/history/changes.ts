@@ -42,7 +42,7 @@ interface ChangeVote {
 const valuesOf = (all: readonly TargetChange[]) => new Map(all.map((change) => [keyOf(change), change.value]));
 const keyOf = ({ kind, node }: Pick<TargetChange, 'kind' | 'node'>) => `${kind}\n${node ?? ''}`;
 
-/** `failed` hears where a change could not be stored; it is noticed again in the next round. */
+/** `failed` hears where cannot store a change; it is noticed again in the next round. */
 export function createChangeKeeper(store: ChangeStore, failed: (error: unknown) => void): ChangeKeeper {
   const known = new Map(
     [...Map.groupBy(store.newestChanges(), ({ target }) => target)].map(([target, all]) => [target, valuesOf(all)]),

@@ -53,7 +53,7 @@ export interface PastDelivery {
 export interface IncidentDetail extends PastIncident {
   readonly votes: readonly PastVote[];
   readonly closingVotes: readonly PastVote[] | null;
-  /** What was wrong after that, where it was something else. */
+  /** Later causes, if they differ. */
   readonly laterCauses: readonly { readonly at: number; readonly cause: string }[];
   /** How the verdict went, from the round that opened it on. */
   readonly timeline: readonly {

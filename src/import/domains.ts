@@ -43,9 +43,9 @@ export function addDomains(draft: Draft, wishes: readonly DomainTarget[], place:
       draft.note(
         'differs',
         wish.place,
-        `${wish.title}: its domain is a target of its own, ${name}, not part of being up`,
+        `${wish.title}: its domain is a separate target, ${name}, and not part of being up`,
       );
   }
   if (wishes.length > 0)
-    draft.note('differs', place, 'everywhere: a domain whose registry has no RDAP server is told of once as UNKNOWN');
+    draft.note('differs', place, 'everywhere: a domain whose registry has no RDAP server is notified once as UNKNOWN');
 }

@@ -36,5 +36,5 @@ export function oauth2Of({ tokenUrl, id, secret, scopes, audience, inBody = fals
 }
 
 export const sentInHeader =
-  'id and secret are sent to a token endpoint in a header; where it wants them in the body, oauth2.auth: body does that';
+  'id and secret are sent to a token endpoint in a header; if it expects them in the body, set oauth2.auth: body';
 export const verifiedEndpoint = 'the certificate of its token endpoint is verified; oauth2.ca names whom to trust';

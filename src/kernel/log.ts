@@ -21,7 +21,7 @@ export interface LogOptions {
  * when the process ends has left it, as far as anybody reads.
  */
 export function createLog({ level, pretty: forPeople, fd }: LogOptions): Log {
-  const sink = createLogSink(fd, (lines) => log.warn({ lines }, 'log lines were dropped: nobody took them in time'));
+  const sink = createLogSink(fd, (lines) => log.warn({ lines }, 'dropped log lines: output is blocked'));
   const log: Log = forPeople
     ? pino({ level }, prettyStream(sink))
     : pino(

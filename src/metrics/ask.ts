@@ -9,7 +9,7 @@ export type MetricReader = <T>(name: string, read: () => T) => T | null;
 export function createAsk(register: OwnRegister, log: Log): MetricReader {
   const failures = register.counter(
     'watchpost_metrics_source_failures_total',
-    'How often a part of the program could not tell its figures.',
+    'How often a part of the program could not provide its metrics.',
     ['source'],
   );
   return (source, read) => {

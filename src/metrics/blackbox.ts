@@ -37,10 +37,10 @@ interface ProbeMetric {
 }
 
 const common = {
-  probe_success: '1 where the target was up, 0 where it was down.',
+  probe_success: '1 if the target was up, 0 if it was down.',
   probe_duration_seconds: 'How long the probe took.',
   probe_dns_lookup_time_seconds: 'How long the name resolution took.',
-  probe_ip_protocol: '4 or 6, for the version of IP; 0 where no address was reached.',
+  probe_ip_protocol: '4 or 6, for the version of IP; 0 if no address was reached.',
   probe_ssl_earliest_cert_expiry: 'When the first certificate of those that the server sent expires.',
 } as const;
 

@@ -6,7 +6,7 @@ export type ReloadRecorder = (successful: boolean, at: number) => void;
 export function createConfigMetrics(register: OwnRegister): ReloadRecorder {
   const successful = register.gauge(
     'watchpost_config_last_reload_successful',
-    '1 where the last attempt to load the configuration was successful, else 0.',
+    '1 if the last attempt to load the configuration was successful, else 0.',
   );
   const at = register.gauge(
     'watchpost_config_last_reload_success_timestamp_seconds',

@@ -27,7 +27,7 @@ export function createIncidentMetrics(register: Register): IncidentMetrics {
   const active = register.gauge('watchpost_incident_active', '1 while an incident of this rule is open, else 0.');
   const suppressed = register.gauge(
     'watchpost_incident_suppressed',
-    '1 while an incident of this rule is open that nobody is told of, else 0.',
+    '1 while an incident of this rule is open and suppressed, else 0.',
   );
   const targets = new Map<string, Map<string, RuleSeries>>();
 

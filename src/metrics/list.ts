@@ -20,7 +20,7 @@ export function createListMetrics(
 ): { refresh(): void } {
   const up = register.gauge(
     'watchpost_target_list_up',
-    '1 where the list could be had the last time, and makes a good configuration; else 0.',
+    '1 if the last fetch of the list succeeded and the configuration with it is valid, else 0.',
     ['list'],
   );
   const hadAt = register.gauge(
@@ -28,11 +28,9 @@ export function createListMetrics(
     'When the list was had last; absent where that was never since the start.',
     ['list'],
   );
-  const failures = register.counter(
-    'watchpost_target_list_failures_total',
-    'How often the list was asked for and could not be had.',
-    ['list'],
-  );
+  const failures = register.counter('watchpost_target_list_failures_total', 'How often fetching the list failed.', [
+    'list',
+  ]);
   return {
     refresh() {
       for (const metric of [up, hadAt, failures]) metric.reset();

@@ -63,7 +63,7 @@ function createGauges(register: OwnRegister) {
       'asn',
       'version',
     ]),
-    lag: gauge('watchpost_node_eventloop_lag_seconds', "How late a node's event loop ran, as it told last."),
+    lag: gauge('watchpost_node_eventloop_lag_seconds', "How late a node's event loop ran, by its last report."),
     offset: gauge('watchpost_node_clock_offset_seconds', "How far a node's clock is ahead of the hub's."),
     roundTrip: gauge('watchpost_node_round_trip_seconds', 'How long a question of a node to the hub took.'),
     spooled: gauge('watchpost_node_spooled_results', 'Results that a node could not hand in yet.'),

@@ -108,7 +108,7 @@ export function createHolds(options: HoldsOptions): Holds {
     const incidents = all.map(({ incident }) => incident.id);
     log.warn(
       { incidents: incidents.slice(0, 10), count: incidents.length, held: due[0]?.held.why },
-      'notifying although in doubt: held back for too long',
+      'notifying despite doubts: suppressed for too long',
     );
   }
 

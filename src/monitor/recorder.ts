@@ -76,7 +76,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
 
   function stored(record: RoundRecord, how: 'stored' | 'duplicate'): void {
     const { target, dueAt, incidents, deliveries } = record;
-    if (how === 'duplicate') log.warn({ target, dueAt }, 'results were recorded before');
+    if (how === 'duplicate') log.warn({ target, dueAt }, 'results are stored already');
     refusal = '';
     if (incidents.length > 0) logIncidents(record, log);
     onRecorded(record);
@@ -85,7 +85,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
 
   function refused({ target, dueAt }: RoundRecord, error: unknown): void {
     // While a disk is full this is so for every round of every target.
-    if (refusal !== messageOf(error)) log.error({ err: error, target, dueAt }, 'round could not be stored');
+    if (refusal !== messageOf(error)) log.error({ err: error, target, dueAt }, 'cannot store round');
     refusal = messageOf(error);
   }
 
@@ -97,7 +97,7 @@ export function createRecorder(ports: RecorderPorts): Recorder {
       isTold = true;
       log.warn(
         { target: record.target, dueAt: record.dueAt },
-        'what follows from a round is told without being stored',
+        'store unavailable: notifying without saving this round',
       );
       onUnstored(record);
       wakeOutbox();
@@ -159,8 +159,8 @@ function logIncidents({ dueAt, incidents, deliveries }: RoundRecord, log: Log): 
     const about = { incident: id, target, cause };
     const isTold = deliveries.some(({ incidentId }) => incidentId === id);
     if (endedAt !== null) log.info({ ...about, closing }, 'incident closed');
-    else if (held !== null) log.warn({ ...about, held: held.why }, 'incident open, held back');
+    else if (held !== null) log.warn({ ...about, held: held.why }, 'incident opened, notification suppressed');
     else if (openedAt === dueAt) log.warn(about, 'incident opened');
-    else if (isTold) log.warn(about, 'incident is told now');
+    else if (isTold) log.warn(about, 'notifying of an incident that was suppressed');
   }
 }

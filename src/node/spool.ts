@@ -37,7 +37,7 @@ export function openSpool({ path, longestMs, most, clock, log }: SpoolOptions): 
     const count = rows.length;
     if (count === 0) return;
     newestDroppedAt = rows.reduce((newest, { at }) => Math.max(newest, at), newestDroppedAt ?? 0);
-    if (dropped === 0) log.error({ count, reason }, 'results that the hub never confirmed are being given up');
+    if (dropped === 0) log.error({ count, reason }, 'dropping results that the hub never confirmed');
     dropped += count;
     size -= count;
   };

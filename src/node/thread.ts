@@ -70,7 +70,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
         watching.retime();
         break;
       case 'abort':
-        running.get(message.id)?.abort(new Error('nobody waits for this check any more'));
+        running.get(message.id)?.abort(new Error('this check was cancelled'));
         break;
       case 'close':
         void close();

@@ -17,11 +17,11 @@ export const RequestId = z
   .describe('The identifier of a check, and the only key to its results.');
 export type RequestId = z.infer<typeof RequestId>;
 
-const CountryCode = z.string().max(100).describe('Two small letters; empty where the place is unknown.');
-const CountryName = z.string().max(100).describe('Empty where the place is unknown.');
-const City = z.string().max(100).describe('Empty where the place is unknown.');
-const IpAddress = z.string().max(100).describe('The address of the node; empty where it is unknown.');
-const Asn = z.string().max(100).describe('`AS<number>`; empty where it is unknown.');
+const CountryCode = z.string().max(100).describe('Two lower-case letters; empty if the location is unknown.');
+const CountryName = z.string().max(100).describe('Empty if the location is unknown.');
+const City = z.string().max(100).describe('Empty if the location is unknown.');
+const IpAddress = z.string().max(100).describe('The address of the node; empty if it is unknown.');
+const Asn = z.string().max(100).describe('`AS<number>`; empty if it is unknown.');
 
 /** Interface 2.3: country code, country name, city, address, ASN. */
 export const NodeDescriptor = z

@@ -34,7 +34,7 @@ export function askNodes(
       onVote();
     })
     .catch((error: unknown) => {
-      if (!work.signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'round could not be run');
+      if (!work.signal.aborted) log.error({ err: error, target: target.name, dueAt }, 'cannot run round');
     })
     .finally(() => {
       place.isAsking = false;

@@ -15,7 +15,7 @@ export function createLateKeeper({ onLate, log }: LateOptions) {
       confirm?.();
     } catch (error) {
       const { target, dueAt, node } = late;
-      log.error({ err: error, target, dueAt, node: node.name }, 'a late result could not be stored');
+      log.error({ err: error, target, dueAt, node: node.name }, 'cannot store a late result');
     }
   };
 }

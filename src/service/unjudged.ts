@@ -71,7 +71,7 @@ export function createUnjudgedReport({ clock, log, isComplete, transport, onUnju
     if (count === 0 && dropped.length === 0) return;
     for (const { node, count: lost } of dropped) reported.set(node, (reported.get(node) ?? 0) + lost);
     const [at, to] = [first, last].map((moment) => new Date(moment).toISOString());
-    if (count > 0) log.warn({ targets: count, from: at, until: to }, 'what nodes saw is stored unjudged');
+    if (count > 0) log.warn({ targets: count, from: at, until: to }, 'stored results too late to judge');
     for (const one of dropped) log.warn({ ...one, from: at, until: to }, 'a node dropped results of an absence');
     if (last - first >= worthTellingMs) onUnjudged({ from: first, until: last, targets: count, dropped });
   }

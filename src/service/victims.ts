@@ -66,7 +66,7 @@ export function lookupOver(resolver: Resolver, log: Log): NameLookup {
       const found = await resolver.resolve(name, { families: [4, 6], search: false, signal });
       return found.ok ? found.addresses : [];
     } catch (error) {
-      log.error({ err: error, name }, 'name of a target could not be looked up');
+      log.error({ err: error, name }, 'cannot look up the name of a target');
       return [];
     }
   };

@@ -132,7 +132,7 @@ export class WatchService implements Disposable {
   }
 
   #end(place: TargetWatch): void {
-    place.work?.abort(new Error('nobody waits for this round any more'));
+    place.work?.abort(new Error('this round was cancelled'));
     if (this.#places.get(place.name) === place) this.#places.delete(place.name);
     this.#wheel.remove(place.name);
     this.#change();

@@ -40,7 +40,7 @@ export function createCommit({ file, writer, periods, clock, log, onWritten }: C
     try {
       onWritten?.(seconds);
     } catch (error) {
-      log.error({ err: error }, 'nobody could be told that the database was written');
+      log.error({ err: error }, 'cannot report that the database was written');
     }
   }
 

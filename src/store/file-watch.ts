@@ -39,9 +39,8 @@ export function watchFiles({ mustBe, mayCome }: WatchedFiles, { clock, log }: { 
     timer = clock.after(lookEveryMs, look);
     const message = [...mustBe, ...mayCome].map(troubleWith).find((found) => found !== null) ?? null;
     if (message !== null && trouble?.message !== message)
-      log.error({ reason: message }, 'database file is not the one that was opened');
-    if (message === null && trouble !== null)
-      log.info({ files: [...opened.keys()] }, 'database file is the one that was opened again');
+      log.error({ reason: message }, 'database file was replaced or deleted');
+    if (message === null && trouble !== null) log.info({ files: [...opened.keys()] }, 'database file is back');
     if (message === null) seenRightAt = clock.now();
     trouble = message === null ? null : { message, since: seenRightAt };
   }

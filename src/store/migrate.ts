@@ -26,8 +26,7 @@ export function migrateDatabase(raw: Database.Database, file: string, log: Log):
   raw.pragma('foreign_keys = OFF');
   if (applied.count < entries.length) {
     // It may take long, and until it is done nothing else is told.
-    if (applied.count > 0)
-      log.info({ file, from: applied.count, to: entries.length }, 'tables are being brought up to date');
+    if (applied.count > 0) log.info({ file, from: applied.count, to: entries.length }, 'migrating tables');
     migrate(drizzle({ client: raw }), { migrationsFolder: folder });
   }
   // A dump that was read back has lost it, and commands go by it.

@@ -98,7 +98,7 @@ function makeFolder(folder: string, log: Log): void {
   if (found?.isDirectory() === true) return;
   if (found !== undefined) throw new WatchpostError('store_unwritable', `${folder}: is a file; name another path`);
   makePrivateFolderSync(folder);
-  log.info({ folder }, 'folder of the database made');
+  log.info({ folder }, 'created the folder of the database');
 }
 
 function folderMessage(path: string, error: unknown): string {
@@ -155,7 +155,7 @@ function prepareFile(raw: Database.Database, file: string): void {
 function checkSoundness(raw: Database.Database, file: string, log: Log): void {
   const bytes = statSync(file).size;
   if (bytes > longestCheckBytes) {
-    log.info({ file, bytes }, 'database too large to be checked at the start');
+    log.info({ file, bytes }, 'database is too large to check at start');
     return;
   }
   const found = raw.pragma('quick_check(1)', { simple: true });

@@ -178,7 +178,7 @@ export class CommitQueue {
     this.#retryMs = Math.min(Math.max(this.#retryMs * 2, firstRetryMs), longestRetryMs);
     const reason = reasonOf(error);
     if (this.#lastError !== reason) {
-      log.error({ err: error, queued: this.#queued.length }, 'database refuses, rounds wait in memory');
+      log.error({ err: error, queued: this.#queued.length }, 'cannot write to the database; rounds wait in memory');
     }
     this.#lastError = reason;
     this.#failingSince ??= clock.now();
@@ -188,7 +188,7 @@ export class CommitQueue {
 
   #recover(): void {
     if (this.#lastError === null) return;
-    this.#options.log.info({ dropped: this.#dropped }, 'database writes again');
+    this.#options.log.info({ dropped: this.#dropped }, 'database is writable again');
     this.#lastError = null;
     this.#failingSince = null;
     this.#retryMs = 0;

@@ -87,7 +87,7 @@ export function createRunStore({
   function keep(unwritten: readonly NewResult[], error: unknown): void {
     const kept = isOutage(error) && !closed ? [...unwritten, ...results].slice(-longestQueue) : [];
     const lost = unwritten.length + results.length - kept.length;
-    log.error({ err: error, waiting: kept.length, lost }, 'database refuses outcomes of checks');
+    log.error({ err: error, waiting: kept.length, lost }, 'cannot store outcomes of checks');
     results = kept;
     if (kept.length > 0) timer = clock.after(retryMs, flush);
   }

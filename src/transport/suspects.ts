@@ -48,7 +48,7 @@ export function createSuspects(clock: Clock, log: Log): CrashSuspects {
     const ms = Math.min(asideMs * 2 ** (record.losses - lossesToAct), longestAsideMs);
     record.until = clock.elapsed() + ms;
     const { type, host } = command.spec;
-    log.error({ check: type, host, losses: record.losses, ms }, 'a check is put aside: nodes are lost while it runs');
+    log.error({ check: type, host, losses: record.losses, ms }, 'check suspended: nodes crash while they run it');
   }
 
   function refusal(command: Pick<NodeCommand, 'spec'>): string | null {

@@ -162,7 +162,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
     shared.lookAtRefusals();
     calls.completeAll(gone(`the node was lost: ${why}`));
     if (isClosing) return start.wake();
-    log.error({ reason: why, restartMs }, 'node is lost and will be started again');
+    log.error({ reason: why, restartMs }, 'node crashed; restarting it');
     restart = clock.after(restartMs, () => {
       restart = null;
       worker = launch();
@@ -240,7 +240,7 @@ async function endThread(worker: Worker, ask: () => void, { clock, log }: { cloc
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   ask();
   if (await endsWithin(ended, clock, closeMs)) return;
-  log.warn('node did not close in time and was ended');
+  log.warn('node did not stop in time and was terminated');
   await worker.terminate();
 }
 

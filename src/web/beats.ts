@@ -100,7 +100,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
     const isStored = await routes.hear(owner, { at: clock.now(), ...said, run: rid, log: lines });
     onAnswered(isStored ? said.kind : 'not_stored');
     if (isStored) return reply.send('OK\n');
-    log.warn({ target: owner }, 'the call of a job could not be stored, it is asked to come again');
+    log.warn({ target: owner }, 'cannot store a job ping; asked the job to retry');
     return refuse(reply, 503, retryAfterSeconds, 'not stored: try again');
   }
 

@@ -24,7 +24,7 @@ export function answerErrors(app: FastifyInstance, log: Log, page?: ProblemPage)
     const status = statusOf(error);
     if (status >= 500 && status !== 503) {
       log.error({ method: request.method, url: withoutSecret(request.url), err: error }, 'request failed');
-      return answer(request, reply, 500, 'internal', 'something went wrong here; the log tells what');
+      return answer(request, reply, 500, 'internal', 'internal error; the log has the reason');
     }
     return answer(request, reply, status, codeOfStatus(status), messageOf(error));
   });

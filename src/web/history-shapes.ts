@@ -67,7 +67,7 @@ export const Incident = z
     opened_at: Moment,
     ended_at: Moment.nullable().describe('Null while it is open.'),
     closing: z.enum(['recovered', 'unwatched', 'rule_removed']).nullable(),
-    held: z.string().nullable().describe('Why nobody was told of it for now.'),
+    held: z.string().nullable().describe('Why its notification was suppressed.'),
     acknowledged: z.strictObject({ at: Moment, why: z.string() }).nullable(),
   })
   .describe('An incident as a list shows it.');
@@ -97,9 +97,7 @@ const Delivery = z.strictObject({
 export const IncidentDetail = Incident.extend({
   votes: z.array(Vote),
   closing_votes: z.array(Vote).nullable(),
-  later_causes: z
-    .array(z.strictObject({ at: Moment, cause: z.string() }))
-    .describe('What was wrong after that, where it was something else.'),
+  later_causes: z.array(z.strictObject({ at: Moment, cause: z.string() })).describe('Later causes, if they differ.'),
   timeline: z.array(z.strictObject({ at: Moment, status: Status, up: z.int(), down: z.int(), unknown: z.int() })),
   deliveries: z.array(Delivery),
 }).describe('An incident with its votes, its timeline and its deliveries.');
@@ -157,7 +155,7 @@ export const IncidentEvent = z
     cause: z.string(),
     started_at: Moment,
     ended_at: Moment.nullable().describe('Null while it is open.'),
-    held: z.string().nullable().describe('Why nobody is told of it for now.'),
+    held: z.string().nullable().describe('Why its notification is suppressed.'),
     acknowledged: z.string().nullable(),
   })
   .describe('An incident that was opened, changed or closed: the data of an event `incident`.');

@@ -82,7 +82,7 @@ export async function startListener(
         await orAbort(closed, limit.signal);
       } catch (error) {
         if (!limit.expired) throw error;
-        log.warn({ afterMs: limits.closeMs }, 'web server cut the requests that did not end');
+        log.warn({ afterMs: limits.closeMs }, 'web server closed requests that did not finish');
         server.closeAllConnections();
         await closed;
       } finally {

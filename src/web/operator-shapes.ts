@@ -21,7 +21,7 @@ export const operatorShapes = {
     severity: z.string(),
     cause: z.string(),
     started_at: Moment,
-    held: z.string().nullable().describe('Why nobody is told of it for now.'),
+    held: z.string().nullable().describe('Why its notification is suppressed.'),
     acknowledged: z.string().nullable(),
     deliveries: z
       .array(

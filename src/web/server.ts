@@ -126,7 +126,7 @@ const healthRoutes =
   async (app) =>
     addHealth(app, health, log);
 
-const metricsWayOut = 'strangers may start checks here: give /metrics a listener of its own with http.admin';
+const metricsWayOut = 'strangers may start checks here: give /metrics its own listener with http.admin';
 
 /** The same routes for programs on this machine only. */
 const local =

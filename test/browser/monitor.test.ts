@@ -43,7 +43,7 @@ test('a target that goes down and comes back is seen without a reload, and its i
 
   await page.getByRole('link', { name: /DOWN shop/ }).click();
   await heading(tab, /shop has been down for .*: .* from 2 of 2 nodes\./);
-  await page.getByLabel('Somebody knows of it').fill('<b>the cable</b>');
+  await page.getByLabel('Acknowledge').fill('<b>the cable</b>');
   await page.keyboard.press('Enter');
   await page.getByText('<b>the cable</b>').first().waitFor();
   await page.getByLabel('Why').fill('we know');

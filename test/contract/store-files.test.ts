@@ -84,7 +84,7 @@ test.each([
   await clock.advance(30_000);
   expect(await web.ask('/healthz')).toMatchObject({ status: 503 });
   // Said once, however often it is looked at.
-  expect(kept.errors()).toEqual(['database file is not the one that was opened']);
+  expect(kept.errors()).toEqual(['database file was replaced or deleted']);
 });
 
 test('a write-ahead log that comes with the first write only is watched from then on, and one that is exchanged is noticed', async () => {
@@ -142,7 +142,7 @@ test('a metric that throws when something was written has it written once, and c
   expect(store.health()).toMatchObject(right);
   expect(store.recentResults('shop', 0)).toHaveLength(1);
   expect(store.dueDeliveries(start, 10)).toHaveLength(2);
-  expect(kept.errors()).toContain('nobody could be told that the database was written');
+  expect(kept.errors()).toContain('cannot report that the database was written');
 });
 
 test('what people are told of waits for the disk, also after history was sealed in between', async () => {

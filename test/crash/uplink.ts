@@ -57,7 +57,7 @@ export async function playUplink(): Promise<UplinkResult> {
       if (index % 5 === 4) await sleep(2_000);
     }
     await eventually(90_000, async () => {
-      if (countOf(await subjectsIn(folder), `[DOWN] ${sick}`) <= times) throw new Error('not told');
+      if (countOf(await subjectsIn(folder), `[DOWN] ${sick}`) <= times) throw new Error('not stated');
     });
     reach('add', sick);
     await sleep(15_000);

@@ -77,7 +77,7 @@ test('with the mail server gone for the whole outage, one mail tells the story w
   await eventually(15_000, () => expect(target.requests).toBeGreaterThan(0));
   await target.stop();
   await logged(/^incident opened/);
-  await logged(/^messages are not taken/);
+  await logged(/^messages are rejected/);
   await target.start();
   await logged(/^incident closed/);
   await smtp.start();

@@ -69,7 +69,7 @@ ${more}`;
     needsRestart: ['http.listen'],
   });
   expect(await page()).toBe(200);
-  await logged(/^changes that take effect after a restart only/);
+  await logged(/^some changes take effect after a restart/);
   await eventually(10_000, () => expect(target.requests).toBeGreaterThan(4));
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });

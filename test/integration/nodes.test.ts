@@ -196,7 +196,7 @@ test('a node says everything that is wrong with its settings', async () => {
   expect(code).toBe(2);
   expect(err.replaceAll(`${folder}/`, '').trimEnd().split('\n').sort()).toEqual([
     '--in-flight: expected a number',
-    '--servers: expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one',
+    '--servers: expected tls://host, nats://host, wss://host or ws://host, with a port if it is not the default one',
     'node.yaml:1:1: seed_file: set exactly one of seed_file and seed',
     'node.yaml:1:7: name: the name of a node is two lower-case letters and a number, such as "de1" (found "berlin")',
     expect.stringMatching(/^node.yaml:2:1: server: unknown key \(did you mean "servers"\?\)/),

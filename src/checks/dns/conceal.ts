@@ -13,7 +13,7 @@ export function forStrangers(outcome: Outcome<Detail>): Outcome<Detail> {
   const { detail } = outcome;
   const addresses = detail?.records.flatMap(({ data }) => (isIP(data) === 0 ? [] : [data])) ?? [];
   if (!addresses.every(isPublicAddress)) {
-    const reason = 'the name is refused: this node tells public addresses only';
+    const reason = 'the name is refused: this node returns public addresses only';
     return failed(failure('node', 'forbidden', reason), { seconds: outcome.seconds });
   }
   const servers = [detail?.server, outcome.address].filter((one) => typeof one === 'string');

@@ -14,7 +14,7 @@ export const shape = z
       PTR: z.array(z.string()).optional().describe('The names of an address, where one was asked for.'),
     }),
   ])
-  .describe('What was found; empty lists where the name was not resolved.');
+  .describe('The records; empty lists if the name was not resolved.');
 
 /**
  * The row of section 2.7: addresses and their TTL; `PTR` besides where an address was asked for, and the lists of the other

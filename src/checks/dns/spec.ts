@@ -90,7 +90,7 @@ export const Spec = z
       .optional()
       .describe("Name server to ask, which is then what is checked. Default: the node's own."),
     protocol: Protocol.default('udp').describe(
-      '"udp" turns to TCP where the answer is truncated; "tls" (RFC 7858, port 853) and "https" (RFC 8484, port 443) are for a `resolver`.',
+      '"udp" retries over TCP if the answer is truncated; "tls" (RFC 7858, port 853) and "https" (RFC 8484, port 443) are for a `resolver`.',
     ),
     path: z
       .string()

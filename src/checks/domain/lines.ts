@@ -6,7 +6,7 @@ export function lines({ detail }: Outcome<Detail>): readonly string[] {
   if (detail === null) return [];
   const { expires_at, registrar, status, server, asked_at, problem } = detail;
   return [
-    `expires      ${expires_at?.slice(0, 10) ?? 'not told'}`,
+    `expires      ${expires_at?.slice(0, 10) ?? 'not stated'}`,
     ...(registrar === null ? [] : [`registrar    ${registrar}`]),
     ...(status.length === 0 ? [] : [`status       ${status.join(', ')}`]),
     `told by      ${server}, ${asked_at.slice(0, 16).replace('T', ' ')} UTC`,

@@ -88,7 +88,7 @@ function faultOf(
   if (last !== undefined) return failure('target', 'domain_expired', `${host} has expired: its status is "${last}"`);
   if (expiresAt === null) {
     if (expect.valid_for === undefined) return null;
-    return failure('third_party', 'answer', `${server} does not tell when ${host} expires`);
+    return failure('third_party', 'answer', `${server} does not state when ${host} expires`);
   }
   const date = new Date(expiresAt).toISOString();
   if (expiresAt <= now) return failure('target', 'domain_expired', `${host} expired on ${date}`);

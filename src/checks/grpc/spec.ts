@@ -11,7 +11,7 @@ export const Spec = z.strictObject({
   timeout: Duration({ min: '100ms', max: '60s' })
     .default(5_000)
     .describe('For everything together: name, connection, TLS, answer.'),
-  family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 where the name has it, else IPv6.'),
+  family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
   health_of: z
     .string()
     .max(200)

@@ -16,9 +16,7 @@ export const Spec = z
       .optional()
       .describe('The SHA-256 of the secret in the address that the job calls.'),
     secret_file: FilePath.optional().describe('A file that holds that secret, instead of secret_hash.'),
-    grace: Duration({ min: '1s', max: '30d' })
-      .default(300_000)
-      .describe('How long after it is expected the job may be heard of.'),
+    grace: Duration({ min: '1s', max: '30d' }).default(300_000).describe('How late a ping of the job may be.'),
     max_runtime: Duration({ min: '1s', max: '30d' })
       .optional()
       .describe('How long a run may take that said when it began. Default: until the next one is late.'),

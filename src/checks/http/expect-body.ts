@@ -18,7 +18,7 @@ export function bodyFailure(
   const text = decode(body, charsetOf(head));
   const { contains = [], not_contains = [], regex = [], not_regex = [], json = [] } = expected;
   const cut = () =>
-    problem('too_large', `the body is larger than ${body.bytes} bytes: not all of it could be looked at`);
+    problem('too_large', `the body is larger than ${body.bytes} bytes: only its beginning was examined`);
   const lacking = contains.find((wanted) => !text.includes(wanted));
   const unmatched = regex.find((pattern) => !compilePattern(pattern).test(text));
   if (lacking !== undefined || unmatched !== undefined) {

@@ -36,7 +36,7 @@ export const OAuth2 = z
       .min(1)
       .max(2_000)
       .optional()
-      .describe('For whom the token is to be, where the endpoint wants to know.'),
+      .describe('The audience of the token, if the endpoint requires one.'),
     auth: z
       .enum(['basic', 'body'])
       .default('basic')

@@ -33,7 +33,7 @@ async function probe(
   tokens: Tokens,
 ): Promise<Outcome<Detail>> {
   const unread = unreadFile(spec);
-  if (unread !== null) return failed(failure('node', 'unsupported', `nobody has read the file of ${unread}`));
+  if (unread !== null) return failed(failure('node', 'unsupported', `the file of ${unread} was not read`));
   const { oauth2 } = spec;
   if (oauth2 === undefined) return visit(spec, null, context, environment);
   const token = await tokens.of(oauth2, spec, context);

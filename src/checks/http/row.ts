@@ -16,7 +16,7 @@ export const shape = z
         .string()
         .regex(/^[1-9]\d\d$/)
         .nullable()
-        .describe('The status code; null where no answer came.'),
+        .describe('The status code; null if no answer came.'),
       z.string().max(64).nullable().describe('The address that answered.'),
     ]),
   ])

@@ -47,7 +47,7 @@ const JsonExpectation = z.strictObject({
     .string()
     .max(1_000)
     .superRefine(complainOf(compilePath))
-    .describe('JSONPath (RFC 9535) of the values looked at, such as "$.status".'),
+    .describe('JSONPath (RFC 9535) of the values to compare, such as "$.status".'),
   equals: Scalar.optional().describe('One of the values must equal this.'),
   not: Scalar.optional().describe('None of the values may equal this.'),
   regex: Regex.optional().describe('Regular expression (RE2) that one of the values, a text or a number, must match.'),
@@ -143,13 +143,13 @@ export const Spec = z
     family: z
       .union([z.literal(4), z.literal(6)])
       .optional()
-      .describe('IP version to use. Default: IPv4 where the name has it.'),
+      .describe('IP version to use. Default: IPv4 if the name has it.'),
     http2: z.enum(['auto', 'never']).default('auto').describe('Whether HTTP/2 is offered to a TLS server.'),
     redirects: z.int().min(0).max(5).default(0).describe('How many redirects are followed; none by default.'),
     tls: Tls.prefault({}).describe('Certificates and names for https.'),
     max_body: Size({ min: 0, max: 16_777_216 })
       .default(1_048_576)
-      .describe('How much of the body is read, counted after decompression where its content is looked at.'),
+      .describe('How much of the body is read, counted after decompression if its content is examined.'),
     expect: HttpExpectation.prefault({}).describe('What makes the answer a good one.'),
   })
   .superRefine(({ oauth2, bearer, basic_auth, headers }, context) => {

@@ -7,13 +7,13 @@ import { summarize } from './summary.ts';
 
 const SentAttempt = z
   .tuple([AttemptStatus, z.number().min(0).describe('Seconds.')], z.string().describe('The address, on one of them.'))
-  .describe('Status and seconds; the address stands on the first `OK`, or where the public service has it.')
+  .describe('Status and seconds; the address is on the first `OK`, or where the public service puts it.')
   .meta({ maxItems: 3 });
 
 /** A row as we send it. */
 export const shape = z
   .tuple([z.union([z.array(SentAttempt).min(1).max(100), z.tuple([z.null()])])])
-  .describe('The attempts; `[[null]]` where the name was not resolved.');
+  .describe('The attempts; `[[null]]` if the name was not resolved.');
 
 type RowAttempt = readonly [status: string, seconds: number, address?: string];
 type PingRow = readonly [readonly RowAttempt[] | readonly [null]];

@@ -35,7 +35,7 @@ export const Spec = z.strictObject({
     .union([z.int().min(0).max(63), z.enum(dscpNames)], { error: 'expected 0 to 63, or a name such as "ef" or "af41"' })
     .optional()
     .describe('Class of service (RFC 2474): 0 to 63, or "ef", "af11" to "af43", "cs0" to "cs7".'),
-  family: z.literal([4, 6]).optional().describe('4 or 6. Default: IPv4 where the name has it, IPv6 otherwise.'),
+  family: z.literal([4, 6]).optional().describe('4 or 6. Default: IPv4 if the name has it, else IPv6.'),
 });
 export type Spec = z.output<typeof Spec>;
 

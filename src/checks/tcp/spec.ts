@@ -23,7 +23,7 @@ export const Spec = z
     timeout: Duration({ min: '100ms', max: '60s' })
       .default(5_000)
       .describe('For everything together: name, connection, TLS, answer.'),
-    family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 where the name has it, else IPv6.'),
+    family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
     tls: z
       .union([z.boolean(), Tls])
       .default(false)

@@ -9,7 +9,7 @@ export type UdpPreset = z.infer<typeof UdpPreset>;
 const Sendable = z.union([
   UdpPreset,
   Payload,
-  z.strictObject({ text: PayloadText.describe('Text with escapes, also where it reads like the name of a preset.') }),
+  z.strictObject({ text: PayloadText.describe('Text with escapes, even if it equals the name of a preset.') }),
 ]);
 type Sendable = z.output<typeof Sendable>;
 

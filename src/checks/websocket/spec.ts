@@ -12,7 +12,7 @@ export const Spec = z.strictObject({
   timeout: Duration({ min: '100ms', max: '60s' })
     .default(10_000)
     .describe('For everything together: name, connection, TLS, handshake, answer.'),
-  family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 where the name has it, else IPv6.'),
+  family: z.literal([4, 6]).optional().describe('IPv4 or IPv6 only. Default: IPv4 if the name has it, else IPv6.'),
   headers: z
     .record(
       z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/),

@@ -70,7 +70,7 @@ async function callOnce(url: string, body: string, clock: Clock, outer: AbortSig
     const { statusCode, headers } = error.response;
     const seconds = Number(headers['retry-after'] ?? 0);
     return {
-      why: statusCode === 404 ? 'nobody knows this address (404)' : `it answered ${statusCode}`,
+      why: statusCode === 404 ? 'unknown address (404): check the secret in the URL' : `it answered ${statusCode}`,
       mayHelp: statusCode >= 500 || statusCode === 429 || statusCode === 408,
       waitMs: Number.isFinite(seconds) ? Math.min(seconds * 1_000, 60_000) : 0,
     };

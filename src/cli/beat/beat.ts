@@ -21,7 +21,7 @@ const secretLength = 32;
 export function addBeatCommands(program: Command, context: CommandContext, finish: (code: number) => void): void {
   const beat = program
     .command('beat')
-    .description('jobs that call: make a secret, run a command and tell how it ended');
+    .description('heartbeats: create a secret, or run a command and report how it ended');
   beat
     .command('new')
     .description('make a secret for a job, and print its address and what the configuration takes')
@@ -35,19 +35,19 @@ export function addBeatCommands(program: Command, context: CommandContext, finis
     });
   beat
     .command('run', { isDefault: true })
-    .description('run a command, tell when it begins and how it ends, and end as it does')
+    .description('run a command, report its start and its end, and exit with its code')
     .argument('<job>', `the address of the job, or the name of a file in ${usualFolder} that holds it`)
     .argument('<command...>', 'the command and its arguments, after --')
     .addOption(
       new Option('--beats <folder>', 'where files with addresses lie').env('WATCHPOST_BEATS').default(usualFolder),
     )
     .addOption(
-      new Option('--try-for <duration>', 'for how long the end is told again where nobody hears it')
+      new Option('--try-for <duration>', 'how long to retry the final ping')
         .argParser(durationOf)
         .default(300_000, '5m'),
     )
     .passThroughOptions()
-    .addHelpText('after', '\nExit code: that of the command, also where nobody could be told.')
+    .addHelpText('after', '\nExit code: that of the command, even if the ping fails.')
     .action(async (job: string, command: readonly string[], options: RunOptions) =>
       finish(await beatAround(await addressOf(job, options.beats), withoutDashes(command), options.tryFor, context)),
     );
@@ -119,8 +119,8 @@ async function beatAround(
   begun.abort(new Error('the run has ended'));
   const why = await callUntilHeard({ what: String(exitCode), body: tail }, { ...call, signal: context.stop });
   const whyNoStart = await start;
-  if (why !== null) context.printError(`watchpost: nobody was told that this run ended: ${why}\n`);
+  if (why !== null) context.printError(`watchpost: cannot report the end of this run: ${why}\n`);
   else if (whyNoStart !== null)
-    context.printError(`watchpost: nobody was told that this run began, so it has no duration: ${whyNoStart}\n`);
+    context.printError(`watchpost: cannot report the start of this run, so it has no duration: ${whyNoStart}\n`);
   return exitCode;
 }

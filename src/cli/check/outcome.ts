@@ -29,7 +29,7 @@ const faults: Readonly<Record<Failure['source'], string>> = {
   resolver: 'the fault of name resolution, not known to be the target',
   node: "this machine's doing, not the target's",
   service: "the check service's fault, not the target's",
-  third_party: "the fault of somebody else whom the check needs, not the target's",
+  third_party: "the fault of a third party that the check needs, not the target's",
 };
 
 /** Why there is no good outcome and whose fault it is, in words. */

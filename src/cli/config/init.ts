@@ -26,7 +26,7 @@ export async function init(
   return 0;
 }
 
-const firstConfig = `# What Watchpost watches, and who is told. "watchpost config check" reports every mistake.
+const firstConfig = `# What Watchpost watches, and who is notified. "watchpost config check" reports every mistake.
 
 data: watchpost.db
 http: { listen: 127.0.0.1:8080 } # pages, API, /metrics, /healthz

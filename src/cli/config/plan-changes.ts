@@ -14,7 +14,7 @@ export interface PlanIncident {
   readonly target: string;
   readonly rule: string;
   readonly severity: string;
-  /** Who was told that it began; null where that is not known. */
+  /** Notifications that it began; null where that is not known. */
   readonly told: readonly NotifiedRecipient[] | null;
   /** Whether its beginning is held back for now. */
   readonly isHeld: boolean;
@@ -28,7 +28,7 @@ export interface NotifiedRecipient {
 /** What is told the moment that a configuration is put into force. */
 export interface News {
   readonly incident: string;
-  readonly news: 'is closed, as nobody watches it any more' | 'goes on, and they have not heard of it';
+  readonly news: 'is closed: its target is not watched any more' | 'goes on, and they were not notified';
   readonly to: readonly NotifiedRecipient[];
 }
 
@@ -75,12 +75,12 @@ export function newsOf(open: readonly PlanIncident[], after: ReadonlyMap<string,
       severities.some((one) => one === incident.severity),
     );
     if (target === undefined || !target.rules.includes(incident.rule)) {
-      return [{ incident: id, news: 'is closed, as nobody watches it any more', to: told ?? wanted }];
+      return [{ incident: id, news: 'is closed: its target is not watched any more', to: told ?? wanted }];
     }
     if (told === null || isHeld) return [];
     const others = wanted.filter((one) => !told.some((other) => isSameAddress(one, other)));
     const to = others.map(({ channel, recipient }) => ({ channel, recipient }));
-    return to.length === 0 ? [] : [{ incident: id, news: 'goes on, and they have not heard of it', to }];
+    return to.length === 0 ? [] : [{ incident: id, news: 'goes on, and they were not notified', to }];
   });
 }
 

@@ -74,7 +74,7 @@ function changesOf(changes: Changes, figures: PlanFigures, isCompared: boolean):
     ...changes.settings.map((one) => ['setting', one.path, arrowOf(one)]),
     ...(changes.secrets ? [['setting', 'secrets', 'one or several are others']] : []),
     ...changes.needsRestart.map((name) => ['restart', name, 'takes effect after a restart only']),
-    ...changes.news.map(({ incident, news, to }) => ['told', incident, `${news}: ${toWhom(to)}`]),
+    ...changes.news.map(({ incident, news, to }) => ['notify', incident, `${news}: ${toWhom(to)}`]),
   ];
   return alignRows(rows);
 }
@@ -103,7 +103,7 @@ function cut(rows: readonly (readonly string[])[]): readonly (readonly string[])
 const arrowOf = ({ from, to }: Difference) => `${from ?? 'not set'} → ${to ?? 'not set'}`;
 
 const toWhom = (to: readonly { readonly channel: string; readonly recipient: string }[]) =>
-  to.length === 0 ? 'nobody is told' : to.map(({ channel, recipient }) => `${channel} ${recipient}`).join(', ');
+  to.length === 0 ? 'nobody is notified' : to.map(({ channel, recipient }) => `${channel} ${recipient}`).join(', ');
 
 function tableOf({ planned }: PlanFigures): readonly string[] {
   return alignRows([

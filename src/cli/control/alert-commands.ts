@@ -35,7 +35,7 @@ export function addAlertCommands(
 
   program
     .command('alert')
-    .description('try out how people are told')
+    .description('send test notifications')
     .command('test')
     .description('send a sample of each kind of message and print what the server answers')
     .argument('[notify]', 'a name under notify; default: all')

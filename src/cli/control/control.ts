@@ -46,7 +46,7 @@ export function addControlCommands(
   const silence = program.command('silence').description('hold back what begins at some targets for a while');
   silence
     .command('add')
-    .description('begin to hold back; checks go on, and what still fails at the end is told then')
+    .description('start a silence; checks go on, and what still fails at its end is notified then')
     .argument('<target...>', 'names of targets, or all')
     .requiredOption('--for <duration>', 'for how long, such as 2h', durationText)
     .option(
@@ -79,8 +79,8 @@ export function addControlCommands(
     .action(async (options) => finish(await listIncidents(options, context)));
   program
     .command('ack')
-    .description('say that somebody knows of an incident: nothing more is told of it until it is over')
-    .argument('<incident>', 'its name, as the last line of a mail tells it')
+    .description('acknowledge an incident: no more notifications until it is resolved')
+    .argument('<incident>', 'its name, from the last line of a mail')
     .requiredOption('--why <words>', 'what is known or done')
     .addOption(configOption)
     .option('--json', 'print JSON')
@@ -125,7 +125,7 @@ async function expireSilence(id: string, path: DaemonOptions, context: CommandCo
   const url = `/-/silences/${encodeURIComponent(id)}/expire`;
   const { silence } = await ask(path, context, Silenced, url, {});
   if (path.json !== true)
-    context.print(`${silence.id} has ended: what fails at ${namesOf(silence)} is told from now on\n`);
+    context.print(`${silence.id} has ended: failures of ${namesOf(silence)} are notified again\n`);
   return 0;
 }
 
@@ -134,7 +134,7 @@ async function listIncidents(path: DaemonOptions, context: CommandContext): Prom
   if (path.json === true) return 0;
   const paint = paintOf(context);
   const rows = incidents.map(({ id, severity, cause, held, acknowledged, deliveries }) => {
-    const state = acknowledged === null ? (held ?? toldOf(deliveries)) : `acknowledged: ${acknowledged}`;
+    const state = acknowledged === null ? (held ?? notificationStateOf(deliveries)) : `acknowledged: ${acknowledged}`;
     return [paint(severity, id), singleLine(state, 60), singleLine(cause, 80)];
   });
   context.print(
@@ -155,12 +155,12 @@ async function listIncidents(path: DaemonOptions, context: CommandContext): Prom
   return 0;
 }
 
-/** Whether somebody was told of an incident. */
-export function toldOf(deliveries: readonly Pick<z.output<typeof Told>, 'state'>[]): string {
+/** Whether the recipients of an incident were notified. */
+export function notificationStateOf(deliveries: readonly Pick<z.output<typeof Told>, 'state'>[]): string {
   const isAny = (...states: readonly string[]) => deliveries.some(({ state }) => states.includes(state));
-  if (deliveries.length === 0) return 'nobody to tell';
-  if (isAny('sent', 'merged')) return 'told';
-  return isAny('pending') ? 'to be told' : 'could not be told';
+  if (deliveries.length === 0) return 'no recipients';
+  if (isAny('sent', 'merged')) return 'notified';
+  return isAny('pending') ? 'pending' : 'failed';
 }
 
 async function acknowledge(
@@ -170,7 +170,7 @@ async function acknowledge(
 ): Promise<number> {
   const done = await ask(path, context, Acknowledged, '/-/incidents/acknowledge', { incident, why });
   if (path.json !== true)
-    context.print(`${done.incident.id} is acknowledged: nothing more is told of it until it is over\n`);
+    context.print(`${done.incident.id} is acknowledged: no more notifications until it is resolved\n`);
   return 0;
 }
 

@@ -73,7 +73,7 @@ function checkKind(kind: string): void {
 
 function chosenOf({ notify }: Config, name: string | undefined): Config['notify'] {
   const names = notify.map((one) => one.name).join(', ');
-  if (notify.length === 0) throw new WatchpostError('usage', 'the configuration has nobody under notify');
+  if (notify.length === 0) throw new WatchpostError('usage', 'no recipients are configured under "notify"');
   const chosen = name === undefined ? notify : notify.filter((one) => one.name === name);
   if (chosen.length === 0) throw new WatchpostError('usage', `there is no "${name}" under notify; there is ${names}`);
   return chosen;

@@ -19,7 +19,7 @@ export function manualOf(shapes: readonly CommandShape[], version: string): stri
     ...exitCodes.flatMap(({ code, meaning }) => ['.TP', `.B ${code}`, roff(meaning)]),
     '.SH FILES',
     ...places.flatMap((path) => ['.TP', roff(path)]),
-    'The configuration, where no other is named: the first of these that is there.',
+    'The configuration file if none is given: the first of these that exists.',
   ].join('\n')}\n`;
 }
 

@@ -90,7 +90,7 @@ function addNoteCommands(
     .option('--page <name>', 'on which page', 'status')
     .option(
       '--until <time>',
-      'when it is taken down by itself: 2026-12-24T22:00, with Z or an offset for another zone than this machine',
+      'when it is removed: 2026-12-24T22:00, with Z or an offset for another zone than this machine',
       momentText,
     )
     .addOption(configOption)

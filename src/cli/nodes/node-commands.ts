@@ -38,7 +38,7 @@ export function addNodeCommands(program: Command, configOption: Option, context:
       .command(name)
       .description(description)
       .addOption(configOption)
-      .option('--pid-file <path>', 'where nats-server keeps its process id: it is told to read the list again')
+      .option('--pid-file <path>', 'the process id file of nats-server, which is signalled to reload the list')
       .option('--reload-command <command>', 'what makes nats-server read the list again')
       .option('--json', 'print JSON');
   enrolment('init', 'make the key of the hub and the list for nats-server').action(async (options) =>

@@ -34,7 +34,7 @@ export function urlOfDaemon(http: Pick<Config['http'], 'host' | 'port' | 'admin'
   if (port !== 0) return `http://${hostOf(host)}:${port}`;
   throw new WatchpostError(
     'daemon_unreachable',
-    `http.${http.admin === null ? 'listen' : 'admin'} has port 0, so nobody knows where the daemon listens; give it a port`,
+    `http.${http.admin === null ? 'listen' : 'admin'} has port 0, so the address of the daemon is unknown; give it a port`,
   );
 }
 

@@ -72,7 +72,7 @@ export function watchForChanges({ clock, log, everyMs, fingerprint, onChange }: 
   // The first time may fall between an old file that was taken away and the new one.
   function cannotTell(error: unknown): void {
     failures += 1;
-    if (failures === 2) log.warn({ reason: messageOf(error) }, 'the files of the configuration cannot be looked at');
+    if (failures === 2) log.warn({ reason: messageOf(error) }, 'cannot watch the configuration files');
   }
 
   function compare(found: string): void {

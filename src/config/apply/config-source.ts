@@ -40,7 +40,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
     try {
       const loaded = await loadOnce();
       const problems = error.message.split('\n');
-      log.warn({ problems }, 'a list of targets makes no good configuration: what was known of it stays');
+      log.warn({ problems }, 'target list is not valid; keeping the last valid one');
       return loaded;
     } catch {
       // The files themselves are wrong: that is told, with everything.

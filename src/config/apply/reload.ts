@@ -85,7 +85,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const inTurn = createInTurn();
 
   async function reloadNow(cause: string): Promise<ReloadResult> {
-    if (source === null) return { ok: false, problems: ['nobody knows where the configuration came from'] };
+    if (source === null) return { ok: false, problems: ['the source of the configuration is unknown'] };
     let loaded: Config;
     let next: Config;
     let putIntoForce: () => void;
@@ -96,7 +96,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     } catch (error) {
       if (!(error instanceof WatchpostError)) throw error;
       const problems = error.message.split('\n');
-      log.error({ cause, problems }, 'configuration not reloaded: it is invalid, the one in force stays');
+      log.error({ cause, problems }, 'configuration is invalid; keeping the running one');
       onReloaded(false);
       return { ok: false, problems };
     }
@@ -105,7 +105,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     putIntoForce();
     const needsRestart = needingRestart(started, loaded);
     const news = needingRestart(wanted, loaded).filter((name) => needsRestart.includes(name));
-    if (news.length > 0) log.warn({ keys: news }, 'changes that take effect after a restart only');
+    if (news.length > 0) log.warn({ keys: news }, 'some changes take effect after a restart');
     wanted = loaded;
     log.info({ cause, ...targets }, 'configuration reloaded');
     onReloaded(true);

@@ -81,7 +81,7 @@ function sharedSecrets(targets: readonly ValidatedTarget[], root: SourceNode): r
     if (hash !== null && owner === undefined) owners.set(hash, name);
     return owner === undefined
       ? []
-      : [problemAt(root, ['targets', name, 'secret_hash'], `is the secret of ${owner} too: each needs one of its own`)];
+      : [problemAt(root, ['targets', name, 'secret_hash'], `is also the secret of ${owner}: each needs its own`)];
   });
 }
 

@@ -64,8 +64,8 @@ export function followLists({ clock, log }: { readonly clock: Clock; readonly lo
     if (closing.signal.aborted) return;
     const about = { from: one.list.name, url: one.list.shown };
     if (trouble !== null && one.trouble === null)
-      log.warn({ ...about, trouble }, 'a list of targets cannot be had: what was known of it stays');
-    if (trouble === null && one.trouble !== null) log.info(about, 'a list of targets can be had again');
+      log.warn({ ...about, trouble }, 'cannot fetch target list; keeping the last one');
+    if (trouble === null && one.trouble !== null) log.info(about, 'target list is available again');
     one.trouble = trouble;
     if (trouble === null) one.hadAt = clock.now();
     else one.failures += 1;
@@ -140,6 +140,6 @@ async function keep({ list, known }: ListTracker, log: Log): Promise<void> {
     await writeFile(`${list.keptIn}.new`, known, { mode: privateMode });
     await rename(`${list.keptIn}.new`, list.keptIn);
   } catch (error) {
-    log.warn({ err: error, from: list.name }, 'a list of targets could not be kept for the next start');
+    log.warn({ err: error, from: list.name }, 'cannot save target list for the next start');
   }
 }

@@ -8,9 +8,9 @@ const Group = z.strictObject({
     error: 'expected labels, such as { team: web }',
   }).describe('The labels that a target has to have, all of them.'),
   rules: Names('rules').optional().describe('The rules of its targets, of those that have none of their own.'),
-  notify: Recipients.optional().describe('Who hears of its targets, of those that do not say it themselves.'),
+  notify: Recipients.optional().describe('The recipients of its targets that have no notify.'),
   objective: ObjectiveText.optional().describe('The objective of its targets, of those that have none of their own.'),
-  maintenance: MaintenanceTimes.optional().describe('When nobody is told of what begins at its targets.'),
+  maintenance: MaintenanceTimes.optional().describe('When notifications for its targets are suppressed.'),
 });
 
 /** What holds for targets with certain labels. It is spelt out into the targets before they are judged. */

@@ -55,7 +55,7 @@ const MaintenanceEntry = z
       .union([z.literal('all'), Names('targets', 100_000).refine((names) => names.length > 0)], {
         error: 'expected all, or a list of names under targets',
       })
-      .describe('The targets of which nothing that begins is told meanwhile: all, or names.'),
+      .describe('The targets whose notifications are suppressed meanwhile: all, or names.'),
     ...times,
   })
   .superRefine(complainOfTimes, always);
@@ -69,4 +69,6 @@ export const MaintenanceList = z
   .array(MaintenanceEntry, { error: listHint })
   .max(1_000)
   .default([])
-  .describe('When nobody is told of what begins. Checks and history go on, and what was told is told to be over.');
+  .describe(
+    'When notifications are suppressed. Checks and history go on, and recoveries of incidents notified before are sent.',
+  );

@@ -24,11 +24,11 @@ const policy = {
     .array(Severity)
     .min(1)
     .default([...Severity.options])
-    .describe('Which incidents they hear of, by the severity of the rule.'),
+    .describe('Which incidents they are notified of, by the severity of the rule.'),
   grouped: z
     .boolean()
     .default(true)
-    .describe('Whether incidents share messages. With false each has messages of its own, at once.'),
+    .describe('Whether incidents share messages. With false each has its own messages, at once.'),
   group_wait: Duration({ max: '1h' })
     .default(30_000)
     .describe('How long an incident waits for others to share its message.'),
@@ -46,9 +46,11 @@ const policy = {
   ),
   after: Duration({ min: '1m', max: '7d' })
     .optional()
-    .describe('For how long an incident has to go on, unless acknowledged, before they hear of it. Default: at once.'),
+    .describe(
+      'For how long an incident has to go on, unless acknowledged, before they are notified. Default: at once.',
+    ),
   hours: HourRanges.optional().describe(
-    'When they may be told: what begins outside is told when hours begin if it still holds. Default: always.',
+    'When they may be notified; an incident that begins outside is notified when hours begin if it is still open. Default: always.',
   ),
 };
 

@@ -76,7 +76,7 @@ export const OwnService = z.strictObject({
   compat: z
     .literal('check-host.net', { error: 'expected check-host.net' })
     .optional()
-    .describe('Answer as that service does where it differs from the interface. Default: as the interface says.'),
+    .describe('Answer as that service does if it differs from the interface. Default: as the interface says.'),
 });
 export type OwnService = z.output<typeof OwnService>;
 

@@ -28,7 +28,7 @@ export const ConfigFile = z
       .union([OwnService, ForeignService])
       .optional()
       .describe(
-        'The check service in this process, for others; or with url the one of somebody else that runs the checks. Default: none.',
+        'The check service in this process, for others; or with url another one that runs the checks. Default: none.',
       ),
     nodes: Nodes.describe('The nodes that run inside this process, by name. Default: one, zz1, at an unknown place.'),
     nats: Nats.optional().describe('Where nodes on other machines join. Without it there are none.'),
@@ -43,11 +43,8 @@ export const ConfigFile = z
       ),
     targets_from: TargetsFrom,
     groups: Groups,
-    rules: z
-      .record(Name, Rule)
-      .default({})
-      .describe('When people are told, by name. A rule named down is always there.'),
-    notify: z.record(Name, Notify).default({}).describe('Who is told, by name.'),
+    rules: z.record(Name, Rule).default({}).describe('When to notify, by name. A rule named down always exists.'),
+    notify: z.record(Name, Notify).default({}).describe('The recipients, by name.'),
     heartbeat: Heartbeat.optional().describe("A dead man's switch: called only while everything works. Default: none."),
     summary: Summary.optional().describe('A regular mail about how things went. Default: none.'),
     maintenance: MaintenanceList,

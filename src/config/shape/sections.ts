@@ -70,7 +70,7 @@ export const HttpKeys = z.strictObject({
     .min(100)
     .max(20_000)
     .default(1_000)
-    .describe('The most connections at the same time; a page that somebody looks at holds one.'),
+    .describe('The most connections at the same time; each open page holds one.'),
   trust_proxy: z
     .array(AddressRange, { error: 'expected a list of addresses or ranges, such as [10.0.0.0/8]' })
     .max(100)
@@ -79,9 +79,7 @@ export const HttpKeys = z.strictObject({
   users: z
     .record(Name, User, { error: 'expected a map of users, such as "ops: { password_hash_file: ... }"' })
     .default({})
-    .describe(
-      'Who may sign in: then what is watched is shown to nobody else. Status pages, badges and health stay open.',
-    ),
+    .describe('Who may sign in; then all pages but status pages, badges and health require it.'),
   user_header: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]{0,99}$/, { error: 'expected the name of a header, such as "X-Forwarded-User"' })
@@ -142,7 +140,7 @@ const Node = z.strictObject({
 
 export const Nodes = z.record(NodeName, Node).default({ zz1: { in_flight: 500 } });
 
-const natsHint = 'expected tls://host, nats://host, wss://host or ws://host, with a port where it is not the usual one';
+const natsHint = 'expected tls://host, nats://host, wss://host or ws://host, with a port if it is not the default one';
 
 const natsForm = { protocols: ['tls:', 'nats:', 'wss:', 'ws:'], bare: true };
 
@@ -193,10 +191,10 @@ export const Retention = z.strictObject({
     .describe('How long the sums and percentiles of each hour are kept; at least as long as raw.'),
   days: Forever.default(null).describe('How long those of each day are kept: a duration, or forever.'),
   verdicts: Forever.default(null).describe(
-    'How long it is kept from when until when a target was up, down, unknown or in maintenance, which uptime and outages are told by: a duration, or forever.',
+    'How long verdict periods (up, down, unknown, maintenance), from which uptime and outages are computed, are kept: a duration, or forever.',
   ),
   incidents: Forever.default(157_680_000_000).describe(
-    'How long incidents are kept after their end, with what was told of them: a duration, or forever.',
+    'How long incidents are kept after their end, with their notifications: a duration, or forever.',
   ),
   checks: Duration({ min: '1h', max: '3650d' })
     .default(2_592_000_000)

@@ -48,15 +48,15 @@ const ownKeys = {
   nodes: NodesChoice.optional().describe(
     'all, how many, or the names of the nodes that check it. Default: defaults.nodes.',
   ),
-  rules: Names('rules').optional().describe('When people are told. Default: defaults.rules.'),
-  notify: Recipients.optional().describe('Who is told: all, or names under notify. Default: defaults.notify.'),
+  rules: Names('rules').optional().describe('The rules that notify. Default: defaults.rules.'),
+  notify: Recipients.optional().describe('The recipients: all, or names under notify. Default: defaults.notify.'),
   depends_on: z
     .union([z.string(), z.array(z.string()).max(100)], {
       error: 'expected the name of a target, or a list of such names',
     })
     .optional()
     .describe(
-      'Targets without which this one cannot be reached: while one of them is down, nobody is told of this one.',
+      'Targets without which this one cannot be reached: while one of them is down, its notifications are suppressed.',
     ),
   labels: Labels.default({}).describe('Labels of your own for metrics and mails.'),
   objective: ObjectiveText.optional().describe(
@@ -89,17 +89,17 @@ export function TypeDefaults(check: AnyCheck) {
 export const Defaults = z.strictObject({
   every: Every.default(60_000).describe('How often a target is checked that has neither every nor cron.'),
   timezone: TimeZone.default('UTC').describe('The time zone of cron patterns without a timezone.'),
-  nodes: NodesChoice.default('all').describe('The nodes that check a target without nodes of its own.'),
-  rules: Names('rules').default(['down']).describe('The rules of a target without rules of its own.'),
-  notify: Recipients.default('all').describe('Who hears of a target without notify of its own.'),
-  objective: ObjectiveText.optional().describe('The objective of a target without one of its own. Default: none.'),
+  nodes: NodesChoice.default('all').describe('The nodes that check a target that has no nodes.'),
+  rules: Names('rules').default(['down']).describe('The rules of a target that has none.'),
+  notify: Recipients.default('all').describe('The recipients of a target that has no notify.'),
+  objective: ObjectiveText.optional().describe('The objective of a target that has none. Default: none.'),
   unknown_after: z
     .union([z.literal('never'), Duration({ min: '1m', max: '30d' })], {
       error: 'expected a duration such as 15m, or never',
     })
     .default(900_000)
     .describe(
-      'After how long a target that no node can judge is told once as UNKNOWN, as a warning; never for not at all.',
+      'After how long a target that no node can judge is notified once as UNKNOWN, with severity warning; never to disable it.',
     ),
   doubt_limit: Duration({ min: '1m', max: '1h' })
     .default(300_000)

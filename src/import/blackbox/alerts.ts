@@ -106,7 +106,7 @@ const partsOfDown: readonly string[] = [
 function conditionOf({ metric, operator, over, limit }: Comparison): AlertCondition | { readonly note: string } | null {
   if (metric === 'probe_success') return outageOf(operator, over, limit);
   if (partsOfDown.includes(metric))
-    return { note: `${metric} is a part of being down, which the rules about that tell` };
+    return { note: `${metric} is a cause of being down, which the rules for that report` };
   if (metric === 'probe_ssl_earliest_cert_expiry' || metric === 'probe_ssl_last_chain_expiry_timestamp_seconds') {
     if (!operator.startsWith('<') || limit <= 0)
       return { note: 'a certificate that has expired makes its target down' };

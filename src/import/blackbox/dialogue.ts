@@ -27,7 +27,7 @@ export function stepsOf(written: readonly z.output<typeof Step>[], say: Differen
   const steps: PlainMap[] = [];
   for (const { expect, expect_bytes: bytes, send, starttls } of written) {
     if (typeof send === 'string' && expect !== undefined && /\$(?:\d|\{\w+\})/.test(send)) {
-      say('lost', 'the dialogue from where it repeats what was heard');
+      say('lost', 'the dialogue from where it repeats received text');
       break;
     }
     // Both stand in one step there, and are waited for one after the other.

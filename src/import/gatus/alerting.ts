@@ -59,7 +59,7 @@ export function readAlerting(
       draft.note(
         'lost',
         place,
-        `nobody is told by ${alert.type}: it is not set up under alerting, as Gatus would say too`,
+        `${alert.type} notifies nobody: it is not configured under alerting, as Gatus would report too`,
       );
       return [];
     }
@@ -84,7 +84,7 @@ export function readAlerting(
       draft.note(
         'lost',
         place,
-        `${title}: nobody is told of it any more: it has alerts by ${active.map(({ type }) => type).join(', ')} only`,
+        `${title}: it has no recipients here: it has alerts by ${active.map(({ type }) => type).join(', ')} only`,
       );
     const rounds = active.map((alert) => positive(alert['failure-threshold'], 3));
     const recover = active.map((alert) => positive(alert['success-threshold'], 2));
@@ -92,7 +92,7 @@ export function readAlerting(
       draft.note(
         'differs',
         place,
-        `its alerts have several thresholds; ${Math.min(...rounds)} failing rounds tell everybody`,
+        `its alerts have several thresholds; ${Math.min(...rounds)} failing rounds notify all recipients`,
       );
     const body = {
       failing: 'majority',

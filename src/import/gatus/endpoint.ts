@@ -194,7 +194,7 @@ function dns({ endpoint, wanted, say }: EndpointConversion): PlainMap | string {
   const answers = record === 'MX' || wanted.answers.length === 0 ? undefined : wanted.answers;
   const refused = record === 'MX' || wanted.refused.length === 0 ? undefined : wanted.refused;
   if (answers !== undefined) say('differs', 'conditions', 'one of all records has to be as expected, not the last one');
-  if (refused !== undefined) say('differs', 'conditions', 'no record at all may be that, not the last one alone');
+  if (refused !== undefined) say('differs', 'conditions', 'no record may equal that, not only the last one');
   const patterns = ['contains', 'not_contains', 'regex', 'not_regex'].flatMap((key) => wanted.body[key] ?? []).length;
   if (patterns > said.length) say('lost', 'conditions', 'a pattern for an answer: records are compared as a whole');
   const expect = {

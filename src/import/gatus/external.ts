@@ -30,10 +30,10 @@ export function addExternal(
   const token = revealed(written, env);
   if (token === null || token === '')
     return draft.note('left out', place, `${title}: its token is not known now, and its hash has to be written down`);
-  draft.note('differs', place, `${title}: it has to call /beat/<token> here, and /beat/<token>/fail where it failed`);
+  draft.note('differs', place, `${title}: it has to call /beat/<token> here, and /beat/<token>/fail if it failed`);
   const everyMs = foreignDuration(heartbeat.interval) ?? 0;
   if (everyMs === 0)
-    draft.note('differs', place, `${title}: it has no interval, and is late when nothing was heard of it for 30 days`);
+    draft.note('differs', place, `${title}: it has no interval, and is late after 30 days without a ping`);
   const { rule, notify } = told(alerts, { title, group, place });
   draft.target({
     place,

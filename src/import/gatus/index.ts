@@ -104,7 +104,7 @@ function addEndpoint(
     draft.note(
       'differs',
       placeAt(root, [...path, 'conditions']),
-      `${title}: ${name} is a rule of its own, not part of being up`,
+      `${title}: ${name} is a separate rule, not part of being up`,
     );
     return draft.rule(name, body);
   });
@@ -148,7 +148,10 @@ function addWindow(value: unknown, targets: 'all' | readonly string[], place: st
 }
 
 const unused: Readonly<Record<string, readonly ['lost' | 'differs', string]>> = {
-  connectivity: ['differs', 'not needed: when no node reaches anything, Watchpost tells that instead of every target'],
+  connectivity: [
+    'differs',
+    'not needed: when no node reaches anything, Watchpost reports that instead of every target',
+  ],
   storage: ['differs', 'results go to the database at data; what Gatus has stored stays there'],
   web: ['differs', 'the web server is set up under http; it listens on 127.0.0.1:8080'],
   security: ['lost', 'signing in to the pages'],
@@ -186,6 +189,6 @@ function noteGeneralities(draft: Draft, place: string): void {
   );
   say(
     draft.notify.size > 0,
-    'whoever is told of a beginning is told of the end, and what begins within 30s shares a message',
+    'all recipients of an incident are notified of its end, and incidents that begin within 30s share a message',
   );
 }

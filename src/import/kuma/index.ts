@@ -78,7 +78,7 @@ function addMonitor(monitor: KumaMonitor, { data, byId, told, draft, domains }: 
   const everyMs = monitor.interval * 1_000;
   const notify = told(monitor);
   if (notify.length === 0 && monitor.notifications.length > 0)
-    draft.note('lost', place, `${title}: nobody is told of it any more, its notifications could not be carried over`);
+    draft.note('lost', place, `${title}: it has no recipients here: its notifications could not be converted`);
   if (resendMs(monitor) > 0 && notify.every((name) => JSON.stringify(draft.notify.get(name)?.['remind']) === '[]'))
     draft.note(
       'lost',
@@ -185,15 +185,15 @@ function noteGeneralities(data: KumaData, draft: Draft): void {
   );
   say(
     draft.rules.has('certificate'),
-    'the end of a certificate is told once, and reminded of, not three times by days',
+    'the expiry of a certificate is notified once, with reminders, not three times by days',
   );
   say(
     checks.some(({ check }) => check === 'domain'),
-    'the end of a domain is told once, and reminded of, not three times by days',
+    'the expiry of a domain is notified once, with reminders, not three times by days',
   );
   say(draft.notify.size > 0, 'what begins within 30s shares a message');
   say(
     checks.some(({ expect }) => JSON.stringify(expect ?? '').includes('contains')),
-    'a keyword is looked for in the body as it was sent, not in JSON that was written anew',
+    'a keyword is searched in the body as sent, not in reformatted JSON',
   );
 }

@@ -22,7 +22,7 @@ export function addMaintenance(
     else if (typeof time === 'string') draft.note('left out', place, `${title}: ${time}`);
     else draft.maintenance.push({ targets, ...time });
     if (typeof time !== 'string' && one.strategy === 'recurring-interval' && one.interval_day > 1)
-      draft.note('differs', place, `${title}: every ${one.interval_day} days counts anew with each month`);
+      draft.note('differs', place, `${title}: every ${one.interval_day} days restarts with each month`);
     if (typeof time !== 'string' && one.strategy !== 'single' && (one.start_date ?? one.end_date) !== undefined)
       draft.note('lost', place, `${title}: the day that it begins or ends for good`);
   }

@@ -33,7 +33,7 @@ export function checkOfMonitor(
 const reasons: Readonly<Record<string, string>> = {
   manual: 'its status is set by hand',
   docker: 'it asks a container engine, which no check can do',
-  'grpc-keyword': 'it calls a method of its own; for the health of a server there is the check grpc',
+  'grpc-keyword': 'it calls its own method; for the health of a server use the check grpc',
 };
 
 const makers: Readonly<Record<string, (monitor: KumaMonitor, say: DifferenceReporter) => DraftEntry>> = {
@@ -140,7 +140,7 @@ function push({ push_token: token = '' }: KumaMonitor, say: DifferenceReporter):
 // A port that takes connections is worth watching, also where nobody signs in.
 function onlyConnects(what: string, host: string | null, say: DifferenceReporter): DraftEntry {
   if (host === null) return leftOut('its connection string names no server');
-  say('lost', `${what}: nobody signs in and nothing is asked, only the connection is made`);
+  say('lost', `${what}: no login and no query, only the connection is made`);
   return { check: 'tcp', host };
 }
 

@@ -92,7 +92,7 @@ function bodyOf(type: string, settings: NotificationSettings, draft: Draft, plac
     from: text('smtpFrom').replaceAll('"', '') || text('smtpUsername'),
   });
   if (text('customSubject') !== '' || text('customBody') !== '')
-    draft.note('lost', place, 'the subject and the body of its own; templates.mail does that for all mails');
+    draft.note('lost', place, 'its own subject and body; templates.mail sets them for all mails');
   return { email: { to } };
 }
 

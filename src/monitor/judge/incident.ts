@@ -136,13 +136,13 @@ export interface Incident {
   readonly timeline: readonly VerdictChange[];
   /** Why nobody was told yet that it began; null where that was told, or would have been had anybody wanted to hear of it. */
   readonly held: Suppression | null;
-  /** Who was told that it began, and will be told that it is over; null where that was not noted. */
+  /** Notifications that it began, and will be told that it is over; null where that was not noted. */
   readonly told: readonly RecipientAddress[] | null;
   /** Why it was told later than it opened, in words that follow "for"; null where it was told at once, or was not told. */
   readonly toldLate: string | null;
   /** What was in doubt when it was notified; absent if nothing was. */
   readonly doubt?: StatedDoubt | undefined;
-  /** Somebody knows of it: no more is said until it is over. */
+  /** Acknowledge: no more is said until it is over. */
   readonly acknowledged: { readonly at: number; readonly why: string } | null;
 }
 

@@ -87,7 +87,7 @@ const Written = z
     for (const key of kind.isAboutTarget === true ? (['nodes', 'quorum'] as const) : [])
       if (written[key] !== undefined) say(key, `is not for ${kind.key}: it is about the target, not about its nodes`);
     if (!kind.canBeConfirmed && written.confirm === true)
-      say('confirm', `is not for ${kind.key}: another round at once tells nothing new about it`);
+      say('confirm', `is not for ${kind.key}: another round at once shows nothing new about it`);
   });
 
 interface RuleBase {

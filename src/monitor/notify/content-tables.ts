@@ -86,5 +86,5 @@ export function verdictTable({ timeline }: Incident, zone: string): readonly Con
     ]);
   const rest = timeline.length - rows.length;
   const columns = ['from', 'verdict', 'down', 'up', 'unknown'];
-  return [{ title: 'How it went', columns, rows, more: rest === 0 ? null : `and ${rest} more` }];
+  return [{ title: 'Timeline', columns, rows, more: rest === 0 ? null : `and ${rest} more` }];
 }

@@ -23,7 +23,7 @@ export function startHeartbeat(options: HeartbeatOptions): BackgroundTask {
 async function beat({ clock, log, everyMs, troubles, call }: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   let lastTold = '';
   const tell = (trouble: string) => {
-    if (trouble !== lastTold && trouble === '') log.info('the heartbeat goes on');
+    if (trouble !== lastTold && trouble === '') log.info('heartbeat sent again');
     else if (trouble !== lastTold) log.warn(trouble);
     lastTold = trouble;
   };
@@ -48,6 +48,6 @@ async function outcomeOf(call: HeartbeatOptions['call'], clock: Clock, signal: A
     await call(limit.signal);
     return '';
   } catch (error) {
-    return signal.aborted ? '' : `the heartbeat could not be told: ${messageOf(error)}`;
+    return signal.aborted ? '' : `cannot send the heartbeat: ${messageOf(error)}`;
   }
 }

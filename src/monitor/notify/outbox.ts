@@ -204,8 +204,7 @@ function createComplaint(log: Log) {
   let last = '';
   return {
     tell(error: unknown): void {
-      if (last !== messageOf(error))
-        log.error({ err: error }, 'the outbox cannot read its deliveries, it will try again');
+      if (last !== messageOf(error)) log.error({ err: error }, 'cannot read pending deliveries; retrying');
       last = messageOf(error);
     },
     over(): void {

@@ -50,7 +50,7 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
       if (known === undefined) return;
       reasons.delete(channel);
       const waitedMs = clock.elapsed() - known.since;
-      log.info({ channel, waitedMs, refused: known.messages }, 'messages are taken again');
+      log.info({ channel, waitedMs, refused: known.messages }, 'messages are accepted again');
     },
     rejected(address, incidents) {
       for (const id of incidents) rejections.set(id, (rejections.get(id) ?? new Set()).add(keyOf(address)));
@@ -66,7 +66,7 @@ export function createRefusals(clock: Clock, log: Log): Refusals {
       if (known?.reason === reason) known.messages += 1;
       else {
         reasons.set(channel, { reason, since: known?.since ?? clock.elapsed(), messages: (known?.messages ?? 0) + 1 });
-        log.warn({ channel, incidents: incidents.slice(0, 10), reason }, 'messages are not taken');
+        log.warn({ channel, incidents: incidents.slice(0, 10), reason }, 'messages are rejected');
       }
     },
     unreached: (channel) => void unreached.add(channel),

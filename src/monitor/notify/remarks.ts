@@ -5,7 +5,7 @@ import type { MessagePart } from './message-part.ts';
 
 /** Why news comes later than it might have, though it could be delivered. */
 export function heldBack({ toldLate }: MessagePart['incident']): readonly string[] {
-  return toldLate === null ? [] : [`This is told late, for ${singleLine(toldLate)}.`];
+  return toldLate === null ? [] : [`This notification is late, for ${singleLine(toldLate)}.`];
 }
 
 /** What a phrase about an incident says with what was in doubt when it was notified: `is down, or this Watchpost is cut off`. */
@@ -37,7 +37,7 @@ export function lateness({ incident, sent }: MessagePart): readonly string[] {
     ...heldBack(incident),
     ...(sent.lastError === null
       ? []
-      : [`This is told late, for it could not be delivered: ${singleLine(sent.lastError)}.`]),
+      : [`This notification is late because it could not be delivered: ${singleLine(sent.lastError)}.`]),
   ];
 }
 
@@ -65,9 +65,9 @@ export function unreachedInWords(parts: readonly MessagePart[]): readonly string
       .slice(0, mostUnreached)
       .map(
         ({ channel, recipient, reason }) =>
-          `${singleLine(recipient, 80)} (${channel}) could not be told so far: ${singleLine(reason, 120)}.`,
+          `${singleLine(recipient, 80)} (${channel}) could not be notified so far: ${singleLine(reason, 120)}.`,
       ),
-    ...(more > 0 ? [`${more} more could not be told so far.`] : []),
+    ...(more > 0 ? [`${more} more could not be notified so far.`] : []),
   ];
 }
 

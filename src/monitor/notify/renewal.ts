@@ -61,16 +61,16 @@ async function renewChannel(
     const about = { channel: channel.name, recipient };
     const key = JSON.stringify(about);
     if (receipt.kind === 'delivered') {
-      if (failing.delete(key)) log.info(about, 'what goes on is renewed again');
+      if (failing.delete(key)) log.info(about, 'open alerts are renewed again');
     } else if (!failing.has(key)) {
       failing.add(key);
-      log.warn(about, `what goes on could not be renewed, it is tried each minute: ${receipt.reason}`);
+      log.warn(about, `cannot renew open alerts, retrying every minute: ${receipt.reason}`);
     }
   };
   try {
     await Promise.all([...new Set(told().map(({ recipient }) => recipient))].map(renewOne));
   } catch (error) {
-    log.error({ err: error, channel: channel.name }, 'what goes on could not be read to be renewed');
+    log.error({ err: error, channel: channel.name }, 'cannot read open alerts to renew them');
   }
 }
 

@@ -32,7 +32,7 @@ function sampleOf(kind: Exclude<MessageKind, 'summary'>, zone: string, now: numb
     const isUpdate = own.some(({ kind: one }) => one === 'update');
     const incident = isOver ? over(now) : isUpdate ? otherwise(now) : open(now);
     const made = messagePartOf(rows(incident, ...own));
-    if (made === null) throw new RangeError('a sample that tells nothing');
+    if (made === null) throw new RangeError('a sample without content');
     return made;
   };
   const at = (one: Delivery['kind']) => deliveryOf(one, recipient, now);

@@ -67,7 +67,7 @@ export function createSender(options: SenderOptions): MessageSender {
     try {
       return composeMessage(parts, { ...options.content, zone, identity: options.identity }, chosenId);
     } catch (error) {
-      log.error({ err: error, incident: parts[0].incident.id }, 'a message could not be composed');
+      log.error({ err: error, incident: parts[0].incident.id }, 'cannot compose a message');
       const reason = messageOf(error);
       tryLater(parts, { reason, askedMs: undefined, message: chosenId, leastMs: null });
       return null;

@@ -48,7 +48,7 @@ export function createSettlements({ store, clock, log, onSettled }: DeliveryOutc
       for (const settlement of settlements) unstored.set(settlement.id, settlement);
       log.error(
         { err: error, deliveries: settlements.map(({ id }) => id) },
-        'a settlement could not be stored; it is kept in memory, and the message is repeated if the program ends before it is stored',
+        'cannot store a delivery outcome; keeping it in memory. The message is repeated if the program ends before it is stored',
       );
     }
   }
@@ -58,7 +58,7 @@ export function createSettlements({ store, clock, log, onSettled }: DeliveryOutc
       const outcome = state === 'pending' ? 'retry' : state;
       onSettled?.({ channel, outcome, delayMs: Math.max(clock.now() - createdAt, 0) });
     } catch (error) {
-      log.error({ err: error }, 'nobody could be told about a settlement');
+      log.error({ err: error }, 'cannot report a delivery outcome');
     }
   }
 
@@ -68,7 +68,7 @@ export function createSettlements({ store, clock, log, onSettled }: DeliveryOutc
       try {
         store.claim(message, ids);
       } catch (error) {
-        log.error({ err: error, message, deliveries: ids }, 'a message could not be noted before it is sent');
+        log.error({ err: error, message, deliveries: ids }, 'cannot record a message before sending it');
       }
     },
     settle(settled) {

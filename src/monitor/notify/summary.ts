@@ -72,7 +72,7 @@ async function compose(
       message: summaryMessage(facts, zone, address, identity),
     }));
   } catch (error) {
-    log.error({ err: error }, 'the summary could not be made');
+    log.error({ err: error }, 'cannot compose the summary');
     return [];
   }
 }

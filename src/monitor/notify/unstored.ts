@@ -44,7 +44,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
       unreadable = '';
       return found;
     } catch (error) {
-      if (unreadable !== messageOf(error)) log.error({ err: error }, 'the stored deliveries cannot be read');
+      if (unreadable !== messageOf(error)) log.error({ err: error }, 'cannot read stored deliveries');
       unreadable = messageOf(error);
       return otherwise;
     }

@@ -115,7 +115,7 @@ export function absenceIncident(node: NodeInfo, since: number, reason: string, n
     severity: 'warning',
     wording: loss,
     subject: subjectOf(node),
-    condition: 'has not been heard of for long; its votes are unknown until it is back',
+    condition: 'has been offline for long; its votes are unknown until it is back',
     startedAt: since,
     cause: singleLine(reason),
   });
@@ -160,7 +160,7 @@ export function backlogIncident({ from, targets, dropped = [] }: UnjudgedRounds,
     severity: 'warning',
     wording: unjudged,
     subject: 'what nodes saw while the monitor was away',
-    condition: `${late === '' ? 'what a node could not keep is not in the history' : 'it could not be judged within a minute of the start; it is in the history'}, and what began and ended then is not told`,
+    condition: `${late === '' ? 'what a node could not keep is not in the history' : 'it could not be judged within a minute of the start; it is in the history'}, and what began and ended then is not notified`,
     startedAt: from,
     cause: [late, lost].filter(Boolean).join('; '),
   });
@@ -173,7 +173,7 @@ const troubles = {
     wording: unwritable,
     what: 'the database',
     condition:
-      'nothing can be stored; people are told from memory, and what was not stored when the program ends is lost',
+      'nothing can be stored; notifications are sent from memory, and what is not stored when the program ends is lost',
   },
   [ownNats]: {
     rule: 'connection',

@@ -57,7 +57,7 @@ export function watchByRuns(asked: CheckServiceClient, clock: Clock, log: Log): 
         },
         cut() {
           wheel.remove(name);
-          followed.work.abort(new Error('nobody waits for this round any more'));
+          followed.work.abort(new Error('this round was cancelled'));
           resolve();
         },
       };
@@ -78,7 +78,7 @@ export async function collectVotes(
     const { votes } = await runner.run(request, limit.signal);
     return votes;
   } catch (error) {
-    if (!signal.aborted) log.error({ err: error, ...request.round }, 'round could not be run');
+    if (!signal.aborted) log.error({ err: error, ...request.round }, 'cannot run round');
     return [];
   }
 }

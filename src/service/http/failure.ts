@@ -33,7 +33,7 @@ export function answerFailures(app: FastifyInstance, pages: ServicePages, log: L
     const failure = failureOf(error);
     if (failure === null) {
       log.error({ method: request.method, url: request.url, err: error }, 'request failed');
-      return answer(request, reply, new ApiFailure('internal', 'something went wrong here; the log tells what'), pages);
+      return answer(request, reply, new ApiFailure('internal', 'internal error; the log has the reason'), pages);
     }
     if (failure.status === 503) log.warn({ url: request.url, err: error }, failure.message);
     return answer(request, reply, failure, pages);

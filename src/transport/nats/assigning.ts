@@ -89,7 +89,7 @@ export function createAssigning({
         if (!(await send(name, process, message))) return;
       }
     } catch (error) {
-      log.warn({ err: error, node: name, process }, 'a node could not be told what to watch; it will be tried again');
+      log.warn({ err: error, node: name, process }, 'cannot send a node its assignment; retrying');
     } finally {
       node.sending.delete(process);
     }

@@ -76,7 +76,7 @@ export function createBatches({ isEnrolled, heard, refused, listener, clock, log
       const agreed = agree(protocolRange, batch.protocol);
       if (typeof agreed === 'string') {
         // The hub may be put back to its newer version: the node keeps it until then.
-        log.warn({ node, reason: agreed }, 'batch left with the node');
+        log.warn({ node, reason: agreed }, 'batch deferred; the node keeps it');
         return true;
       }
       heard(node, batch.process);

@@ -102,11 +102,11 @@ export function createCommands(options: CommandsOptions): Commands {
       if (capability?.able === false) return reply('unsupported', capability.reason.slice(0, 500));
       if (running.size >= limit) return reply('busy', `busy: ${running.size} checks are under way`);
       remember(id);
-      void run(command, spec).catch((error: unknown) => log.error({ err: error }, 'a result could not be handed on'));
+      void run(command, spec).catch((error: unknown) => log.error({ err: error }, 'cannot pass on a result'));
       return reply('accepted');
     },
     abort(id) {
-      running.get(id)?.abort(new Error('nobody waits for this check any more'));
+      running.get(id)?.abort(new Error('this check was cancelled'));
     },
     get running() {
       return running.size;

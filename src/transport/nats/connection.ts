@@ -78,7 +78,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
     refusedAt = null;
     log.info({ server: connection.getServer() }, 'connected to NATS');
     options.onUp(connection);
-    hearTroubles(connection, log).catch((error: unknown) => log.error({ err: error }, 'NATS is not listened to'));
+    hearTroubles(connection, log).catch((error: unknown) => log.error({ err: error }, 'cannot subscribe to NATS'));
     const error = await connection.closed();
     current = null;
     lose(`the connection to NATS was lost${error instanceof Error ? `: ${messageOf(error)}` : ''}`);
@@ -86,7 +86,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
 
   const lose = (why: string): void => {
     reason = why;
-    if (!stop.signal.aborted) log.warn({ reason: why }, 'not connected to NATS, trying again');
+    if (!stop.signal.aborted) log.warn({ reason: why }, 'not connected to NATS; retrying');
     options.onDown(why);
   };
 
@@ -137,7 +137,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
 
 async function hearTroubles(connection: NatsConnection, log: Log): Promise<void> {
   for await (const status of connection.status()) {
-    if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server refused something');
+    if (status.type === 'error') log.warn({ err: status.error }, 'the NATS server rejected an operation');
     // The client would first wait for its last write, which a dead connection may never take.
     if (status.type === 'staleConnection') await connection.close();
   }

@@ -56,7 +56,7 @@ function askForAll(
       roster.reportsAwaited();
       asked.publish(sharedSubjects.hub);
     },
-    (error: unknown) => log.debug({ err: error }, 'the connection ended before nodes could be asked'),
+    (error: unknown) => log.debug({ err: error }, 'connection closed before nodes were queried'),
   );
 }
 
@@ -95,7 +95,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
 
   function hearReport(name: string, message: Msg): void {
     const report = readJson(Report, message.string());
-    if (report === null) return log.warn({ node: name }, 'node sent a report that cannot be read');
+    if (report === null) return log.warn({ node: name }, 'node sent an unreadable report');
     const welcome = roster.hear(name, report);
     message.respond(JSON.stringify(welcome));
     if (welcome.state === 'welcome') watching.heardReport(name, report);
@@ -110,7 +110,7 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     connection.publish(sharedSubjects.hub);
     void connection.flush().then(
       () => (serving = connection),
-      (error: unknown) => log.debug({ err: error }, 'the connection ended at its beginning'),
+      (error: unknown) => log.debug({ err: error }, 'connection closed during setup'),
     );
   }
 

@@ -31,7 +31,7 @@ export function listenToNodes(
     const node = nodeOfSubject(message.subject);
     const { reply = '' } = message;
     if (reply === '' || reply.startsWith(`${subjectsOf(node).inbox}.`)) return act(node, message);
-    log.warn({ node, reply }, 'node asks for an answer that is not to itself: it gets none');
+    log.warn({ node, reply }, 'ignored a request whose reply subject belongs to another node');
   };
   return listen(connection, subject, hear, log);
 }

@@ -189,7 +189,7 @@ async function sayGoodbye(registration: RegistrationSession, { clock, log }: Rem
   try {
     await orAbort(registration.sayGoodbye(), limit.signal);
   } catch (error) {
-    log.warn({ reason: messageOf(error) }, 'the hub did not hear that the node ends');
+    log.warn({ reason: messageOf(error) }, 'the hub did not confirm the shutdown of this node');
   }
 }
 

@@ -53,7 +53,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
 
   function hubLost(reason: string): void {
     options.onUnwelcome();
-    if (trouble !== reason) log.warn({ reason }, 'no hub takes results; they are kept');
+    if (trouble !== reason) log.warn({ reason }, 'no hub accepts results; keeping them');
     trouble = reason;
   }
 
@@ -91,7 +91,7 @@ export function createRegistration(options: RegistrationOptions): RegistrationSe
   function enter(up: NatsConnection, { state, reason, protocol }: WelcomeMessage): boolean {
     const agreed = agree(protocolRange, protocol);
     if (state === 'welcome' && typeof agreed !== 'string') {
-      if (trouble !== null || !isServing) log.info('the hub takes this node');
+      if (trouble !== null || !isServing) log.info('registered with the hub');
       trouble = null;
       strangerSince = null;
       if (isStopping || up !== options.connection()) return false;

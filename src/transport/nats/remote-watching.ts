@@ -93,7 +93,7 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
       const { spec: encoded, ...target } = WireTarget.parse(written);
       const spec = decodeSpec(encoded);
       if (typeof spec !== 'string') return { ...target, spec };
-      log.warn({ target: target.name, reason: spec }, 'a check is not understood: update this node');
+      log.warn({ target: target.name, reason: spec }, 'check type is not supported; update this node');
       return { ...target, spec: neverChecked(), unreadable: spec };
     });
     types = [new Map(targets.map((target) => [target.name, target.spec.type])), ...types.slice(0, 1)];
@@ -111,7 +111,7 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
       ({ aheadMs } = stored);
       local.retime(aheadMs);
       begin(stored);
-      log.info({ targets: stored.targets.length }, 'goes on with what it watched before');
+      log.info({ targets: stored.targets.length }, 'resuming the previous assignment');
     },
     take(part) {
       const { epoch, number, base } = part;
@@ -182,7 +182,7 @@ function createBatcher({ process, delivery, random, log }: RemoteSchedulerOption
       const { target } = sighting;
       const size = Buffer.byteLength(JSON.stringify(sighting)) + 1;
       if (size > messageLimit - batchRoom) {
-        log.warn({ target }, `an outcome takes more than ${messageLimit} bytes: the hub does not get it`);
+        log.warn({ target }, `an outcome takes more than ${messageLimit} bytes and is not sent to the hub`);
         continue;
       }
       if (bytes + size > messageLimit - batchRoom) post();

@@ -43,10 +43,7 @@ export function createResults(options: ResultsOptions) {
       await onLate(late);
       confirm(message, id);
     } catch (error) {
-      log.error(
-        { err: error, node: late.node, run: late.run },
-        'a late result could not be stored; the node will repeat it',
-      );
+      log.error({ err: error, node: late.node, run: late.run }, 'cannot store a late result; the node sends it again');
     }
   }
 
@@ -63,7 +60,7 @@ export function createResults(options: ResultsOptions) {
       if (result === null) return refuse('it cannot be read');
       const agreed = agree(protocolRange, result.protocol);
       // The hub may be put back to its newer version: the node keeps the result until then.
-      if (typeof agreed === 'string') return log.warn({ node, reason: agreed }, 'result left with the node');
+      if (typeof agreed === 'string') return log.warn({ node, reason: agreed }, 'result deferred; the node keeps it');
       const { ticket: id } = result;
       const command = dispatch.awaited(id) ?? commandIds.read(id);
       if (command === null) return refuse('it answers no command of this hub');

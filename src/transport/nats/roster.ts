@@ -88,8 +88,8 @@ export function createRoster(options: RosterOptions): Roster {
     for (const [name, remote] of remotes) {
       const { presence } = remote;
       for (const process of presence.forgetSilent()) {
-        log.warn({ node: name, process, reason: presence.obstacle }, 'node fell silent');
-        onLost(name, process, 'the node fell silent');
+        log.warn({ node: name, process, reason: presence.obstacle }, 'node stopped reporting');
+        onLost(name, process, 'the node stopped reporting');
       }
       tellAbsence(remote, connectedAt, options);
     }
@@ -143,7 +143,7 @@ export function createRoster(options: RosterOptions): Roster {
     },
     mute(name, process, sentAt, reason) {
       const isMute = remotes.get(name)?.presence.mute(process, sentAt, reason) ?? true;
-      if (isMute) log.warn({ node: name, process, reason }, 'node is sent nothing until it is heard again');
+      if (isMute) log.warn({ node: name, process, reason }, 'node is paused until it reports again');
       else log.debug({ node: name, process, reason }, 'node is slow');
       return isMute;
     },
@@ -198,7 +198,7 @@ function createList({ enrolled, onLost, onListed, clock, log }: RosterOptions, r
         return true;
       } catch (error) {
         if (trouble !== messageOf(error))
-          log.error({ err: error }, 'the list of nodes cannot be read; the last one holds');
+          log.error({ err: error }, 'cannot read the list of nodes; keeping the last one');
         trouble = messageOf(error);
         return false;
       }

@@ -56,7 +56,7 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
     app.get<{ Params: { token: string } }>(`${acknowledgePath}:token`, (request, reply) => {
       const found = find(routes, request.params.token);
       if ('status' in found) return show(request, reply, found);
-      const text = `${inWords(found.incidents)} Nothing more is told of it until it is over, to anybody.`;
+      const text = `${inWords(found.incidents)} No more notifications are sent for it until it is resolved.`;
       return show(request, reply, { status: 200, title: 'Acknowledge', text, button: 'I know of it' });
     });
     app.post<{ Params: { token: string } }>(`${acknowledgePath}:token`, async (request, reply) => {
@@ -74,7 +74,7 @@ export function acknowledgeRoutes(routes: AcknowledgeRoutes): FastifyPluginAsync
       }
       if (done === 0) return show(request, reply, over);
       const targets = [...new Set(found.incidents.map(({ target }) => target))];
-      const text = `Thank you. Nothing more is told of ${named(targets)} until it is over.`;
+      const text = `Thank you. No more notifications are sent for ${named(targets)} until it is resolved.`;
       return show(request, reply, { status: 200, title: 'Acknowledged', text });
     });
   };
@@ -113,7 +113,7 @@ function find(routes: AcknowledgeRoutes, token: string): AcknowledgePage | Ackno
   return {
     status: 410,
     title: 'Acknowledged',
-    text: `Somebody knows of it already: ${first.acknowledged?.why ?? ''}.`,
+    text: `Acknowledged already: ${first.acknowledged?.why ?? ''}.`,
   };
 }
 

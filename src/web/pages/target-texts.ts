@@ -116,8 +116,8 @@ export const incidentTexts = {
     const others = it.told === null || it.told.others === 0 ? '' : ` and ${count(it.told.others, 'other')}`;
     const told =
       it.told === null
-        ? 'Nobody was told.'
-        : `${it.told.who}${others} ${it.told.others > 0 ? 'were' : 'was'} told after ${it.told.after}.`;
+        ? 'No notifications were sent.'
+        : `${it.told.who}${others} ${it.told.others > 0 ? 'were' : 'was'} notified after ${it.told.after}.`;
     return `${it.target} ${length}: ${it.cause}${nodes}. ${told}`;
   },
   rule: 'Rule',
@@ -133,13 +133,13 @@ export const incidentTexts = {
   votes: 'Votes',
   votesOpened: 'Votes that opened it',
   votesClosed: 'Votes that closed it',
-  what: 'What it said',
-  timeline: 'How it went',
+  what: 'Reason',
+  timeline: 'Timeline',
   meanwhile: 'What the nodes saw meanwhile',
   notKept: 'Nothing is kept of these rounds any more.',
   leftOut: (length: string) => `The rounds of ${length} in between are left out here.`,
-  deliveries: 'Who was told',
-  nobody: 'Nobody: no delivery was made.',
+  deliveries: 'Notifications',
+  nobody: 'None were sent.',
   firstFailing: 'first failing round',
   nowBecause: 'now because',
   openedNow: 'opened',
@@ -151,7 +151,7 @@ export const incidentTexts = {
   delivery: {
     pending: 'pending',
     sent: 'sent',
-    merged: 'told with another',
+    merged: 'sent with another',
     dead: 'given up',
   },
   shapes: { pending: 'waiting', sent: 'up', merged: 'up', dead: 'down' },
@@ -160,9 +160,9 @@ export const incidentTexts = {
   attempts: 'Attempts',
   trouble: 'Last error',
   id: 'Name of this incident:',
-  acknowledge: 'Somebody knows of it',
+  acknowledge: 'Acknowledge',
   whyAcknowledge: 'what is known or done',
-  acknowledgeHint: 'Nothing more is told of it until it is over.',
+  acknowledgeHint: 'No more notifications are sent for it until it is resolved.',
   acknowledgeButton: 'Acknowledge',
   silence: 'Silence the target for',
   because: 'Why',

@@ -67,7 +67,7 @@ describe('without a mail server, a mail', () => {
     );
     expect(await write(message)).toEqual({ kind: 'delivered', response: `written to ${path}` });
     expect(logged.lines).toEqual([
-      expect.objectContaining({ msg: `mail written to ${path}; set smtp to have it sent` }),
+      expect.objectContaining({ msg: `mail written to ${path}; configure smtp to send mails` }),
     ]);
     expect(readdirSync(mails)).toEqual([path.split('/').at(-1)]);
   });

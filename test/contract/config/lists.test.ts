@@ -124,7 +124,7 @@ test.each<readonly [string, Step, RegExp]>([
   await daemon.minute();
   expect(await daemon.names()).toEqual(names);
   expect(await daemon.print()).toBe(before);
-  expect(daemon.log()).toEqual(['a list of targets cannot be had: what was known of it stays']);
+  expect(daemon.log()).toEqual(['cannot fetch target list; keeping the last one']);
   const path = join(folder, 'watchpost.yaml');
   const { lists: found } = await loadConfig({ path, env: {}, readList: askEachTime(systemClock) });
   expect(found).toMatchObject([{ targets: 1, trouble: expect.stringMatching(reason) }]);
@@ -132,7 +132,7 @@ test.each<readonly [string, Step, RegExp]>([
   sink.answer = () => lists('a.example.com:22');
   await daemon.minute();
   await eventually(10_000, () => expect(daemon.log()).toHaveLength(2));
-  expect(daemon.log()[1]).toBe('a list of targets can be had again');
+  expect(daemon.log()[1]).toBe('target list is available again');
 });
 
 test('it is told how a list comes in: how often it was not had, when it was had last, and whether it is good', async () => {
@@ -180,7 +180,7 @@ test('what was known is there after a restart while the address is away, for thi
   sink.answer = () => 'drop';
   using daemon = await source();
   expect(await daemon.names()).toEqual(['ssh-a-example-com-22']);
-  expect(daemon.log()).toEqual(['a list of targets cannot be had: what was known of it stays']);
+  expect(daemon.log()).toEqual(['cannot fetch target list; keeping the last one']);
 });
 
 test('a program whose list was never had starts without its targets', async () => {
@@ -200,7 +200,7 @@ test('an answer that makes no good configuration is not taken, and one after it 
     await eventually(10_000, async () => expect(await daemon.print()).not.toBe(before));
     expect(await daemon.names()).toEqual(names);
     expect(daemon.log()).toHaveLength(index + 1);
-    expect(daemon.log().at(-1)).toBe('a list of targets makes no good configuration: what was known of it stays');
+    expect(daemon.log().at(-1)).toBe('target list is not valid; keeping the last valid one');
     const kept = await readdir(join(folder, 'targets'));
     expect(await readFile(join(folder, 'targets', kept[0] ?? ''), 'utf8')).toContain('a.example.com');
   }

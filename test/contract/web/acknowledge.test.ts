@@ -86,7 +86,7 @@ test('following a link changes nothing, its button acknowledges once', async () 
   for (const method of ['GET', 'POST']) {
     const again = await ask(method, token);
     expect(again.status).toBe(410);
-    expect(again.page).toContain('Somebody knows of it already: by &lt;ops@example.com&gt;');
+    expect(again.page).toContain('Acknowledged already: by &lt;ops@example.com&gt;');
     expect(again.page).not.toContain('<form');
   }
 });

@@ -103,7 +103,7 @@ test('the exit code passes where nobody hears it', async () => {
     'echo done; exit 4',
   ]);
   expect({ code, out }).toEqual({ code: 4, out: 'done\n' });
-  expect(err).toMatch(/^watchpost: nobody was told that this run ended: .*ECONNREFUSED/);
+  expect(err).toMatch(/^watchpost: cannot report the end of this run: .*ECONNREFUSED/);
   expect(err).not.toContain('beat/secret');
 });
 
@@ -116,7 +116,7 @@ test('the end is told again until it is heard, and an address that nobody knows 
   const { code, err } = await command(['beat', stranger.url, '--', 'true']);
   expect({ code, err }).toEqual({
     code: 0,
-    err: 'watchpost: nobody was told that this run ended: nobody knows this address (404)\n',
+    err: 'watchpost: cannot report the end of this run: unknown address (404): check the secret in the URL\n',
   });
   expect(stranger.whats()).toEqual(['/start', '/0']);
 });
@@ -126,7 +126,7 @@ test('a run whose beginning was refused has no duration, and that is told', asyn
   expect(await command(['beat', there.url, '--', 'true'])).toEqual({
     code: 0,
     out: '',
-    err: 'watchpost: nobody was told that this run began, so it has no duration: nobody knows this address (404)\n',
+    err: 'watchpost: cannot report the start of this run, so it has no duration: unknown address (404): check the secret in the URL\n',
   });
   expect(there.whats()).toEqual(['/start', '/0']);
 });

@@ -294,7 +294,7 @@ test('what the database refuses for good is told nevertheless', async () => {
   await clock.advance(minute);
   expect(told()).toEqual([words[0]]);
   database.close();
-  expect(logged.errors()).toContain('round could not be stored');
+  expect(logged.errors()).toContain('cannot store round');
 });
 
 test('deliveries through a channel that forgets are renewed while nothing can be stored', async () => {

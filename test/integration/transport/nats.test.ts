@@ -95,7 +95,7 @@ describe.skipIf(obstacle !== null)(`nodes on NATS${obstacle === null ? '' : ` ($
       expect(hub.transport.nodes()[0]).toMatchObject({ online: true });
       // A report that was on its way counts from when it is read.
       for (let seconds = 0; seconds < 16 && outcomes.length === 0; seconds += 1) await clock.advance(1_000);
-      expect(outcomes).toMatchObject([{ failure: { code: 'gone', message: 'the node fell silent' } }]);
+      expect(outcomes).toMatchObject([{ failure: { code: 'gone', message: 'the node stopped reporting' } }]);
     });
     expect(hub.transport.nodes()[0]).toMatchObject({ online: false, reason: 'it has not reported for 15 s' });
     await clock.advance(70_000);

@@ -44,9 +44,7 @@ test('says where mails go while there is no mail server', () => {
   const logged = memoryLog();
   const nothing = { value: undefined, files: {} };
   email.open(environment(logged.log), () => [], { smtp: nothing, templates: { value: {}, files: {} } });
-  expect(logged.lines.map(({ msg }) => msg)).toEqual([
-    'there is no smtp in the configuration: mails are written to /data/mail',
-  ]);
+  expect(logged.lines.map(({ msg }) => msg)).toEqual(['smtp is not configured; mails are written to /data/mail']);
 });
 
 describe('the description of a mail server', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toldOf } from '#cli/control/control.ts';
+import { notificationStateOf } from '#cli/control/control.ts';
 import { upOf } from '#cli/shared/figures.ts';
 
 test('how many targets are up is said as people say it', () => {
@@ -13,11 +13,11 @@ test('how many targets are up is said as people say it', () => {
 });
 
 test.each([
-  { states: [], says: 'nobody to tell' },
-  { states: ['pending'], says: 'to be told' },
-  { states: ['dead', 'pending'], says: 'to be told' },
-  { states: ['dead'], says: 'could not be told' },
-  { states: ['pending', 'sent'], says: 'told' },
-])('an incident with deliveries $states is one of which people were: $says', ({ states, says }) => {
-  expect(toldOf(states.map((state) => ({ state })))).toBe(says);
+  { states: [], says: 'no recipients' },
+  { states: ['pending'], says: 'pending' },
+  { states: ['dead', 'pending'], says: 'pending' },
+  { states: ['dead'], says: 'failed' },
+  { states: ['pending', 'sent'], says: 'notified' },
+])('an incident with deliveries $states is one whose notification state is: $says', ({ states, says }) => {
+  expect(notificationStateOf(states.map((state) => ({ state })))).toBe(says);
 });

@@ -288,8 +288,8 @@ test('trouble is logged when it begins and when it ends', async () => {
   broken = false;
   await run();
   expect(lines.map(({ msg }) => msg)).toEqual([
-    'the check service takes no checks',
-    'the check service takes checks again',
+    'the check service rejects checks',
+    'the check service accepts checks again',
   ]);
 });
 

@@ -69,7 +69,7 @@ test('a valid configuration is applied, and what needs a restart is named', asyn
   expect(await reloader.reload('again')).toMatchObject({ ok: true, needsRestart: ['data', 'http.listen'] });
   // It is said once, and again where it is changed again.
   expect(lines.map(({ msg }) => msg)).toEqual([
-    'changes that take effect after a restart only',
+    'some changes take effect after a restart',
     'configuration reloaded',
     'configuration reloaded',
   ]);
@@ -162,8 +162,8 @@ test('a change is told once nobody writes any more, and files that cannot be loo
     await clock.advance(5_000);
   }
   expect(lines.map(({ msg, reason }) => [msg, reason])).toEqual([
-    ['the files of the configuration cannot be looked at', 'no disk'],
-    ['the files of the configuration cannot be looked at', 'no disk'],
+    ['cannot watch the configuration files', 'no disk'],
+    ['cannot watch the configuration files', 'no disk'],
   ]);
   expect(changes).toBe(1);
 });

@@ -138,10 +138,10 @@ endpoints:
   expect(own).toEqual([
     'domains.in:6:64: lost: inside: the condition [DOMAIN_EXPIRATION] > 720h: no domain in its address is registered with a registry',
     'domains.in:7:61: lost: ended: the condition [DOMAIN_EXPIRATION] < 720h: a domain can only be asked to last longer',
-    'domains.in:3:66: differs: www: its domain is a target of its own, domain-example-co-uk, not part of being up',
-    'domains.in:4:68: differs: mail: its domain is a target of its own, domain-example-co-uk, not part of being up',
-    'domains.in:5:59: differs: far: its domain is a target of its own, domain-example-com, not part of being up',
-    'domains.in:1:1: differs: everywhere: a domain whose registry has no RDAP server is told of once as UNKNOWN',
+    'domains.in:3:66: differs: www: its domain is a separate target, domain-example-co-uk, and not part of being up',
+    'domains.in:4:68: differs: mail: its domain is a separate target, domain-example-co-uk, and not part of being up',
+    'domains.in:5:59: differs: far: its domain is a separate target, domain-example-com, and not part of being up',
+    'domains.in:1:1: differs: everywhere: a domain whose registry has no RDAP server is notified once as UNKNOWN',
   ]);
 });
 
@@ -172,7 +172,7 @@ test('monitors of Uptime Kuma that tell of the end of their domains become a tar
   });
   expect(rules).toMatchObject({ 'domain-21d': { domain: { expires_within: '21d' } } });
   expect(list).toContain(
-    'kuma-domains.in monitor 2: differs: Port: its domain is a target of its own, domain-example-com, not part of being up',
+    'kuma-domains.in monitor 2: differs: Port: its domain is a separate target, domain-example-com, and not part of being up',
   );
 });
 
@@ -445,7 +445,7 @@ endpoints: [{ name: x, url: "tcp://127.0.0.1:1", conditions: ["[CONNECTED] == tr
 `;
   const { list, text } = await fromText('gatus', `lost-${type}`, yaml);
   expect(list).toContain(`lost: alerts by ${type} cannot be carried over\n`);
-  expect(list).toContain(`lost: x: nobody is told of it any more: it has alerts by ${type} only\n`);
+  expect(list).toContain(`lost: x: it has no recipients here: it has alerts by ${type} only\n`);
   expect(parse(text)).not.toHaveProperty('notify');
 });
 

@@ -105,7 +105,7 @@ test('an incident whose notifications were lost is notified within minutes, and 
   await scenario.clock.advance(3 * minute);
   expect(scenario.channel.subjects).toEqual([expect.stringMatching(/^\[DOWN\] shop/)]);
   expect(scenario.channel.attempts[0]?.message.content.remarks).toContain(
-    'This is told late, for the audit found that no notification had been made.',
+    'This notification is late, for the audit found that no notification had been made.',
   );
   scenario.see('shop', 'u');
   await scenario.clock.advance(5 * minute);

@@ -99,11 +99,11 @@ const delivery: PastDelivery = {
 
 test.for([
   { name: 'a reminder that was not needed any more', more: {}, word: 'was not needed' },
-  { name: 'a reminder in another message meanwhile', more: { settledAt: begun + minute }, word: 'told with another' },
-  { name: 'an end in another message', more: { kind: 'resolved' as const }, word: 'told with another' },
+  { name: 'a reminder in another message meanwhile', more: { settledAt: begun + minute }, word: 'sent with another' },
+  { name: 'an end in another message', more: { kind: 'resolved' as const }, word: 'sent with another' },
 ])('$name is told as $word', ({ more, word }) => {
   const page = pageOf({ endedAt: begun + 9 * minute, deliveries: [{ ...delivery, ...more }] }, []);
-  expect(['was not needed', 'told with another'].filter((one) => page.includes(one))).toEqual([word]);
+  expect(['was not needed', 'sent with another'].filter((one) => page.includes(one))).toEqual([word]);
 });
 
 test('a silence is told with its reason and its end', () => {

@@ -35,7 +35,7 @@ test.for([
   {
     name: 'of a name that was looked up',
     outcome: named,
-    heads: ['Node', 'Place', 'Result', 'Time', 'Received', 'Min', 'Mean', 'Max', 'Address', 'Where the time went'],
+    heads: ['Node', 'Place', 'Result', 'Time', 'Received', 'Min', 'Mean', 'Max', 'Address', 'Phases'],
   },
   {
     name: 'where nothing came of it',

@@ -16,5 +16,5 @@ export const certificate = defineEndRule({
   fact: 'certificate_expires_at',
   lack: 'sees no certificate',
   ends: 'certificate ends',
-  within: { min: '1h', hint: 'How long before its end the certificate is told of.' },
+  within: { min: '1h', hint: 'How long before its expiry the certificate is notified.' },
 });

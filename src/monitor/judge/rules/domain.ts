@@ -7,8 +7,8 @@ export const domain = defineEndRule({
   wording: {
     word: 'DOMAIN',
     noun: 'Domain',
-    is: 'has to be registered anew',
-    was: 'had to be registered anew',
+    is: 'has to be renewed',
+    was: 'had to be renewed',
     again: 'registered for longer',
     began: 'came near the end of its registration',
     ended: 'was registered for longer',
@@ -16,5 +16,5 @@ export const domain = defineEndRule({
   fact: 'domain_expires_at',
   lack: 'does not see when a domain expires',
   ends: 'domain expires',
-  within: { min: '1d', hint: 'How long before its end the registration is told of.' },
+  within: { min: '1d', hint: 'How long before its expiry the registration is notified.' },
 });

@@ -160,8 +160,8 @@ test('what is slow did not see anything down, and what is told late says why', (
   const { content } = composeMessage([part(slow, [delivery({ lastError: '451 later', attempts: 1 })])], utc);
   expect(content.tables[0]?.rows.map((row) => row[1]?.text)).toEqual(['slow', 'slow', 'slow', 'ok']);
   expect(content.remarks).toEqual([
-    'This is told late, for it was held back: maintenance until 04:00.',
-    'This is told late, for it could not be delivered: 451 later.',
+    'This notification is late, for it was held back: maintenance until 04:00.',
+    'This notification is late because it could not be delivered: 451 later.',
   ]);
   expect(content.facts).toContainEqual(['Labels', 'team=web']);
   expect(content.footer).toContain(`watchpost ack ${slow.id}`);

@@ -38,7 +38,7 @@ test('is silent while something does not work, says so once, and goes on afterwa
   state.troubles = [];
   await clock.advance(minute);
   expect(calls).toHaveLength(3);
-  expect(logged.lines.map(({ msg }) => msg)).toEqual(['no heartbeat: no progress: store', 'the heartbeat goes on']);
+  expect(logged.lines.map(({ msg }) => msg)).toEqual(['no heartbeat: no progress: store', 'heartbeat sent again']);
   await heartbeat.stop();
 });
 
@@ -67,9 +67,9 @@ test('goes on after a call that failed, and gives up one that hangs', async () =
   await clock.advance(3 * minute);
   expect(count).toBe(3);
   expect(logged.lines.map(({ msg }) => msg)).toEqual([
-    'the heartbeat could not be told: it answered with status 500',
-    'the heartbeat could not be told: no answer within 30000 ms',
-    'the heartbeat goes on',
+    'cannot send the heartbeat: it answered with status 500',
+    'cannot send the heartbeat: no answer within 30000 ms',
+    'heartbeat sent again',
   ]);
   await heartbeat.stop();
 });

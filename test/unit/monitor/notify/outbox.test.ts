@@ -268,9 +268,9 @@ describe('the outbox', () => {
     await clock.advance(60 * minute);
     const about = logged.lines.filter(({ msg }) => msg.startsWith('messages are'));
     expect(about.map(({ msg, reason }) => [msg, reason])).toEqual([
-      ['messages are not taken', '451 try again'],
-      ['messages are not taken', '421 closing'],
-      ['messages are taken again', undefined],
+      ['messages are rejected', '451 try again'],
+      ['messages are rejected', '421 closing'],
+      ['messages are accepted again', undefined],
     ]);
   });
 
@@ -390,7 +390,7 @@ describe('trouble of our own', () => {
     await clock.advance(minute);
     expect(email.attempts).toHaveLength(1);
     expect(store.states.get(1)).toBe('pending');
-    expect(logged.errors()).toContainEqual(expect.stringMatching(/could not be stored/));
+    expect(logged.errors()).toContainEqual(expect.stringMatching(/cannot store a delivery outcome/));
     store.writeError = null;
     await clock.advance(10 * second);
     expect(store.states.get(1)).toBe('sent');

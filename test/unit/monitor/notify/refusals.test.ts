@@ -123,6 +123,6 @@ describe('a recipient who is refused for good', () => {
     await clock.advance(2 * second);
     const told = email.attempts.filter(({ recipient }) => recipient === other.recipient);
     expect(told.map(({ message }) => message.kind)).toEqual(['opened', 'reminder']);
-    expect(told[1]?.message.content.remarks.join(' ')).toContain('full@example.com (email) could not be told');
+    expect(told[1]?.message.content.remarks.join(' ')).toContain('full@example.com (email) could not be notified');
   });
 });

@@ -70,8 +70,8 @@ test('a failure is said once, and so is its end', async () => {
   channel.result = { kind: 'delivered', response: 'ok' };
   await clock.advance(120_000);
   expect(lines.map(({ msg }) => msg)).toEqual([
-    'what goes on could not be renewed, it is tried each minute: 503 Service Unavailable',
-    'what goes on is renewed again',
+    'cannot renew open alerts, retrying every minute: 503 Service Unavailable',
+    'open alerts are renewed again',
   ]);
   await renewal.stop();
 });

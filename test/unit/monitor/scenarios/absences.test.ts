@@ -97,7 +97,7 @@ test.each(Object.entries(interruptions))(
       expect((incident?.endedAt ?? 0) - goneAt).toBeGreaterThanOrEqual(60_000);
       expect((incident?.endedAt ?? 0) - goneAt).toBeLessThanOrEqual(60_000 + everyMs);
       expect(mailsOf(one)).toHaveLength(1);
-      expect(mailsOf(one)[0]?.remarks).toContain(`This is told late, for ${interruption.why}.`);
+      expect(mailsOf(one)[0]?.remarks).toContain(`This notification is late, for ${interruption.why}.`);
       const [{ periods } = { periods: [] }] = one.store.periods(0, new Set(['shop']));
       expect(periods.map(({ status }) => status)).toEqual(['up', 'down', 'up']);
       await one.end();

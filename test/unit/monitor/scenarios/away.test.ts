@@ -58,7 +58,7 @@ test('an outage that began and ended while the hub was away is one late mail wit
   expect(channel.subjects).toHaveLength(1);
   expect(channel.subjects[0]).toMatch(/shop/);
   expect(channel.attempts[0]?.message.content.remarks).toContain(
-    'This is told late, for the monitor was away when it happened.',
+    'This notification is late, for the monitor was away when it happened.',
   );
   await whole.clock.advance(10 * minute);
   expect(channel.subjects).toHaveLength(1);
@@ -126,7 +126,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
         ],
         [
           "Rule",
-          "unjudged: it could not be judged within a minute of the start; it is in the history, and what began and ended then is not told",
+          "unjudged: it could not be judged within a minute of the start; it is in the history, and what began and ended then is not notified",
         ],
         [
           "Severity",
@@ -135,7 +135,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
       ],
       "headline": "own backlog was not judged 2026-01-01 00:05 to 00:15 UTC and is judged again",
       "remarks": [
-        "This is told late, for the monitor was away when it happened.",
+        "This notification is late, for the monitor was away when it happened.",
         "It was over before this mail was sent.",
       ],
     }
@@ -146,7 +146,7 @@ test('what comes too late to be judged is in the history, and one mail says of w
   expect(incident?.endedAt).toBeLessThanOrEqual(goneAt + 10 * minute);
   expect(incident?.cause).toBe('what was seen of 4 targets came too late to be judged');
   expect(late.filter(({ dueAt }) => dueAt > goneAt && dueAt <= goneAt + 10 * minute)).toHaveLength(120);
-  expect(lines.filter(({ msg }) => msg === 'what nodes saw is stored unjudged')).toHaveLength(1);
+  expect(lines.filter(({ msg }) => msg === 'stored results too late to judge')).toHaveLength(1);
   await whole.clock.advance(20 * minute);
   expect(channel.subjects).toHaveLength(1);
 });
