@@ -41,7 +41,7 @@ const context: CommandContext = {
 
 process.exitCode = await runProgram(process.argv.slice(2), context);
 
-// A log that nobody reads must not keep the process.
+// A log without a reader must not keep the process.
 setTimeout(() => process.exit(), 1_000).unref();
 
 function onSignals(signals: readonly NodeJS.Signals[], action: (signal: NodeJS.Signals) => void): Disposable {

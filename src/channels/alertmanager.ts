@@ -60,7 +60,7 @@ function atOnce(wished: DeliveryPolicy): DeliveryPolicy {
   return { ...wished, grouping: { waitMs: 0, intervalMs: 0 }, storm: null, remindMs: [] };
 }
 
-/** Members of a cluster do not tell each other of alerts, so each is told; it is delivered once one of them has it. */
+/** Members of a cluster do not share alerts, so each gets every alert; it is delivered once one of them has it. */
 async function post(
   incidents: readonly IncidentLink[],
   validMs: number,
@@ -145,7 +145,7 @@ function labelsOf(labels: Incident['labels']): Readonly<Record<string, string>> 
   return Object.fromEntries(Object.entries(labels).filter(([name]) => labelName.test(name)));
 }
 
-// A renewal on its way while the end is told would open the alert again: for each recipient, one call waits for the other.
+// A renewal under way while the end is sent would open the alert again: for each recipient, one call waits for the other.
 function oneAtATime(channel: Channel): Channel {
   const { renew } = channel;
   const ofRecipients = new Map<string, SerialRunner>();

@@ -41,7 +41,7 @@ export async function call({ url, method, headers, body }: ChannelCall, signal: 
   });
   const { bytes, broken } = await receive(stream, mostBytes);
   const { response } = stream;
-  // What broke off after the status is an answer still: whoever needs the body sees that it is not whole.
+  // An answer cut off after the status is still an answer: the reader of the body sees that it is not whole.
   if (broken !== null && (signal.aborted || response === undefined)) throw broken.by;
   if (response === undefined) throw new Error('it closed the connection without an answer');
   return {

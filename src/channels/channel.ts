@@ -55,7 +55,7 @@ export interface ChannelType<
   readonly sections: Sections;
   /** Whom messages go to, each on their own: texts that are stored, shown and given to `send`, so without secrets. */
   recipientsOf(contact: Contact<z.output<Entry>>): readonly string[];
-  /** How its recipients are told, where this channel does not leave that to their wishes alone. */
+  /** The delivery policy of its recipients, if this channel prescribes parts of it. */
   policyOf?(wished: DeliveryPolicy): DeliveryPolicy;
   /** What only shows once the files are read. */
   problemsOf?(contact: Contact<z.output<Entry>>): readonly ContactProblem[];

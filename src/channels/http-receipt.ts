@@ -26,7 +26,7 @@ export async function deliver(request: ChannelCall, options: DeliverOptions): Pr
   }
 }
 
-// Final is only what says that this very message will never be taken; anything else is repaired by somebody some day.
+// Only a refusal of this very message is final; an operator may repair anything else.
 const final = new Set([400, 406, 409, 410, 411, 413, 414, 415, 422, 431, 451]);
 
 /** What a status means to all: taken, not taken for now, or never. */

@@ -54,7 +54,7 @@ export interface AnyChannelType {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const channelTypes = channels as unknown as readonly AnyChannelType[];
 
-/** How a recipient of a channel is told who wishes to be told like this. */
+/** The delivery policy of a recipient of this channel. */
 export function policyOf(channel: string, wished: DeliveryPolicy): DeliveryPolicy {
   return channelTypes.find(({ name }) => name === channel)?.policyOf?.(wished) ?? wished;
 }

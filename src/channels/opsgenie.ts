@@ -44,7 +44,7 @@ async function send(message: Message, { contact, ...sending }: SendContext<Opsge
   });
 }
 
-// 422 says that the key or the integration behind it may not: somebody repairs it.
+// 422 means that the key or the integration lacks a right: an operator can repair it.
 function refusalOf({ status, line, text }: CallResponse): DeliveryReceipt | null {
   return status === 422 ? retry(`${line}: ${text}`) : null;
 }

@@ -43,7 +43,7 @@ async function send(message: Message, { contact, ...sending }: SendContext<Pager
   );
 }
 
-// 400 is about the event, unless it is about the key, which somebody repairs.
+// 400 is about the event, unless it is about the key, which an operator can repair.
 function refusalOf(response: CallResponse): DeliveryReceipt | null {
   if (response.status !== 400) return null;
   const { message = '', errors = [] } = parsed(Refused, response) ?? {};

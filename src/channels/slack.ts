@@ -89,7 +89,7 @@ function botReceipt(response: CallResponse, said: z.output<typeof Said> | null, 
   return { kind: 'delivered', response: 'ok', ...(ts === undefined ? {} : { reference: `${channel} ${ts}` }) };
 }
 
-// Anything but what is about the message is about the webhook, which somebody repairs.
+// Any other error is about the webhook, which an operator can repair.
 function webhookReceipt({ status, line, text }: CallResponse): DeliveryReceipt | null {
   if (![400, 403, 404, 410].includes(status)) return null;
   const reason = `${line}: ${text}`;

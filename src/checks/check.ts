@@ -19,9 +19,9 @@ export interface ProbeEnvironment {
 export interface ProbeContext {
   /** Resolves names and judges addresses under the policy of this very command. */
   readonly gate: Gate;
-  /** Aborted at the node's hard deadline or when nobody waits for the outcome any more. */
+  /** Aborted at the node's hard deadline, or when the check is cancelled. */
   readonly signal: AbortSignal;
-  /** Nobody waits for the outcome: it may come a tenth of a second later where that spares waking up for it. */
+  /** The outcome is not urgent: it may come a tenth of a second later if that saves a wake-up. */
   readonly isPatient?: boolean | undefined;
 }
 
@@ -68,17 +68,17 @@ export interface OutcomeTable<Detail> {
   cells(outcome: Outcome<Detail>): readonly Cell[];
 }
 
-/** What is expected of somebody who calls us. */
+/** What is expected of a job that sends pings. */
 export interface HeartbeatSettings {
   /** The SHA-256 of the secret that it calls with, in small hexadecimal digits; null until the file with the secret was read. */
   readonly secretHash: string | null;
-  /** How long after the expected time it may be heard of. */
+  /** How late a ping may be. */
   readonly graceMs: number;
   /** How long a run may take, or null. */
   readonly maxRuntimeMs: number | null;
 }
 
-/** The start of a type whose targets are heard of: no node has to look. */
+/** The start of a type whose targets send pings: nodes do nothing. */
 export async function startNone(): Promise<Prober<unknown, never>> {
   const reason = 'targets of this type are not checked: they send heartbeats';
   return {
@@ -95,7 +95,7 @@ export type Dialect = 'interface' | 'check-host.net';
 export interface RowForm<Detail> {
   /** What `toRow` gives, for the API document. Readers take more. */
   readonly shape: z.ZodType;
-  /** A node's result as section 2.7 shapes it, where nobody but the target is at fault; all else never gets here. */
+  /** A node's result in the shape of section 2.7; only for outcomes whose fault, if any, is the target's. */
   toRow(outcome: Outcome<Detail>, dialect?: Dialect): unknown;
   /** The outcome that a row tells; null where the row cannot be read. */
   fromRow(row: unknown): Outcome<Detail> | null;
@@ -122,7 +122,7 @@ export interface CheckType<
   readonly Detail: DetailSchema;
   /** The schemes that the host of a configured target may have; absent where any only lends its port. */
   readonly schemes?: readonly string[];
-  /** Options by which somebody else's file gives another one, whose name lacks `_file` at its end. Nodes read none. */
+  /** Options that name a file without ending in `_file`. Nodes read no files. */
   readonly files?: readonly (readonly string[])[];
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
@@ -134,7 +134,7 @@ export interface CheckType<
   port(spec: z.output<SpecSchema>): string | null;
   /** Opens what all probes of a node share. Never rejects for lack of rights: then the capability says so. */
   start(environment: ProbeEnvironment): Promise<Prober<z.output<SpecSchema>, z.output<DetailSchema>>>;
-  /** What is expected of a target that is heard of; absent where nodes look. */
+  /** What is expected of a target that sends pings; absent if nodes check it. */
   readonly heard?: (spec: z.output<SpecSchema>) => HeartbeatSettings;
   /** What an outcome says that can be compared from round to round, in any order; absent where a type has no such thing. */
   readonly answers?: (outcome: Outcome<z.output<DetailSchema>>) => readonly string[] | null;
@@ -147,8 +147,8 @@ export interface CheckType<
   /** How outcomes stand in a table for people; absent where state, time and address say it all. */
   readonly table?: OutcomeTable<z.output<DetailSchema>>;
   /**
-   * The outcome as those may hear it who may reach public addresses only: without what it tells of the node's own network.
-   * Absent where a type tells of the target alone. What went wrong is made safe for all types.
+   * The outcome for clients that may reach public addresses only: without facts about the node's own network.
+   * Absent if the type reports about the target alone. The failure is redacted for all types.
    */
   readonly forStrangers?: (outcome: Outcome<z.output<DetailSchema>>) => Outcome<z.output<DetailSchema>>;
   /** Null for a type that the interface does not know: it is run by targets, by the command line and by `/api/v1/`. */

@@ -3,7 +3,7 @@ import { type Failure, failure, type Outcome } from './outcome.ts';
 
 const noRules = addressRules([], []);
 
-/** Whether strangers may hear of this address. */
+/** Whether this address may be shown to strangers. */
 export function isPublicAddress(text: string): boolean {
   return objectionTo(text, 'public', noRules, []) === null;
 }

@@ -85,7 +85,7 @@ export async function openConnection(
   }
 }
 
-/** Closes a socket, whatever its state, and waits until its descriptor is gone. Nobody hears of it any more. */
+/** Closes a socket, whatever its state, and waits until its descriptor is closed. Later events are ignored. */
 export async function closeSocket(socket: Socket): Promise<void> {
   if (!socket.closed) await closed(socket);
   // Node holds on to it until the next collection of everything old, and it would to all that its listeners know of its check.
@@ -110,7 +110,7 @@ class ProbeSocket extends Socket {
   /** A socket that fails is destroyed before anybody hears of it: what it knew has to be asked for on the way. */
   timingAtFailure: HandshakeTime | null = null;
   readonly #timing: () => HandshakeTime;
-  // Let go at the end, for the same reason as listeners.
+  // Dropped at the end, for the same reason as listeners.
   #incoming: DataReceiver | null;
 
   constructor(timing: () => HandshakeTime, incoming: DataReceiver | null) {
@@ -132,7 +132,7 @@ class ProbeSocket extends Socket {
   }
 }
 
-// One for all: whoever takes from it has done so when the next socket is read.
+// Shared: a reader has copied its bytes when the next socket is read.
 const inPlace = Buffer.alloc(65_536);
 
 async function handshake(socket: Socket, timing: () => HandshakeTime): Promise<HandshakeTime> {
@@ -141,7 +141,7 @@ async function handshake(socket: Socket, timing: () => HandshakeTime): Promise<H
     socket.once('connect', () => {
       const made = timing();
       socket.off('error', reject);
-      // Until somebody listens for them, errors of the open connection must not end the process.
+      // Until a reader listens for them, errors of the open connection must not end the process.
       socket.on('error', () => {});
       resolve(made);
     });

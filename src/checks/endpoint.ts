@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** Where a check goes, as somebody wrote it (interface 4.1). */
+/** The destination of a check, as written (interface 4.1). */
 export interface Endpoint {
   /** Lowercase, without `://`. */
   readonly scheme: string | null;

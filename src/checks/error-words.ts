@@ -2,7 +2,7 @@ import { singleLine } from '#kernel/text.ts';
 import type { Dialect } from './check.ts';
 import type { Failure, FailureCode, FailureSource } from './outcome.ts';
 
-/** Whose fault an error text tells of, and which. */
+/** The source and code of the failure behind an error text. */
 export interface ErrorMeaning {
   readonly source: FailureSource;
   readonly code: FailureCode;
@@ -38,7 +38,7 @@ const meanings: readonly (readonly [RegExp, ErrorMeaning])[] = [
 
 /** What the error text of a row means. */
 export function meaningOf(error: string): ErrorMeaning {
-  // Whoever sent the row chose its length; ours are no longer than this.
+  // The sender of the row chose its length; ours are no longer than this.
   const text = singleLine(error);
   return meanings.find(([words]) => words.test(text))?.[1] ?? target('unreachable');
 }

@@ -71,7 +71,7 @@ export function createGates(options: GatesOptions): (policy: Policy, asked?: Pol
   return (policy, asked = policy) => gateOf(policy, asked, objections, options);
 }
 
-/** One gate, for whoever needs no more. */
+/** One gate, if a node needs no more. */
 export function createGate({ policy, ...options }: GatesOptions & { readonly policy: Policy }): Gate {
   return createGates(options)(policy);
 }

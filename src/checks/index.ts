@@ -43,7 +43,7 @@ export type CheckTypeName = CheckSpec['type'];
 
 export const checkTypeNames: readonly CheckTypeName[] = checks.map((check) => check.type);
 
-/** Those that nodes run; targets of the others are heard of. */
+/** The types that nodes run; targets of the others send pings. */
 export const probedTypeNames: readonly CheckTypeName[] = checks.flatMap((check) =>
   'heard' in check ? [] : [check.type],
 );

@@ -19,7 +19,7 @@ export async function loadNetlink(): Promise<Netlink | null> {
 
 let netlink: Promise<Netlink | null> | undefined;
 
-/** What the kernel sends of its own accord when links, routes or neighbours change, to whoever listens. */
+/** Messages that the kernel multicasts when links, routes or neighbours change (rtnetlink(7)). */
 export interface Notifications {
   /** Gives the messages that have come since the last call, in order: type and body. It never waits. */
   read(take: (type: number, body: Buffer) => void): void;

@@ -89,7 +89,7 @@ const Seconds = z.number().min(0).max(1e6);
 
 // What every outcome tells, whatever its type. Times are seconds with microsecond resolution.
 const measured = {
-  /** The figure the check is named after: connect time, round trip, time to the whole answer; null where nobody knows it. */
+  /** The figure the check is named after: connect time, round trip, time to the whole answer; null if unknown. */
   seconds: Seconds.nullable(),
   /** The address that was measured. */
   address: z.string().max(64).nullable(),
@@ -125,7 +125,7 @@ export interface FailedOutcome<Status extends 'down' | 'unknown', Detail> extend
   readonly detail: Detail | null;
 }
 
-/** What one node saw: up, or down by the target's own fault, or unknown because somebody else failed. */
+/** The observation of one node: up, down by the target's own fault, or unknown because a third party failed. */
 export type Outcome<Detail = unknown> =
   | UpOutcome<Detail>
   | FailedOutcome<'down', Detail>
@@ -136,12 +136,12 @@ export function failure(source: FailureSource, code: FailureCode, message: strin
   return { source, code, message: singleLine(message) };
 }
 
-/** A failure of somebody else whom a check needs: its words, behind who it is. Faults of the node and its resolver stay theirs. */
+/** The failure of a third party that a check needs, with its name in front. Faults of the node and its resolver stay theirs. */
 export function ofThirdParty(who: string, { source, code, message }: Failure): Failure {
   return failure(source === 'target' ? 'third_party' : source, code, `${who}: ${message}`);
 }
 
-/** An outcome without a good end: down where the failure is the target's, unknown where it is anybody else's. */
+/** The outcome of a failure: down if it is the target's, otherwise unknown. */
 export function failed<Detail>(
   reason: Failure,
   known: Partial<Pick<FailedOutcome<'down', Detail>, 'seconds' | 'address' | 'phases' | 'facts' | 'detail'>> = {},

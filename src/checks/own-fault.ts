@@ -5,7 +5,7 @@ import { attributesOf, loadNetlink, type Netlink } from './netlink.ts';
 import { failure, type Failure, type FailureCode, type Outcome } from './outcome.ts';
 import type { NetworkPath, PathChanges } from './path-changes.ts';
 
-// What a machine sees of every target alike when its own network fails. Whoever refuses, resets or answers has been reached.
+// Errors that a machine sees of every target when its own network fails. A target that refuses, resets or answers was reached.
 const doubtful: ReadonlySet<FailureCode> = new Set(['timeout', 'unreachable', 'silent']);
 
 /** What changed on the way of a check since it began. */

@@ -6,7 +6,7 @@ export interface NetworkPath {
   readonly gateway: Buffer | null;
 }
 
-/** What the kernel told of links, routes and gateways, for the duration of checks. */
+/** Changes of links, routes and gateways that the kernel reports, for the duration of checks. */
 export interface PathChanges {
   /** A moment: what changes after it can be asked for. `elapsed` is monotonic time in milliseconds. */
   mark(elapsed: number): number;

@@ -15,7 +15,7 @@ export interface PatternOptions {
   readonly lines?: boolean;
 }
 
-/** What is wrong with a pattern, for whoever wrote it. */
+/** The fault of a pattern, for its author. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }

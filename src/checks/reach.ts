@@ -27,7 +27,7 @@ export interface Destination {
 
 /** Names and connections, for as long as there is time. */
 export interface Network {
-  /** Aborted by a `DeadlineError` when the time is up, or by whoever ends the check from outside. */
+  /** Aborted by a `DeadlineError` when the time is up, or when the check is cancelled. */
   readonly signal: AbortSignal;
   /** Resolves a name, within what is left of the time. */
   readonly pin: (name: string) => Promise<PinnedAddress | GateRefusal>;

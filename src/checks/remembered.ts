@@ -6,7 +6,7 @@ export interface CacheableValue<Value> {
   readonly keepMs: number;
 }
 
-/** Things that are found out by asking somebody, and kept for a while. */
+/** A cache of answers that concurrent lookups of one key share. */
 export interface SharedCache<Value> {
   /**
    * The value of a key: as it is kept, or as `find` gives it, which is told what was kept before. Who asks for the same while it is

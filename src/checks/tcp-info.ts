@@ -41,7 +41,7 @@ async function prepare(): Promise<ReadHandshake> {
   };
 }
 
-// Node tells it to nobody; by hand, for this is done for each connection.
+// Node has no API for it; by hand, because this runs for each connection.
 function descriptorOf(socket: Socket): number | null {
   const handle: unknown = Reflect.get(socket, '_handle');
   if (typeof handle !== 'object' || handle === null || !('fd' in handle)) return null;

@@ -54,7 +54,7 @@ export async function startTls(socket: Socket, options: TlsOptions, signal: Abor
     secured.once('error', reject);
     secured.once('secureConnect', () => {
       secured.off('error', reject);
-      // Until somebody listens for them, errors of the open connection must not end the process.
+      // Until a reader listens for them, errors of the open connection must not end the process.
       secured.on('error', () => {});
       resolve();
     });

@@ -49,7 +49,7 @@ const limitedPauseMs = 30_000;
 const mostNodes = 1_000;
 
 /**
- * Runs checks at somebody else's service:
+ * Runs checks at another check service:
  *
  * 1. the list of nodes is fetched at first need, every hour, and when nodes turn up that are not in it;
  * 2. a start waits until the budget admits it; while the service wants to be left alone none is admitted;

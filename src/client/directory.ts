@@ -3,7 +3,7 @@ import { stableFraction } from '#kernel/hash.ts';
 import { singleLine } from '#kernel/text.ts';
 import { NodeDescriptor, NodeEntry, NodeList } from '#protocol/shapes.ts';
 
-/** The nodes of somebody else's service, and the names that they have here. */
+/** The nodes of another check service, and their names here. */
 export interface Directory {
   /** Those of the last list, with those that were met since. */
   nodes(): readonly NodeInfo[];

@@ -19,7 +19,7 @@ export interface RequestPace {
    * the next time, so that too small a budget goes round.
    */
   admit(target: string, signal: AbortSignal): Promise<string | null>;
-  /** Admits nobody for so long. */
+  /** Admits no request for so long. */
   pause(ms: number): void;
 }
 

@@ -64,7 +64,7 @@ function bare(name: string): NodeInfo {
   return /^[a-z]{2}\d{1,4}$/.test(label) ? { ...nobody, name: label, countryCode: label.slice(0, 2) } : nobody;
 }
 
-// Somebody who writes a whole identifier knows it, list or no list.
+// A user who writes a whole identifier knows it, list or no list.
 function queryOf(names: readonly string[], directory: Directory): Query {
   return names.flatMap((name) => {
     const id = directory.idOf(name) ?? (name.includes('.') ? name : null);

@@ -31,14 +31,14 @@ export interface CheckRunnerEnvironment {
   readonly renewal?: RenewalTimes;
 }
 
-/** What runs the checks: nodes of this process, or somebody else's service. */
+/** What runs the checks: nodes of this process, or another check service. */
 export interface CheckRunner {
   readonly runner: Runner;
   /** Those on the nodes of this process, or null where there are none. */
   readonly runs: Runs | null;
   /** The connection to nodes on other machines, or null where there are none. */
   hub(): { readonly servers: readonly string[]; trouble(): string | null } | null;
-  /** Why rounds were left out within the last minute, in words; null where none was. */
+  /** Why rounds were skipped within the last minute, in words; null if none was. */
   overload(): string | null;
   nodes(): ReturnType<MetricsSources['nodes']>;
   /** The same with everything that is known of them. */
@@ -51,7 +51,7 @@ export interface CheckRunner {
 }
 
 type Nodes = Pick<Config, 'nodes' | 'nats'>;
-/** Who hears of what is not of a single target. */
+/** Callbacks for events that are not about a single target. */
 export interface CheckingListeners extends Pick<Monitor, 'nodeAbsent' | 'unjudged'> {
   readonly verdictOf: Monitor['past']['verdictOf'];
   /** Verdict periods of the past of a target have become others. */

@@ -80,7 +80,7 @@ export function watchClock(options: ClockWatchOptions): Disposable {
     );
   }
 
-  // A store that refuses is told of elsewhere.
+  // A store that fails is reported elsewhere.
   function tryTo(what: string, action: () => void): void {
     try {
       action();

@@ -85,7 +85,7 @@ function sectionsOf(name: string, { sections }: Config): readonly unknown[] {
   return Object.keys(type?.sections ?? {}).map((key) => values.get(key));
 }
 
-/** How each recipient wants to be told: as the first entry under `notify` says that names them. */
+/** The policy of each recipient: that of the first entry under `notify` that names it. */
 export function policiesOf(inForce: () => Pick<Config, 'notify'>): (address: QueueAddress) => DeliveryPolicy {
   const known = new WeakMap<Config['notify'], ReadonlyMap<string, DeliveryPolicy>>();
   return (address) => {

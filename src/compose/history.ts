@@ -66,7 +66,7 @@ export interface UpkeepDependencies {
   readonly log: Log;
 }
 
-/** Seals and forgets in short pieces while everything else goes on. How it gets on is told where there is much to do. */
+/** Seals and deletes in short pieces while everything else goes on, and logs its progress if there is much to do. */
 export function startUpkeep(
   store: Pick<Store, 'upkeep' | 'upkeepProgress'>,
   { onDone, onJudged, clock, log }: UpkeepDependencies,

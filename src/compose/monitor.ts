@@ -26,7 +26,7 @@ import type { PageSet } from '#web/pages/site.ts';
 import { controlRoutes } from '#web/control.ts';
 import type { Board } from '#web/state/board.ts';
 
-// The part of compose.ts that is about the monitor: what it tells the metrics, and how it is told what to do.
+// The part of compose.ts that is about the monitor: its metrics and its control.
 
 export interface WatchingDependencies {
   readonly config: Config;
@@ -41,9 +41,9 @@ export interface WatchingDependencies {
   readonly log: Log;
   readonly wakeOutbox: () => void;
   readonly unstored: Pick<UnstoredDeliveries, 'tell' | 'beginningsOf'>;
-  /** Whether no message gets through to anybody. */
+  /** Whether no message gets through to any recipient. */
   readonly isCutOff: () => boolean;
-  /** Told the name of each round that is stored, for nodes that wait to hear of it. */
+  /** Called with the name of each round that is stored, for nodes that wait for the receipt. */
   readonly stored: (round: string) => void;
   /** What pages show of the moment. */
   readonly board: Pick<Board, 'roundDone' | 'incidentsChanged' | 'forget'>;
@@ -54,7 +54,7 @@ export interface WatchingDependencies {
 export interface MonitorRuntime {
   readonly monitor: Monitor;
   readonly reloader: Reloader;
-  /** Looks for incidents that nobody was notified of. */
+  /** Looks for incidents without a notification. */
   readonly audit: Audit;
 }
 

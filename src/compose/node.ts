@@ -88,7 +88,7 @@ export async function startNodeProcess(config: NodeConfig, environment: NodeProc
       `node ${name} was revoked: ${reason}; enrol it again with "watchpost nodes add"`,
     );
   });
-  // Whoever never waits for the end still gets it told by the log.
+  // A caller that never waits for the end still finds it in the log.
   ended.catch((error: unknown) => log.error({ reason: messageOf(error) }, 'node is refused'));
   return { ended, stop: () => rest.disposeAsync() };
 }

@@ -12,7 +12,7 @@ export interface OwnIncidentSources {
   readonly clock: Clock;
 }
 
-// Somebody may look into the database and lock it for a moment; a disk that is full is often so again after a moment.
+// Another program may lock the database for a moment; a full disk often has room again after a moment.
 const ofDatabase = { afterMs: 10_000, overMs: 60_000 };
 // A server that is started anew is back by then.
 const ofNats = { afterMs: 60_000, overMs: 60_000 };

@@ -17,7 +17,7 @@ export interface OutboxDependencies extends CheckRunnerEnvironment, Pick<Foundat
 
 export interface OpenedOutbox {
   readonly outbox: Outbox;
-  /** What is told without being stored. */
+  /** Deliveries that are sent without being stored. */
   readonly unstored: UnstoredDeliveries;
   readonly channels: ReloadableChannels;
   /** The page of an incident, where incidents have pages. */

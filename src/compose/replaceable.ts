@@ -174,7 +174,7 @@ function createParts(
 
   const replaced = async (named: NodeSettings, before: Promise<CheckRunner>) => replaceBy(named, await before);
 
-  // It was found possible before: what fails now is trouble that passes, or that somebody has to hear of again and again.
+  // It was validated before: a failure now passes, or has to be logged again and again.
   async function openAtLast(named: NodeSettings): Promise<CheckRunner> {
     for (;;) {
       try {

@@ -117,7 +117,7 @@ export async function openWeb(
   };
 }
 
-// What the routes are made of; everything else is asked for when somebody looks.
+// What the routes are made of; everything else is created on the first request.
 function servedParts({ http, ownService, foreignService, pages, targets }: Config): readonly unknown[] {
   return [http, ownService, foreignService === null, Object.keys(pages), targets.length > 0];
 }

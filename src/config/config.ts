@@ -52,27 +52,27 @@ export interface Config {
   };
   /** The check service that this process serves, or null. */
   readonly ownService: ConfiguredOwnService | null;
-  /** Set where somebody else's check service runs the checks. */
+  /** Set if another check service runs the checks. */
   readonly foreignService: ConfiguredService | null;
   /** The nodes of this process: none beside a foreign service. */
   readonly nodes: readonly ConfiguredNode[];
   readonly nats: NatsAccess | null;
   readonly sections: Sections;
-  /** Who is told, in the order in which they were written. */
+  /** The recipients, in the order in which they were written. */
   readonly notify: readonly ConfiguredNotify[];
   readonly contacts: Contacts;
   readonly heartbeat: { readonly url: Secret; readonly everyMs: number } | null;
   readonly summary: ConfiguredSummary | null;
-  /** After how long a target that cannot be judged is told, and a check service that is away; null for never. */
+  /** After how long a target that cannot be judged, or a check service that is away, is notified; null for never. */
   readonly unknownAfterMs: number | null;
-  /** For how long a doubt about ourselves may hold back what is critical. */
+  /** For how long a doubt about ourselves may suppress critical incidents. */
   readonly doubtLimitMs: number;
   /** In the order in which they were written. */
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
   /** Files with a secret that every user of the machine may read. */
   readonly exposedFiles: readonly string[];
-  /** Pages for everybody, by name. */
+  /** Public pages, by name. */
   readonly pages: Readonly<Record<string, StatusPage>>;
   readonly metrics: {
     /** Upper bounds of the buckets of a check's duration, in seconds; null for our own. */
@@ -116,7 +116,7 @@ export interface ValidatedTarget {
   readonly spec: CheckSpec;
 }
 
-/** Puts the pieces together. References have been validated before: a name that names nothing is left out here. */
+/** Puts the pieces together. References are valid by now: a name that names nothing is dropped here. */
 export function resolveConfig(
   file: ConfigFile,
   targets: readonly ValidatedTarget[],
@@ -251,7 +251,7 @@ function resolveMaintenance(
   return from === undefined || to === undefined ? [] : [{ targets, time: { kind: 'once', from, to } }];
 }
 
-// A target that cannot be judged is told of even where nobody wrote a rule about it.
+// A target that cannot be judged is notified even without a rule about it in the file.
 function withUnknown(rules: readonly NamedRule[], after: 'never' | number): readonly NamedRule[] {
   if (after === 'never' || rules.some(({ name, rule }) => rule.kind === 'unknown' || name === 'unknown')) return rules;
   return [...rules, { name: 'unknown', rule: Rule.parse({ unknown: formatDuration(after) }) }];

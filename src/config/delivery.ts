@@ -9,14 +9,14 @@ import type { ConfigFile } from './shape/schema.ts';
 
 export interface ConfiguredNotify {
   readonly name: string;
-  /** Everybody behind this name. */
+  /** All recipients behind this name. */
   readonly addresses: readonly { readonly channel: string; readonly recipient: string }[];
   readonly severities: readonly Severity[];
-  /** How they want to be told. */
+  /** Their delivery policy. */
   readonly policy: DeliveryPolicy;
 }
 
-/** What a channel knows about those whom it reaches, by the channel's name; nothing about a channel that nobody uses. */
+/** The settings of a channel for its recipients, by the channel's name; nothing about an unused channel. */
 export type Contacts = Readonly<Record<string, readonly Contact<unknown>[]>>;
 
 /** Sections that are a channel's own, by their keys. */
@@ -93,7 +93,7 @@ function addressesOf(type: AnyChannelType, notify: string, contacts: Contacts): 
   return own.flatMap((contact) => type.recipientsOf(contact)).map((recipient) => ({ channel: type.name, recipient }));
 }
 
-/** Everybody behind these names, each once. */
+/** All recipients behind these names, each once. */
 export function resolveRecipients(
   choice: 'all' | readonly string[],
   notify: readonly ConfiguredNotify[],

@@ -30,7 +30,7 @@ export interface LoadOptions {
   readonly path: string;
   /** Where `${NAME}` comes from. */
   readonly env: EnvironmentVariables;
-  /** Told of each file that the configuration names and that is read with it: secrets, keys, templates. */
+  /** Called with each file that the configuration names and that is read with it: secrets, keys, templates. */
   readonly onFile?: (path: string) => void;
   /** Finds out what addresses under `targets_from` say. Default: what the daemon has kept; they are asked where that is nothing. */
   readonly readList?: ReadList;

@@ -48,7 +48,7 @@ export function spelledConfig({ root, file, targets }: WholeFile): ConfigTree {
 function spelledTarget({ spec, keys }: ValidatedTarget, own: ConfigTree, defaults: ConfigTree): ConfigTree {
   const { every, timezone, nodes, rules, notify } = defaults;
   const when = keys.cron === undefined ? { every } : { timezone };
-  // A timeout that nobody wrote may be shorter than the default of its type.
+  // A default timeout may be shorter than the default of its type.
   const timeout = 'timeout' in spec ? { timeout: formatDuration(spec.timeout) } : {};
   const { check, host, ...rest } = own;
   const where = checkOf(spec.type).heard === null ? { nodes } : {};
@@ -104,7 +104,7 @@ function leafOf(schema: PrintSchema, value: unknown, here: SourceNode | null, pa
   return withoutLogin(value.replaceAll('${', () => '$${'));
 }
 
-// The text with the names of its variables, as it stands in the file.
+// The text with the names of its variables, as in the file.
 function variableIn({ spot }: SourceNode): string | null {
   const { contents, errors } = parseDocument(written(spot));
   return errors.length === 0 && isScalar(contents) && typeof contents.value === 'string' ? contents.value : null;

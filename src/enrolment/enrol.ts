@@ -87,7 +87,7 @@ async function publish(files: EnrolmentFiles, nodes: NodeEnrolments): Promise<vo
   await replaceFile(permissionsPath(files), permissionsFile(publicKeyOf(seed), holders));
 }
 
-// In one step, so that nobody ever reads half of it.
+// In one step, so that no reader ever sees half of it.
 async function replaceFile(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });

@@ -11,7 +11,7 @@ export interface Reload {
   readonly pidFile?: string | undefined;
 }
 
-/** Tells nats-server that the list of nodes is another one; false where nobody said how. */
+/** Signals nats-server that the list of nodes has changed; false if its process id file is not configured. */
 export async function reloadServer(
   { reloadCommand, pidFile }: Reload,
   hangUp: (pid: number) => void,

@@ -2,7 +2,7 @@ import { dayMs, describeDuration, formatDuration, hourMs } from '#kernel/units.t
 import type { BudgetFigures, BudgetLeft, Objective } from './reader.ts';
 import { type TimeByStatus, uptimeOf } from './verdict-periods.ts';
 
-/** How an objective stands after a period that was spent so. Time that nobody watched is taken to have been good. */
+/** The state of an objective after a period. Time that was not monitored counts as good. */
 export function budgetOf(objective: Objective, time: TimeByStatus): BudgetFigures {
   return { ...budgetLeftOf(objective, time.down), uptime: uptimeOf(time) };
 }
@@ -18,7 +18,7 @@ function allowedIn({ ratio }: Objective, ms: number): number {
   return (1 - ratio) * ms;
 }
 
-/** How fast a budget is spent that nobody may overlook: within minutes and hours, or over days. */
+/** Burn rates that need attention: within minutes and hours, or over days. */
 export type BurnPace = 'fast' | 'slow';
 
 /** A budget burns where it is spent `factor` times as fast as it may be, over the long window and over the short one. */

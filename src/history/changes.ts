@@ -3,7 +3,7 @@ import { type Outcome, checkOf, type CheckTypeName } from '#checks/index.ts';
 /** What of a target can change besides its state: how it is watched, the certificate that it presents, what it answers. */
 export type ChangeKind = 'reload' | 'certificate' | 'answers';
 
-/** A change that somebody noticed. The first of a kind at a node is how it was when it was looked at first. */
+/** A change. The first of a kind at a node is the state at the first observation. */
 export interface TargetChange {
   readonly target: string;
   readonly kind: ChangeKind;

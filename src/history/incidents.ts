@@ -16,9 +16,9 @@ export interface PastIncident {
   readonly openedAt: number;
   /** Null while it is open. */
   readonly endedAt: number | null;
-  /** How it ended: its target recovered, or nobody watches it any more. */
+  /** How it ended: its target recovered, or is not watched any more. */
   readonly closing: 'recovered' | 'unwatched' | 'rule_removed' | null;
-  /** Why nobody was told of it for now, in words; null where that is not so. */
+  /** Why its notification is suppressed, in words; null if it is not. */
   readonly held: string | null;
   readonly acknowledged: { readonly at: number; readonly why: string } | null;
 }

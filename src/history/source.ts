@@ -22,7 +22,7 @@ export interface SealedSums extends Sums {
   readonly at: number;
 }
 
-/** What the reader reads from. Every method is one look at what is stored, in order of time. */
+/** What the reader reads from. Every method is one query, in order of time. */
 export interface HistorySource {
   kept(): RetentionLimits;
   /** Names of all nodes that ever had a result. */

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from '#kernel/units.ts';
 
-/** How often targets are looked at by nodes: so many pairs of a target and a node, each with so many results a day. */
+/** How often nodes check targets: so many pairs of a target and a node, each with so many results a day. */
 export interface Traffic {
   readonly pairs: number;
   readonly resultsADay: number;
@@ -30,7 +30,7 @@ export function weightAfter(ms: number, traffic: readonly Traffic[], { rawMs, ho
   let bytes = 0;
   for (const { pairs, resultsADay } of traffic) {
     const anHour = resultsADay / 24;
-    // Who is looked at less than once an hour has that many hours only.
+    // A target checked less than once an hour has that many hours only.
     const share = Math.min(1, anHour);
     const inPack = Math.max(1, anHour);
     const raw = hoursOf(rawMs) * share * (bytesOfPack + bytesOfPackedResult * inPack);

@@ -8,20 +8,20 @@ export interface DomainTarget {
   readonly place: string;
   readonly title: string;
   readonly domain: string;
-  /** How long before its end somebody wants to know. */
+  /** How long before its expiry to notify. */
   readonly withinMs: number;
   /** The rule about being down. */
   readonly rule: string;
   readonly notify: readonly string[];
 }
 
-/** The domain in a URL or a name that somebody has registered; null where there is none. */
+/** The registered domain in a URL or a name; null if there is none. */
 export function domainOf(host: string): string | null {
   const { domain, isIcann } = parse(host);
   return isIcann === true ? domain : null;
 }
 
-/** Adds a target for each domain, told of to all who wanted to know, by the longest of their times. */
+/** Adds a target for each domain, with all recipients that asked for it and the longest of their times. */
 export function addDomains(draft: Draft, wishes: readonly DomainTarget[], place: string): void {
   for (const [domain, [first, ...others]] of Map.groupBy(wishes, (wish) => wish.domain)) {
     if (first === undefined) continue;

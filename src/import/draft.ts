@@ -1,6 +1,6 @@
 import type { Outcome } from '#checks/index.ts';
 
-/** A value as a configuration file holds it; what is undefined is left out. */
+/** A value of a configuration file; undefined values are omitted. */
 export type PlainValue =
   | string
   | number
@@ -10,7 +10,7 @@ export type PlainValue =
   | { readonly [key: string]: PlainValue | undefined };
 export type PlainMap = { readonly [key: string]: PlainValue | undefined };
 
-/** Something that is not as it was: a whole target that is left out, a part that is lost, or one that works in another way. */
+/** A difference: a skipped target, a lost part, or one that works in another way. */
 export interface ImportNote {
   /** `gatus.yaml:12:5`, or what stands for it in a database. */
   readonly place: string;
@@ -121,7 +121,7 @@ function named(known: Map<string, PlainMap>, wanted: string, body: PlainMap): st
   return name;
 }
 
-/** Labels with permitted names and lengths; those beyond the sixteenth are left out. */
+/** Labels with permitted names and lengths, sixteen at most. */
 export function labelsOf(wanted: Iterable<readonly [string, string]>): PlainMap | undefined {
   const labels = new Map<string, string>();
   for (const [name, value] of wanted) {

@@ -100,7 +100,7 @@ function shareDefaults(draft: Draft): void {
   const defaults: Record<string, PlainValue | undefined> = {};
   for (const key of ['every', 'nodes', 'rules', 'notify']) {
     const common = mostCommon([...draft.targets.values()].map(({ keys }) => keys[key]));
-    // Nobody hears of a new target only where that target says so.
+    // A new target has no recipients only if it says so.
     if (common === null || draft.targets.size < 2 || (key === 'notify' && JSON.stringify(common) === '[]')) continue;
     defaults[key] = common;
     for (const [name, target] of draft.targets) {

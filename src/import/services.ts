@@ -1,7 +1,7 @@
 import { isWebUrl } from '#kernel/url.ts';
 import type { Draft, PlainMap } from './draft.ts';
 
-/** What a way to reach people needs, whoever it is imported from; empty where the source does not say it. */
+/** What a notification service needs, from any source; empty if the source lacks it. */
 export interface NotificationService {
   readonly kind: 'slack' | 'discord' | 'teams' | 'telegram' | 'ntfy' | 'pagerduty' | 'opsgenie' | 'matrix';
   /** An address that is a secret, or that of a server. */

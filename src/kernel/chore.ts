@@ -14,7 +14,7 @@ export interface ChoreOptions {
   readonly log: Log;
 }
 
-/** Does a chore in pieces, so that nobody waits for it. Goes on until disposed; a piece that fails is tried again after the rest. */
+/** Does a task in pieces that hold up nothing. Goes on until disposed; a piece that fails is retried after the rest. */
 export function startChore({ step, trouble, pauseMs = 200, restMs = 600_000, clock, log }: ChoreOptions): Disposable {
   let timer = clock.after(pauseMs, look);
 

@@ -62,7 +62,7 @@ export async function sleepUntil(clock: Clock, at: number, signal: AbortSignal):
   return true;
 }
 
-/** The reason an operation's own deadline aborts with; anything else that aborts it is somebody else's wish. */
+/** The reason an operation's own deadline aborts with; any other reason is a cancellation. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
   readonly ms: number;

@@ -28,7 +28,7 @@ export function createPool(options: PoolOptions): Pool {
   const waiting = new Set<() => void>();
   let running = 0;
 
-  // Whoever ends gives its place to the one that has waited the longest.
+  // A task that ends gives its place to the one that has waited the longest.
   function leave(): void {
     const [next] = waiting;
     if (next === undefined) {

@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
-/** Where log lines go. Writing never waits for a reader: what nobody reads is dropped beyond a bound. */
+/** Where log lines go. Writing never waits for a reader: unread lines are dropped beyond a bound. */
 export interface LogSink {
   write(line: string): void;
 }
@@ -31,7 +31,7 @@ function pipeSink(fd: number, onDropped: (lines: number) => void): LogSink {
   const socket = new Socket({ fd, readable: false, writable: true });
   let dropped = 0;
   let isOver = false;
-  // The reader has gone: nobody will ever read a line again.
+  // The reader has gone: no line will ever be read again.
   socket.on('error', () => {
     isOver = true;
   });

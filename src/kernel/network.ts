@@ -20,7 +20,7 @@ export function networkOf(text: string): string {
     .join(':')}::/64`;
 }
 
-/** What a request tells of where it comes from. Headers are lower case; one that is absent is undefined. */
+/** The origin of a request. Headers are lower case; an absent one is undefined. */
 export interface RequestOrigin {
   /** The address of the connection itself. */
   readonly peer: string;

@@ -11,7 +11,7 @@ export interface PunctualOptions {
 // Timers are whole milliseconds and come up to one and a half too late: what is left after one that comes too early is slept.
 const earlyMs = 1;
 const longestSleepMs = 2;
-// Whoever is woken up then must not find that it is still too early.
+// A waiter that is woken up must not find that it is still too early.
 const marginMs = 0.02;
 // Clocks drift by less than a tenth of a millisecond in a second; where one is slewed faster it is off by one at the most.
 const driftPerMs = 0.0001;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export interface Random {
   /** Evenly distributed in [0, 1). */
   next(): number;
-  /** `length` letters and digits that nobody can guess: about 5.95 bits each. */
+  /** `length` unpredictable letters and digits: about 5.95 bits each. */
   id(length: number): string;
   /** `length` unguessable bytes. */
   bytes(length: number): Uint8Array<ArrayBuffer>;

@@ -24,7 +24,7 @@ export async function receive(stream: Readable, mostBytes: number): Promise<Rece
   } catch (error) {
     broken = { by: error };
   } finally {
-    // A request that was answered before all of it was sent listens to its signal on: nobody would hear of its error.
+    // A request that was answered before all of it was sent still listens to its signal: its error would be unhandled.
     stream.destroy();
   }
   return { bytes: Buffer.concat(pieces).subarray(0, mostBytes), isMore: length > mostBytes, broken };

@@ -5,7 +5,7 @@ import type { OwnRegister } from './own-register.ts';
 /** Asks a part of the program for figures; null where it could not tell. */
 export type MetricReader = <T>(name: string, read: () => T) => T | null;
 
-/** A part that fails to tell costs its own figures only: it is counted and logged, and the scrape goes on. */
+/** A part that fails costs its own metrics only: it is counted and logged, and the scrape goes on. */
 export function createAsk(register: OwnRegister, log: Log): MetricReader {
   const failures = register.counter(
     'watchpost_metrics_source_failures_total',

@@ -1,7 +1,7 @@
 import type { MetricReader } from './ask.ts';
 import type { OwnRegister } from './own-register.ts';
 
-/** How many open incidents nobody was notified of; asked for at each scrape. */
+/** The number of open incidents without a notification; read at each scrape. */
 export function createAuditMetrics(
   register: OwnRegister,
   ask: MetricReader,

@@ -106,7 +106,7 @@ export function createBlackboxMetrics(register: Register): BlackboxMetrics {
 
 const keyOf = ({ check, host, labels }: ExportedTarget) => JSON.stringify([check, host, labels]);
 
-// Where the node itself failed nothing is told: that would be an outage.
+// If the node itself failed there is no sample: it would be an outage.
 function findingsOf(check: AnyCheckType, outcome: Vote['outcome']): readonly ProbeMetric[] {
   if (outcome.status === 'unknown') return [];
   const { seconds, phases, address } = outcome;

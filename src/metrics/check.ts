@@ -162,7 +162,7 @@ function durationFamily(register: Register, bounds: readonly number[]): Family<D
   );
 }
 
-// What outcomes bring anew, and nobody looks at between two scrapes, is kept as it came.
+// Values that outcomes bring anew, and that are not read between two scrapes, are kept as they came.
 type Pairs = () => Iterable<TargetNodeSeries>;
 
 function createLastViews(register: Register, pairs: Pairs): void {

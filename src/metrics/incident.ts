@@ -7,11 +7,11 @@ export interface IncidentChange {
   readonly rule: string;
   readonly severity: string;
   readonly active: boolean;
-  /** Open, but nobody was told of it: something holds it back. */
+  /** Open, but suppressed: no recipient was notified. */
   readonly suppressed: boolean;
 }
 
-/** Whether an incident is open, and held back, for each rule of each target. */
+/** Whether an incident is open, and suppressed, for each rule of each target. */
 export interface IncidentMetrics {
   targetsChanged(targets: readonly ExportedTarget[]): void;
   incidentChanged(change: IncidentChange): void;

@@ -12,7 +12,7 @@ export interface ListFigures {
   readonly isGood: boolean;
 }
 
-/** Whether the lists can be had that targets come from; asked for at each scrape. */
+/** Whether the target lists are available; read at each scrape. */
 export function createListMetrics(
   register: OwnRegister,
   ask: MetricReader,

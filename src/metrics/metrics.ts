@@ -181,7 +181,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-// Where no node tells, the round was begun by asking somebody else's service.
+// Without a time of a node, the round began with the request to the other service.
 function startsOf(votes: RoundDone['votes'], startedAt: number): readonly number[] {
   const told: number[] = [];
   for (const vote of votes) if (vote.startedAt !== undefined) told.push(vote.startedAt);

@@ -13,7 +13,7 @@ export interface OwnHistogram<L extends string> {
 interface MetricFamily {
   readonly type: MetricType;
   readonly bounds: readonly number[];
-  /** Whether a series begins at 0 for whoever has not seen it. */
+  /** Whether a series starts at 0 for a scraper that has not seen it. */
   readonly isBorn: boolean;
   /** By the values of its labels. */
   readonly natives: ReadonlyMap<string, NativeBuckets>;
@@ -23,7 +23,7 @@ type MetricValues = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number]['v
 
 const none: Pick<MetricFamily, 'bounds' | 'natives'> = { bounds: [], natives: new Map() };
 
-/** What the program tells of itself: a registry of prom-client, which is made for series as few as these. */
+/** The program's own metrics: a registry of prom-client, which is made for series as few as these. */
 export class OwnRegister {
   readonly #registry = new Registry();
   readonly #kept = new Map<string, MetricFamily>();

@@ -38,7 +38,7 @@ export class Family<S extends MetricSeries = Sample> implements ShownFamily {
     this.#series.delete(series);
   }
 
-  /** Drops all series; whoever goes through them at this time goes on with those that were. */
+  /** Drops all series; an iteration under way goes on with those that were. */
   clear(): void {
     this.#series = new Set();
   }

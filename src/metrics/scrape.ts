@@ -5,7 +5,7 @@ import type { Register, ShownFamily } from './register.ts';
 import type { MetricSeries } from './series.ts';
 import { type Format, openMetrics, plainText } from './text-format.ts';
 
-/** Somebody asks for the metrics. */
+/** A request for the metrics. */
 export interface ScrapeRequest {
   /** The Accept header. */
   readonly accept?: string | undefined;
@@ -38,7 +38,7 @@ export function createScrapes(
 
   function seenBy(scraper: string | null): number {
     if (scraper === null) return Infinity;
-    // To one that comes anew all is known: it may have been here before. Only a program that has just started has news for everybody.
+    // A new scraper may have been here before a restart of its own, so it counts as informed. Only after our start is everything new.
     return seen.get(scraper) ?? (clock.elapsed() - startedAt < youngMs ? 0 : Infinity);
   }
 

@@ -14,7 +14,7 @@ export interface Format {
   readonly end: string;
 }
 
-/** Prometheus' own text format, for whoever does not ask for another one. */
+/** Prometheus' own text format, the default. */
 export const plainText: Format = {
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   write(family, series, { isFirst, isNew }) {

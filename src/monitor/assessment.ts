@@ -29,7 +29,7 @@ export interface Assessment {
   readonly ask: readonly string[];
 }
 
-/** What is known about all targets together, and what that means for each: who is believed, and what is held back. */
+/** What is known about all targets together, and its meaning for each: which nodes are trusted, and what is suppressed. */
 export interface Assessor {
   readonly recentTimes: RecentTimes;
   readonly budgets: Budgets;
@@ -57,11 +57,11 @@ export interface Assessor {
   wantsWitnesses(): boolean;
   /** Since when our own connectivity is not lost, in milliseconds since the epoch; null while it is. */
   connectedSince(): number | null;
-  /** Ends what is told of nodes that are not among these any more. */
+  /** Ends the incidents about nodes that are not among these any more. */
   dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
 }
 
-/** `open` are the incidents of our own that are open; `serviceUrl` is where checks run by now, if that is somebody else's service. */
+/** `open` are our own open incidents; `serviceUrl` is where checks run by now, if that is another service. */
 export function createAssessor(open: readonly Incident[], serviceUrl: () => string = () => ''): Assessor {
   const recentTimes = createRecentTimes();
   const budgets = createBudgets();
@@ -170,7 +170,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
   };
 }
 
-// Whether people were told that the service that runs the checks is away, or NATS is.
+// Whether recipients were notified that the service that runs the checks is away, or NATS is.
 function isReported(held: Suppression | null, own: readonly Incident[]): boolean {
   if (held?.by !== 'service') return false;
   return own.some(
@@ -198,7 +198,7 @@ function others(name: string, lists: readonly (readonly string[])[]): readonly s
 
 const isHeardOf = ({ type }: CheckSpec) => checkOf(type).heard !== null;
 
-// Why nobody can judge anything, where that is one reason for all.
+// Why no target can be judged, if that is one reason for all.
 function blindBy(serviceAway: string | null, natsLost: string | null): Suppression | null {
   if (serviceAway !== null) return { by: 'service', why: `the check service is away: ${serviceAway}` };
   return natsLost === null ? null : { by: 'service', why: `no node on another machine can be reached: ${natsLost}` };

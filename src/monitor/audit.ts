@@ -11,7 +11,7 @@ export interface IncidentAudit {
   readonly incident: Pick<Incident, 'openedAt' | 'severity' | 'held' | 'told' | 'acknowledged'>;
   /** How many notifications of it there are, whatever became of them. */
   readonly deliveries: number;
-  /** Since when nothing explains that it is held back: no maintenance, silence or notified outage; null if something does. */
+  /** Since when nothing explains its suppression: no maintenance, silence or notified outage; null if something does. */
   readonly unexplainedSince: number | null;
 }
 
@@ -24,7 +24,7 @@ export interface AuditOptions {
 const slackMs = 120_000;
 
 /**
- * Why an incident counts as unreported, in words; null if its rules, recipients, what holds it back or what somebody said explain
+ * Why an incident counts as unreported, in words; null if its rules, recipients, suppression or an acknowledgement explain
  * why no notification was made, or if one was. Pure.
  */
 export function unreportedReason(
@@ -58,7 +58,7 @@ export function findUnreported(incidents: readonly StoredIncident[], options: Au
   });
 }
 
-/** Looks every minute for open incidents that nobody was notified of although nothing explains it. */
+/** Looks every minute for open incidents without a notification that nothing explains. */
 export interface Audit extends Disposable {
   /** The incidents that it found and that are still open. */
   unreported(): readonly string[];

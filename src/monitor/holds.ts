@@ -9,9 +9,9 @@ import type { Target } from './judge/target.ts';
 import { openIn } from './memories.ts';
 import type { Recorder } from './recorder.ts';
 
-/** What is held back by a doubt about ourselves only: it is notified, with the doubt stated, when that has lasted too long. */
+/** Incidents that only a doubt about ourselves suppresses: notified, with the doubt stated, when that has lasted too long. */
 export interface Holds extends Disposable {
-  /** Whether something explains that an incident is held back at this moment: no doubt, or that no message gets through. */
+  /** Whether something besides doubts explains the suppression of an incident at this moment. */
   isExplained(incident: Incident): boolean;
   /** Notifies an incident now if it is open, for this reason. */
   notify(incident: string, why: string): void;
@@ -23,10 +23,10 @@ export interface HoldsOptions {
   readonly recorder: Pick<Recorder, 'note'>;
   readonly inForce: () => {
     readonly byName: ReadonlyMap<string, Target>;
-    /** For how long a doubt may hold back what is critical, in milliseconds. */
+    /** For how long a doubt may suppress critical incidents, in milliseconds. */
     readonly doubtLimitMs: number;
   };
-  /** Whether no message gets through to anybody: what is notified then would be stale when it arrives. Default: no. */
+  /** Whether no message gets through to any recipient: a notification now would be stale when it arrives. Default: no. */
   readonly isCutOff?: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,10 +51,10 @@ const withoutSince = ({ since: _since, ...held }: Suppression): Suppression => h
 export function createHolds(options: HoldsOptions): Holds {
   const { assessor, memories, recorder, inForce, isCutOff = () => false, clock, log } = options;
   const { holdbacks, connectivity, own } = assessor;
-  /** Since when each incident is held back by a doubt only, by its id. */
+  /** Since when only a doubt suppresses each incident, by its id. */
   let sinces = new Map<string, number>();
   let lookedAt = clock.now();
-  // Right after a start nobody knows whether anything gets through.
+  // Right after a start it is unknown whether messages get through.
   let cutOffAt = clock.elapsed();
   let timer = clock.after(lookEveryMs, look);
 
@@ -95,7 +95,7 @@ export function createHolds(options: HoldsOptions): Holds {
     return isHeldTooLong({ incident, state, since, doubtLimitMs: inForce().doubtLimitMs, connectivity, now });
   }
 
-  // What one doubt holds back is one message: the rest of it comes along.
+  // Incidents that one doubt suppresses are one message: the others come along.
   function tell(doubted: readonly DoubtedIncident[], due: readonly DoubtedIncident[]): void {
     const connected = due.filter(({ held }) => held.by === 'connectivity');
     const severities = new Set(connected.map(({ incident }) => incident.severity));

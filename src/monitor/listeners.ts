@@ -10,11 +10,11 @@ import type { Target } from './judge/target.ts';
 import type { Recorder } from './recorder.ts';
 import type { RoundHandler } from './rounds.ts';
 
-/** The targets that are heard of, and whoever listens to them. */
+/** The targets that ping, and their listeners. */
 export interface Listeners extends Disposable {
-  /** Names of the targets that something was heard of. */
+  /** Names of the targets that have pinged. */
   known(): Iterable<string>;
-  /** Listens to a target; null where nodes look at it. */
+  /** Listens to a target; null if nodes check it. */
   start(target: Target): PingListener | null;
   /** The target is watched in another way from now on, or no more. */
   handOver(name: string, next: Target | null): void;
@@ -68,7 +68,7 @@ export function createListeners(options: ListenersOptions): Listeners {
       const taken = listeners.get(target)?.take(beat) ?? Promise.resolve(false);
       const ended = taken.then(() => {});
       if (await endsWithin(ended, clock, longestStoringMs)) return taken;
-      // Whoever calls meanwhile is not heard either.
+      // Pings meanwhile are not received either.
       hearing.kept(false);
       void ended.then(() => hearing.kept(true));
       return false;

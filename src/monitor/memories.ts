@@ -27,7 +27,7 @@ export function memoriesOf(stored: readonly StoredTarget[]): Map<string, Memory>
   return new Map(memories);
 }
 
-/** Notes that somebody knows of an open incident. Gives what has to be stored, or null if there is no such incident. */
+/** Acknowledges an open incident. Gives what has to be stored, or null if there is no such incident. */
 export function acknowledge(
   own: Pick<OwnIncidents, 'acknowledge'>,
   memories: Map<string, Memory>,

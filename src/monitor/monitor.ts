@@ -27,13 +27,13 @@ import { type WatchSetChange, createWatchSet } from './watch/watch-set.ts';
 import type { Runner } from './watch/runner.ts';
 import { type MonitorEvents, startWatch, type Watch, type WatchPorts } from './watch/watch.ts';
 
-/** What is watched, and when nobody is told. */
+/** The targets, and when notifications are suppressed. */
 export interface MonitorSettings {
   readonly targets: readonly Target[];
   readonly maintenance: readonly Maintenance[];
-  /** After how many milliseconds a service that runs the checks and is away is told; null for never. Default: 15 minutes. */
+  /** After how many milliseconds an unreachable check service is notified; null for never. Default: 15 minutes. */
   readonly unknownAfterMs?: number | null;
-  /** For how many milliseconds a doubt about ourselves may hold back what is critical. Default: 5 minutes. */
+  /** For how many milliseconds a doubt about ourselves may suppress critical incidents. Default: 5 minutes. */
   readonly doubtLimitMs?: number;
 }
 
@@ -43,11 +43,11 @@ export interface MonitorPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: MonitorEvents;
-  /** Called after deliveries were committed, or have to be told without. */
+  /** Called after deliveries were committed, or have to be sent unstored. */
   readonly wakeOutbox: () => void;
-  /** Told of what follows from a round and could not be stored for seconds: people hear of it nevertheless. */
+  /** Called with the consequences of a round that could not be stored for seconds: notifications go out nevertheless. */
   readonly onUnstored: (record: RoundRecord) => void;
-  /** Whether no message gets through to anybody. Default: no. */
+  /** Whether no message gets through to any recipient. Default: no. */
   readonly isCutOff?: () => boolean;
 }
 
@@ -83,8 +83,8 @@ export interface Monitor {
   acknowledge(incident: string, why: string): Promise<Incident | null>;
   openIncidents(): readonly Incident[];
   /**
-   * Whether more than a doubt about ourselves holds back an open incident: maintenance, a silence, an outage that was notified, or
-   * that no message gets through to anybody.
+   * Whether more than a doubt about ourselves suppresses an open incident: maintenance, a silence, an outage that was notified, or
+   * that no message gets through to any recipient.
    */
   isExplained(incident: Incident): boolean;
   /** Notifies an incident now if it is open, for this reason. */

@@ -8,11 +8,11 @@ export interface RecorderPorts {
   readonly store: Pick<MonitorStore, 'record'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of what was committed. */
+  /** Called with what was committed. */
   readonly onRecorded: (record: RoundRecord) => void;
-  /** Told of what follows from a round and could not be stored for seconds, or not at all: people hear of it nevertheless. */
+  /** Called with the consequences of a round that could not be stored for seconds, or at all: notifications go out nevertheless. */
   readonly onUnstored: (record: RoundRecord) => void;
-  /** Called after deliveries were committed, or are told without. */
+  /** Called after deliveries were committed, or are sent unstored. */
   readonly wakeOutbox: () => void;
 }
 
@@ -23,11 +23,11 @@ export interface Recorder {
    * seconds. Never rejects.
    */
   keep(record: RoundRecord): Promise<boolean>;
-  /** The same, where nobody waits for it. */
+  /** The same, without a caller that waits. */
   note(record: RoundRecord): void;
   /** Resolves when nothing of it is on its way any more. */
   idle(): Promise<void>;
-  /** Waits for the store no longer: what follows from rounds that are on their way is told as it is, and nobody waits for them. */
+  /** Stops waiting for the store: rounds under way notify without being stored, and are not awaited. */
   giveUp(): void;
 }
 
@@ -40,7 +40,7 @@ interface WaitingRound extends Disposable {
   await(ms: number): void;
 }
 
-// Somebody may look into the database and lock it for a moment.
+// Another program may lock the database for a moment.
 const patienceMs = 5_000;
 
 export function createRecorder(ports: RecorderPorts): Recorder {

@@ -18,11 +18,11 @@ import type { DoneRound, MonitorEvents } from './watch/watch.ts';
 // What calls us is heard here, and nowhere else.
 const listeningNode: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
 
-/** Where rounds go: each is assessed, remembered, recorded, and has other targets looked at where that helps. */
+/** Where rounds go: each is assessed, remembered and recorded, and may cause checks of other targets. */
 export interface RoundHandler {
   /** Takes a round that is over. Gives whether another one at once would make sure of it, when that may be asked. */
   take(target: Target, round: ObservedVotes): boolean | Promise<boolean>;
-  /** Keeps what was heard of a target that calls, with the round that it made. Resolves to whether it is stored. */
+  /** Stores the heartbeat state of a target, with the round that it made. Resolves to whether it is stored. */
   hear(target: Target, heard: HeartbeatState, round: PingRound | null): Promise<boolean>;
   /** Whether these votes are enough for a verdict. */
   hasVerdict(target: Target, votes: readonly Vote[]): boolean;

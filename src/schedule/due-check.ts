@@ -12,7 +12,7 @@ export interface DueTolerance {
 /** Whether a moment, in milliseconds since the epoch, is a due time. */
 export type DueCheck = (dueAt: number, tolerance: DueTolerance) => boolean;
 
-// Whoever was not reached by then hears of it with the next assignment.
+// A node that was not reached by then gets it with the next assignment.
 const newsTakesMs = 300_000;
 
 /** Tells due times of a target from moments that a node made up. It takes two times as long as finding the next due time. */

@@ -21,7 +21,7 @@ export type NextDue = (after: number) => number | null;
 // A cron pattern means a moment, so its checks may move by a minute at the most.
 const widestCronSpreadMs = 60_000;
 
-/** Where nobody says how many others there are. */
+/** If the number of others is unknown. */
 const usualSlots: Slots = { ms: 100, since: 0, beforeMs: 100 };
 
 // An interval has at least so many slots, or those of the usual width, and one shorter than a second has none.

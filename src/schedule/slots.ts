@@ -22,7 +22,7 @@ export function rateOf(schedule: Schedule, target: string, now: number): number 
   return first === null || second === null ? 0 : 1_000 / (second - first);
 }
 
-// So long everybody has to hear of another width.
+// So long a new width takes to reach all nodes.
 const afterMs = 30_000;
 
 /** What widths follow each other: one that was told of and does not hold yet is not exchanged, for the times until then are cut by it. */

@@ -48,9 +48,9 @@ const pauseMs = 1;
 // More are due than that lets through: to be late is worse then.
 const behindMs = 20;
 const mostWhenBehind = 32;
-// The wall clock is looked at so often, whatever is due.
+// The wall clock is read so often, whatever is due.
 const longestNapMs = 60_000;
-// Nobody needs the exact count of more, and counting must not hold up the others.
+// The exact count of more is of no use, and counting must not hold up the others.
 const mostCounted = 10_000;
 
 /**

@@ -12,7 +12,7 @@ export interface CommitDependencies {
   readonly periods: Pick<VerdictPeriodLog, 'transactionEnded'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told of each transaction that was committed, in seconds. */
+  /** Called with the duration of each committed transaction, in seconds. */
   readonly onWritten?: ((seconds: number) => void) | undefined;
 }
 

@@ -90,7 +90,7 @@ export function readDue(
 type PeerDeliveries = Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
 const nobodyElse: PeerDeliveries = { unreached: [], isKnownToOthers: false };
 
-// What became of the beginnings of these incidents for everybody, in one question; an incident has few recipients.
+// The outcomes for all recipients of these incidents, in one query; an incident has few recipients.
 function createOthers(
   database: BetterSQLite3Database,
   rows: readonly { readonly delivery: DeliveryRow }[],
@@ -124,7 +124,7 @@ function addressOf({ channel, recipient }: DeliveryRow): string {
   return JSON.stringify([channel, recipient]);
 }
 
-/** When the next pending delivery after `now` is due, with waiting settlements counted as in `readDue`. */
+/** When the next pending delivery after `now` is due, with waiting outcomes counted as in `readDue`. */
 export function readNextDeliveryAt(
   database: BetterSQLite3Database,
   waiting: readonly OutcomeInput[],
@@ -143,11 +143,11 @@ export function readNextDeliveryAt(
   return Number.isFinite(next) ? next : null;
 }
 
-// Who is to hear of it later, if it goes on for long, is not told late.
+// A recipient that is notified only if the incident lasts is not late.
 const isDue = (now: number) =>
   sql`NOT (${deliveries.kind} = 'opened' AND ${deliveries.attempts} = 0 AND ${deliveries.nextAttemptAt} > ${now})`;
 
-/** Pending deliveries of each of the channels, which need not have any. What is to be told later is not pending yet. */
+/** Pending deliveries of each of the channels, which need not have any. Deliveries for later are not pending yet. */
 export function readCounts(
   database: BetterSQLite3Database,
   channels: ReadonlySet<string>,
@@ -189,7 +189,7 @@ export function readSentMessages(database: BetterSQLite3Database, since: number)
   return rows.all().map(sentMessageOf);
 }
 
-/** What is open and was told through the channel that it began, to whom. */
+/** The open incidents whose beginning was notified through the channel, with the recipients. */
 export function readToldAndOpen(database: BetterSQLite3Database, channel: string): readonly NotifiedIncident[] {
   const rows = database
     .select({ target: targets.name, incident: incidents, recipient: deliveries.recipient })

@@ -23,7 +23,7 @@ export function createHeardWriter(database: BetterSQLite3Database): WriteHeard {
   };
 }
 
-/** What was heard of each target that calls. */
+/** The heartbeat state of each target that pings. */
 export function readHeard(
   database: BetterSQLite3Database,
 ): readonly (readonly [target: string, heard: HeartbeatState])[] {

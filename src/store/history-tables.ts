@@ -103,7 +103,7 @@ const sumsForPeople = {
   max: real('max'),
 };
 
-// The order of the tables is that of the keys, so that a target and a span are found without a look at the others.
+// The order of the tables is that of the keys, so that a target and a span are found without reading the others.
 
 /** Sealed hours as people read them; one that is being sealed is not among them. */
 export const hours = sqliteView('hours', {

@@ -25,7 +25,7 @@ export function migrateDatabase(raw: Database.Database, file: string, log: Log):
   // A migration that rebuilds a table would otherwise delete the rows that point at it.
   raw.pragma('foreign_keys = OFF');
   if (applied.count < entries.length) {
-    // It may take long, and until it is done nothing else is told.
+    // It may take long, and until it is done nothing else is logged.
     if (applied.count > 0) log.info({ file, from: applied.count, to: entries.length }, 'migrating tables');
     migrate(drizzle({ client: raw }), { migrationsFolder: folder });
   }

@@ -1,13 +1,13 @@
 import { asc, type BetterSQLite3Database, eq } from './drizzle.ts';
 import { notes } from './schema.ts';
 
-/** What somebody says on a status page. Times are milliseconds since the epoch. */
+/** A note on a status page. Times are milliseconds since the epoch. */
 export interface StoredNote {
   readonly id: string;
   readonly page: string;
   readonly words: string;
   readonly createdAt: number;
-  /** When it is taken down by itself; null where somebody has to do it. */
+  /** When it is removed automatically; null if an operator removes it. */
   readonly endsAt: number | null;
 }
 

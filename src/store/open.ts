@@ -12,7 +12,7 @@ import { migrateDatabase } from './migrate.ts';
 export interface OpenOptions {
   /** The database file. Its folder is made where only the last level of it is missing. */
   readonly path: string;
-  /** Told to whoever finds the database in use. */
+  /** The remedy for a database that is in use. */
   readonly pid: number;
   readonly log: Log;
 }

@@ -6,9 +6,9 @@ import { keptByDefault } from './sealing/forget.ts';
 import { createWriter } from './write.ts';
 
 const atOnce = 5_000;
-// How long what a round saw counts where none follows: nobody says how often they came.
+// How long a result counts if none follows: the interval is unknown.
 const holdsMs = 600_000;
-// What is written is told, not measured: it may be of any time.
+// What is written was imported, not measured: it may be of any time.
 const anyTime = { now: () => Number.MAX_SAFE_INTEGER, elapsed: () => 0 };
 
 /**
@@ -43,7 +43,7 @@ export function writePast(
   return stored;
 }
 
-// Nobody judged them: the target was as most of the nodes saw it.
+// They were never judged: the target was as most of the nodes saw it.
 function judged(round: RoundRecord): RoundRecord {
   const { status } = tally(round.votes, { kind: 'majority' });
   return { verdict: { status, inMaintenance: false, holdsMs }, ...round };

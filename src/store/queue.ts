@@ -80,7 +80,7 @@ export class CommitQueue {
     });
   }
 
-  /** Like `add`, for a vote that comes late. It waits a moment only: whoever sent it has more. */
+  /** Like `add`, for a late vote. It waits a moment only: its sender has more. */
   addLate(late: LateVote): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WatchpostError('store_failed', 'the database is closed'));
@@ -95,7 +95,7 @@ export class CommitQueue {
     if (this.#lastError === null && !this.#closed) this.#flushAll();
   }
 
-  /** Commits at once. Where the database refuses, the settlements wait like everything else; a row that is wrong throws. */
+  /** Commits at once. If the database refuses, the outcomes wait like everything else; a wrong row throws. */
   settle(settlements: readonly OutcomeInput[]): void {
     if (this.#closed) throw new WatchpostError('store_failed', 'the database is closed');
     const failures: Error[] = [];
@@ -111,7 +111,7 @@ export class CommitQueue {
     while (this.#queued.length > 0 && this.#lastError === null);
   }
 
-  /** The settlements that are not yet in the database, oldest first. */
+  /** The delivery outcomes that are not yet in the database, oldest first. */
   waitingSettlements(): readonly OutcomeInput[] {
     return this.#queued.flatMap(({ work }) => (work.kind === 'settlements' ? work.settlements : []));
   }
@@ -194,7 +194,7 @@ export class CommitQueue {
     this.#retryMs = 0;
   }
 
-  // Gives up the oldest rounds that changed nothing, then those that changed a state only; never one that tells of an incident.
+  // Drops the oldest rounds that changed nothing, then those that changed a state only; never one with an incident.
   #makeRoom(): void {
     while (this.#queued.length > this.#options.limit) {
       const steady = this.#queued.findIndex(
@@ -236,7 +236,7 @@ function isSteady(round: RoundRecord): boolean {
   return states.length === 0 && incidents.length === 0 && deliveries.length === 0 && heard === undefined;
 }
 
-// Somebody will be told of it, or was, or has our word that it is kept: it must survive a power cut.
+// A notification goes out, or was sent, or its acceptance was promised: it must survive a power cut.
 function isDurable(work: QueuedWrite): boolean {
   if (work.kind === 'late') return false;
   if (work.kind === 'settlements') return true;

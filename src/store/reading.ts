@@ -35,7 +35,7 @@ export function openForReading(path: string): ReadOnlyStore {
 /** What a database knows of what was watched. */
 export interface StoredNames {
   readonly targets: readonly string[];
-  /** Those that are open, with who was told that they began. */
+  /** The open ones, with the recipients that were notified of them. */
   readonly incidents: readonly {
     readonly id: string;
     readonly target: string;

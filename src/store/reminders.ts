@@ -12,7 +12,7 @@ export function writeReminder(database: BetterSQLite3Database, after: number, at
     ON CONFLICT DO NOTHING`);
 }
 
-/** Has those who were told of the incident hear at once of the recipient that cannot be. */
+/** Notifies the other recipients of the incident at once of the one that cannot be reached. */
 export function remindOthers(database: BetterSQLite3Database, unreached: number, at: number): void {
   const others = sql`
     FROM deliveries AS told JOIN deliveries AS lost ON lost.incident_id = told.incident_id

@@ -11,7 +11,7 @@ import type { deliveries, incidents, ruleStates } from './schema.ts';
 export type RuleStateInput = RoundRecord['states'][number];
 export type IncidentInput = RoundRecord['incidents'][number];
 export type DeliveryInput = RoundRecord['deliveries'][number];
-/** What is written about a delivery: how an attempt ended, or which message is about to tell it. */
+/** What is written about a delivery: the outcome of an attempt, or the message that is about to cover it. */
 export type OutcomeInput = Parameters<MonitorStore['settle']>[0][number] | ClaimRow;
 
 interface ClaimRow {
@@ -50,7 +50,7 @@ const HeardText = z.object({
   calls: z.array(z.string()),
 }) satisfies z.ZodType<HeartbeatState>;
 
-/** What was heard of a target, as it is kept. */
+/** The stored heartbeat state of a target. */
 export const heardOf = (target: string, text: string): HeartbeatState =>
   parseStored(HeardText, text, `heartbeat of ${target}`);
 

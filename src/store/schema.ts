@@ -54,7 +54,7 @@ export const ruleStates = sqliteTable(
   (table) => [primaryKey({ columns: [table.targetId, table.rule] })],
 );
 
-/** What was heard of targets that call. */
+/** The heartbeat state of targets that ping. */
 export const heartbeats = sqliteTable('heartbeats', {
   targetId: integer('target_id')
     .primaryKey()
@@ -74,7 +74,7 @@ export const incidents = sqliteTable(
     startedAt: integer('started_at').notNull(),
     openedAt: integer('opened_at').notNull(),
     endedAt: integer('ended_at'),
-    /** JSON: severity, words, subject, condition, cause, the vote tables, the timeline, who was told and what was held back. */
+    /** JSON: severity, words, subject, condition, cause, the vote tables, the timeline, notifications and suppression. */
     story: text('story').notNull(),
   },
   (table) => [
@@ -120,7 +120,7 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** When nobody is told of what begins at some targets, by somebody's word while the program ran. */
+/** Silences: notifications of some targets are suppressed, at an operator's request. */
 export const silences = sqliteTable('silences', {
   id: text('id').primaryKey(),
   /** JSON: names of targets, or "all". */
@@ -153,7 +153,7 @@ export const notes = sqliteTable('notes', {
   page: text('page').notNull(),
   words: text('words').notNull(),
   createdAt: integer('created_at').notNull(),
-  /** When it is taken down by itself; null where somebody has to do it. */
+  /** When it is removed automatically; null if an operator removes it. */
   endsAt: integer('ends_at'),
 });
 

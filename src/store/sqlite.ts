@@ -32,7 +32,7 @@ export interface StoreOptions extends OpenOptions {
   readonly clock: Clock;
   /** How many rounds may wait in memory while the database refuses. */
   readonly queueLimit?: number;
-  /** Told of each transaction that was committed, in seconds. */
+  /** Called with the duration of each committed transaction, in seconds. */
   readonly onWritten?: (seconds: number) => void;
   /** How long history is kept. Default: results 90 days, hours two years, days and incidents for ever. */
   readonly retention?: Retention;
@@ -59,7 +59,7 @@ export interface Store extends MonitorStore, ChangeStore, StoreCare, AsyncDispos
   recordLate(late: LateVote): Promise<'stored' | 'revised' | 'duplicate'>;
   /** What there is of the past, for a reader. */
   readonly history: HistorySource;
-  /** Writes what waits, then lets go of the file. Rejects with `store_failed` where rounds were lost. */
+  /** Writes what waits, then closes the file. Rejects with `store_failed` if rounds were lost. */
   close(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ const resolver = "the node's resolver";
 
 /**
  * What strangers may hear: nothing of the node's own resolver, and no answer that has a private address in it. A name that has
- * one is refused whole, as the gate does it for the other types: what it means in this network is nobody's business.
+ * one is refused whole, as the gate refuses it for the other types: its meaning in this network is private.
  */
 export function forStrangers(outcome: Outcome<Detail>): Outcome<Detail> {
   const { detail } = outcome;

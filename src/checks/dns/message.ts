@@ -116,7 +116,7 @@ export function readMessage(bytes: Buffer, question: Question, id: number): Read
   return { kind: 'message', message };
 }
 
-// Nobody knows where a server cut a truncated answer off, so nothing behind its header is read.
+// The point at which a server cut off a truncated answer is unknown, so nothing behind its header is read.
 function cutOff(flags: number): DnsMessage {
   const authoritative = (flags & AUTHORITATIVE_ANSWER) !== 0;
   return { rcode: nameOfCode(flags & 0xf), truncated: true, authoritative, records: [], referral: false };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { singleLine } from '#kernel/text.ts';
 import { readJson } from '#kernel/json.ts';
 
-/** What a registry tells of a domain that is registered. */
+/** The registration data of a domain. */
 export interface DomainRegistration {
   /** In milliseconds since the epoch; null where it does not tell. */
   readonly expiresAt: number | null;

@@ -2,7 +2,7 @@ import type { Outcome } from '../outcome.ts';
 import { tlsLines } from '../stream/tls.ts';
 import type { Detail } from './detail.ts';
 
-/** The health that was told, the TLS connection and its certificate. */
+/** The reported health, the TLS connection and its certificate. */
 export function lines({ detail }: Outcome<Detail>): readonly string[] {
   if (detail === null) return [];
   const { health, tls } = detail;

@@ -69,7 +69,7 @@ function judge({ httpStatus, code, message, body }: GrpcResponse, detail: Detail
   return detail.health === 'SERVING' ? null : failure('target', 'status', `its health is ${detail.health}`);
 }
 
-// Messages are percent-encoded (gRPC's PROTOCOL-HTTP2.md); one that is not well encoded is told as it is.
+// Messages are percent-encoded (gRPC's PROTOCOL-HTTP2.md); one that is not well encoded is passed on unchanged.
 function decodeURIComponentSafely(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -6,7 +6,7 @@ export interface Body {
   readonly bytes: number;
   /** False where there was more than the limit. */
   readonly complete: boolean;
-  /** The bytes, decompressed, or null where nobody wanted them. */
+  /** The bytes, decompressed, or null if they are not needed. */
   readonly content: Buffer | null;
 }
 
@@ -53,7 +53,7 @@ export async function readBody(stream: Readable, { limit, coding, keep, isWhole 
         if (keep) chunks.push(taken);
         if (chunk.length > left) finish(false);
       };
-      // It may have failed before anybody listened.
+      // It may have failed before a listener was attached.
       if (stream.errored !== null) reject(stream.errored);
       stream.on('error', reject);
       stream.once('close', () => {

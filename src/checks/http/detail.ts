@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { Certificate } from '../certificate.ts';
 
-/** Headers that tell what answered; all others are left out of the outcome. */
+/** Headers that identify the server; the outcome has no others. */
 export const keptHeaders = [
   'content-type',
   'content-encoding',
@@ -29,7 +29,7 @@ export const Detail = z.strictObject({
   version: z.enum(['1.0', '1.1', '2']).nullable(),
   /** Redirects that were followed before the last answer, in order. */
   hops: z.array(Hop).max(5),
-  /** Bytes of the body that were read: as they came, or decompressed where an expectation looks at them. */
+  /** Bytes of the body that were read: as sent, or decompressed if an expectation examines them. */
   body_bytes: z.int().min(0).nullable(),
   /** False where reading stopped before the body's end. */
   body_complete: z.boolean().nullable(),

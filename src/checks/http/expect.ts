@@ -26,7 +26,7 @@ export interface ExpectationFailure {
   readonly failure: Failure;
 }
 
-/** Looks at status, headers, body, certificate and latency, in this order; null where the answer is a good one. */
+/** Examines status, headers, body, certificate and latency, in this order; null if the answer meets all expectations. */
 export function findUnmet(expected: HttpExpectation, response: ReceivedResponse): ExpectationFailure | null {
   const { head, body } = response;
   return (

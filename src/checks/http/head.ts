@@ -24,7 +24,7 @@ export interface Head {
   readonly isWhole: () => boolean;
 }
 
-/** A request that is sent and who hears of it. */
+/** A request that is sent, with its callbacks. */
 export interface RequestEvents {
   readonly request: HopRequest;
   /** Where the answer comes in; absent where it comes by the socket's stream. */

@@ -205,7 +205,7 @@ async function receive(
       : arrivedBody(pieces, { limit, keep });
 }
 
-/** The failure of a probe whose own time was up; throws where somebody else ended it; null where it still has time. */
+/** The failure of a probe whose own deadline has passed; throws if the check was cancelled; null if it still has time. */
 function lateFailure(signal: AbortSignal, { waitingFor }: Stopwatch): Failure | null {
   const reason: unknown = signal.reason;
   if (reason instanceof DeadlineError) {

@@ -26,7 +26,7 @@ export async function requestHttp1(
 
     const stream = (): Readable => {
       body = new Readable({ read: () => void socket.resume() });
-      // Whoever reads it finds its error; until then it must not end the process.
+      // The reader finds its error; until then it must not end the process.
       body.on('error', () => {});
       for (const piece of pieces) body.push(piece);
       pieces = [];

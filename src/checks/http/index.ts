@@ -21,7 +21,7 @@ export const http = defineCheck({
   phases: ['resolve', 'connect', 'proxy', 'tls', 'first_byte', 'transfer'],
   facts: ['certificate_expires_at'],
   deadlineMs: ({ timeout, oauth2 }) => timeout + (oauth2?.timeout ?? 0),
-  // Nobody looks at its content: enough to see that one comes.
+  // The content is not needed: enough to see that one comes.
   overApi: { max_body: '64KiB' },
   port: () => null,
   start: startHttp,

@@ -2,7 +2,7 @@ import { FunctionExpressionType, JSONPathEnvironment, JSONPathError, type JSONPa
 import { messageOf } from '#kernel/errors.ts';
 import { compilePattern, PatternError } from '../pattern.ts';
 
-/** What is wrong with a path, for whoever wrote it. */
+/** The fault of a path, for its author. */
 export class PathError extends Error {
   override readonly name = 'PathError';
 }

@@ -46,7 +46,7 @@ async function probe(
   return outcome;
 }
 
-// Only whoever reads the configuration reads files.
+// Only the reader of the configuration reads files.
 function unreadFile({ oauth2, proxy }: Spec): string | null {
   if (oauth2?.client_secret_file !== undefined) return 'oauth2.client_secret_file';
   return proxy?.password_file === undefined ? null : 'proxy.password_file';

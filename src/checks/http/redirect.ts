@@ -45,7 +45,7 @@ export function urlOf(target: RedirectTarget): string {
   return `${target.secure ? 'https' : 'http'}://${authorityOf(target)}${target.path}`;
 }
 
-/** The value of `host` or `:authority`: the port is left out where the scheme implies it. */
+/** The value of `host` or `:authority`: without the port if the scheme implies it. */
 export function authorityOf({ secure, name, port }: RedirectTarget): string {
   return port === defaultPort(secure) ? formatHost(name) : formatHostPort(name, port);
 }

@@ -6,7 +6,7 @@ import type { Spec } from './spec.ts';
 // Shorter ones would blank out ordinary words and could be guessed anyway.
 const shortest = 4;
 
-/** Takes the secrets of a spec out of texts that may come from the server: it can echo what it was told. */
+/** Removes the secrets of a spec from texts that may come from the server, which can echo what it received. */
 export function hideSecrets(spec: Spec, token: string | null = null): (text: string) => string {
   const secrets = secretsOf(spec, token);
   if (secrets.length === 0) return (text) => text;

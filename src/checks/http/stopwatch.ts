@@ -22,7 +22,7 @@ export class Stopwatch {
     this.#since = this.#clock.elapsed();
   }
 
-  /** Ends the running phase; where somebody knows better than our clock how many seconds it took, they count. */
+  /** Ends the running phase; `seconds` replaces our measurement if a better one is known. */
   end(knownSeconds?: number | null): void {
     if (this.#running === null) return;
     const ms = typeof knownSeconds === 'number' ? knownSeconds * 1_000 : this.#clock.elapsed() - this.#since;
@@ -30,7 +30,7 @@ export class Stopwatch {
     this.#running = null;
   }
 
-  /** Adds what somebody else has timed. */
+  /** Adds a time measured elsewhere. */
   add(phase: Phase, seconds: number): void {
     this.#spans.set(phase, (this.#spans.get(phase) ?? 0) + seconds * 1_000);
   }

@@ -12,7 +12,7 @@ export const Attempt = z.strictObject({
   seconds: z.number().min(0).max(1e6),
   /** TTL or hop limit that the reply arrived with, where it is known. */
   ttl: z.int().min(0).max(255).nullable(),
-  /** Why it is not OK, where somebody said so. */
+  /** Why it is not OK, if a host reported it. */
   reason: z.string().max(200).nullable(),
 });
 export type Attempt = z.infer<typeof Attempt>;

@@ -16,7 +16,7 @@ type SendResult = { readonly ok: true; readonly sequence: number } | { readonly 
 export interface Exchange extends Rhythm {
   /** The identifier that requests are made with. */
   readonly identifier: number;
-  /** Sends at once. Everything that comes back is told, duplicates too, until the sequence number is forgotten. */
+  /** Sends at once. Reports everything that comes back, duplicates too, until the sequence number is forgotten. */
   send(sender: EchoSender, index: number): SendResult;
   forget(sequence: number): void;
   /** Reads the socket once the work of this moment is done. */

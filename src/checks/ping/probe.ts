@@ -108,7 +108,7 @@ async function sendEchoes(
     return failed(failure('node', 'unsupported', `no ICMP over IPv${family}: ${opened.reason}`), { address, phases });
   const { exchange } = opened;
   const { spec, shape } = prepared;
-  // A token that nobody off the path can guess.
+  // A token that only hosts on the path can know.
   const payload = prepared.payload.slice();
   payload.set(random.bytes(tokenLength));
   const series = {

@@ -10,11 +10,11 @@ export interface RoundTrip {
 export interface Instant {
   readonly wallMs: number;
   readonly elapsedMs: number;
-  /** They were read within so many milliseconds: more where the thread was put aside between the two. */
+  /** They were read within so many milliseconds: more if the thread was preempted between the two. */
   readonly withinMs: number;
 }
 
-/** Wall and monotonic clock agree to this much over the few seconds of an echo unless somebody sets the wall clock. */
+/** Wall and monotonic clock agree to this much over the few seconds of an echo unless the wall clock is set. */
 const stepMs = 1;
 
 interface DepartureTime {

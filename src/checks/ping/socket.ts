@@ -9,7 +9,7 @@ import { encodeSocketAddress } from './socket-address.ts';
 /** An ICMP socket of one family, shared by all pings of a node. */
 export interface EchoSocket {
   readonly family: AddressFamily;
-  /** The identifier that our requests carry and replies must have; null where the kernel sees to both. */
+  /** The identifier that our requests carry and replies must have; null if the kernel sets and checks it. */
   readonly identifier: number | null;
   /** Sends without waiting. */
   send(packet: Uint8Array, destination: Uint8Array, shape: Shape | null): DatagramSend;
@@ -23,20 +23,20 @@ export interface EchoSocket {
 type DatagramSend =
   | {
       readonly ok: true;
-      /** What the packet is called when its departure is told. */
+      /** The name of the packet in the report of its departure. */
       readonly departure: number;
       /** The wall clock right before. */
       readonly wallMs: number;
     }
   | { readonly ok: false; readonly errno: number };
 
-/** Who is told what arrives. A packet is good until the call returns. */
+/** Callbacks for arrivals. A packet is valid until the call returns. */
 export interface EchoListener {
-  /** What is told from here on has been received by now. */
+  /** Everything reported from here on has been received by now. */
   onTaken(): void;
-  /** An ICMP message; on a raw socket it may be anybody's. */
+  /** An ICMP message; on a raw socket it may belong to any process. */
   onMessage(received: ReceivedPacket): void;
-  /** An ICMP error about a request; on a raw socket it may be anybody's. */
+  /** An ICMP error about a request; on a raw socket it may belong to any process. */
   onNotice(received: ReceivedPacket): void;
   /** When a packet was handed to the network device; before any answer to it. Not every device tells. */
   onDeparture(departure: number, atMs: number): void;
@@ -121,7 +121,7 @@ function wrap(libc: PingLibc, fd: number, raw: boolean, options: SocketOptions):
     family: options.family,
     identifier: raw ? options.identifier : null,
     send(packet, destination, shape) {
-      // The number of a closed descriptor may be somebody else's by now.
+      // The number of a closed descriptor may be in use again by now.
       if (state.closed) return { ok: false, errno: linux.EBADF };
       const wallMs = buffer.wallMs();
       const send = () => libc.sendto(fd, packet, packet.length, linux.MSG_DONTWAIT, destination, destination.length);

@@ -15,7 +15,7 @@ export interface StreamReader {
   until(matches: (answer: Buffer) => boolean, endOf: (answer: Buffer) => number): Promise<Reading>;
   /** When the first byte came, by the monotonic clock; null before. */
   readonly firstAt: number | null;
-  /** Lets go of the connection, and of what was not asked for. */
+  /** Detaches from the connection and drops unread bytes. */
   stop(): void;
 }
 

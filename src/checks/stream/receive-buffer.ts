@@ -7,13 +7,13 @@ export interface StreamBuffer extends Disposable {
   take(piece: Buffer): void;
   /** True where there is room for no more. */
   readonly full: boolean;
-  /** Looks at what has not been looked at yet: whether it is the expected answer. */
+  /** Examines the new bytes: whether they complete the expected answer. */
   look(): boolean;
 }
 
 export const receiveLimit = 65_536;
 
-// Short answers are looked at with every piece.
+// Short answers are examined with every piece.
 const eagerBytes = 4_096;
 // Longer ones when they have grown by a quarter, or when so much time has gone by.
 const growth = 1.25;

@@ -2,9 +2,9 @@ import type { Random } from '#kernel/random.ts';
 import { encodeQuery, type Question, readMessage } from '../dns/message.ts';
 import type { UdpPreset } from './spec.ts';
 
-/** A protocol that a datagram can speak: what to say, and how to tell a proper reply to it. */
+/** A protocol over datagrams: its request, and how to recognise a proper reply. */
 export interface Preset {
-  /** One request that nobody can guess the proper reply to. */
+  /** One request whose proper reply only the target can know. */
   make(random: Random): Buffer;
   /** What a proper reply to this very request says, in words; null for anything else. Never throws. */
   recognise(reply: Buffer, request: Buffer): string | null;

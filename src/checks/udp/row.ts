@@ -57,9 +57,9 @@ export function fromRow(row: unknown): Outcome<Detail> | null {
   return { ...known, status: 'up', seconds: read.time, detail: { ...known.detail, replied: true } };
 }
 
-// A row has no codes. What its words do not tell is nobody's outage: the node's own trouble.
+// A row has no codes. An error text that says nothing of the target is the node's own fault.
 function failureIn(error: string, address: string | null): Failure {
-  // Whoever sent the row chose its length; ours are no longer than this.
+  // The sender of the row chose its length; ours are no longer than this.
   const text = singleLine(error);
   const known = meanings.find(([words]) => words.test(text));
   if (known !== undefined) return failure(known[1], known[2], error);

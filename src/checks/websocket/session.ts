@@ -23,7 +23,7 @@ export interface SessionOptions {
   readonly spec: Spec;
   readonly url: string;
   readonly onOpen: (protocol: string) => void;
-  /** Told of every message, the one that is expected included. */
+  /** Called with every message, the expected one included. */
   readonly onMessage: (message: Buffer) => void;
 }
 

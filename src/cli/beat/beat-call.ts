@@ -1,7 +1,7 @@
 import { type Clock, deadline, sleep } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 
-/** What is told of a run. */
+/** A ping of a run. */
 export interface BeatCall {
   /** `start`, or the exit code. */
   readonly what: string;
@@ -51,7 +51,7 @@ interface BeatRejection {
 }
 
 async function callOnce(url: string, body: string, clock: Clock, outer: AbortSignal): Promise<BeatRejection | null> {
-  // Not at the top: the daemon loads this file with all other commands, and calls nobody so.
+  // Not at the top: the daemon loads this file with all other commands and never calls this.
   const { default: got, HTTPError } = await import('got');
   using limit = deadline(clock, attemptMs, outer);
   try {

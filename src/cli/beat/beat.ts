@@ -110,7 +110,7 @@ async function beatAround(
   const call = { url, run: systemRandom.id(16), triesForMs, clock: systemClock };
   const start = callUntilHeard({ what: 'start', body: '' }, { ...call, signal: begun.signal });
   const { exitCode, tail } = await runCommand(command, args, context);
-  // Without its start the end has no duration, but nobody waits long for that.
+  // Without its start the end has no duration, but the command must not wait long for that.
   await endsWithin(
     start.then(() => {}),
     systemClock,

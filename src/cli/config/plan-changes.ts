@@ -16,7 +16,7 @@ export interface PlanIncident {
   readonly severity: string;
   /** Notifications that it began; null where that is not known. */
   readonly told: readonly NotifiedRecipient[] | null;
-  /** Whether its beginning is held back for now. */
+  /** Whether its notification is suppressed for now. */
   readonly isHeld: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface NotifiedRecipient {
   readonly recipient: string;
 }
 
-/** What is told the moment that a configuration is put into force. */
+/** Notifications that applying a configuration causes. */
 export interface News {
   readonly incident: string;
   readonly news: 'is closed: its target is not watched any more' | 'goes on, and they were not notified';
@@ -66,7 +66,7 @@ export function changesBetween(now: Outline, then: Outline, open: readonly PlanI
   };
 }
 
-/** Who is told what of the incidents that are open, once these targets are watched. */
+/** The notifications about open incidents, once these targets are watched. */
 export function newsOf(open: readonly PlanIncident[], after: ReadonlyMap<string, OutlinedTarget>): readonly News[] {
   return open.flatMap((incident): News[] => {
     const target = after.get(incident.target);

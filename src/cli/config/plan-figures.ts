@@ -24,7 +24,7 @@ export interface PlannedTarget {
   readonly nodeCount: number | null;
 }
 
-/** What a configuration costs. What only the service at `service.url` knows is left out of the sums. */
+/** The cost of a configuration. Sums have no figures that only the service at `service.url` knows. */
 export interface PlanFigures {
   readonly planned: readonly PlannedTarget[];
   readonly checksAMinute: number;

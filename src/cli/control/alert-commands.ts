@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { deliveryNumbers } from '../shared/option-values.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
-/** The commands about messages: trying out how people are told, and looking after what could not be delivered. */
+/** The commands about notifications: sending tests, and retrying failed deliveries. */
 export function addAlertCommands(
   program: Command,
   configOption: Option,

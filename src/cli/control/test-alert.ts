@@ -8,7 +8,7 @@ import { sampleMessages } from '#monitor/notify/sample-messages.ts';
 import { jsonText } from '../shared/json.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
-// Somebody waits for it: less than a slow mail server is given otherwise.
+// A person waits for it: less time than a slow mail server gets otherwise.
 const attemptMs = 5 * 60_000;
 
 /**

@@ -13,7 +13,7 @@ export function addNodeCommands(program: Command, configOption: Option, context:
     .option('-c, --config <path>', 'a YAML file of its settings')
     .addOption(new Option('--log-level <level>', 'least level to log').choices(logLevels).default('info'));
   for (const { key, description } of nodeKeys) {
-    // A key on the command line is a key that everybody on the machine can read.
+    // A key on the command line can be read by every user of the machine.
     const value = key === 'allow_private' ? '' : ' <value>';
     if (key !== 'seed') node.option(`${nodeFlag(key)}${value}`, `${description} (or ${nodeVariable(key)})`);
   }

@@ -15,7 +15,7 @@ export interface NodeOptions {
   readonly settings: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a node until it is told to stop (exit code 0) or was revoked (77). */
+/** Runs a node until SIGTERM or SIGINT (exit code 0) or until it is revoked (77). */
 export async function runNode(
   { config: path, logLevel, settings }: NodeOptions,
   context: CommandContext,

@@ -14,7 +14,7 @@ import { paintOf } from '../shared/paint.ts';
 import { tellChanges } from './state-lines.ts';
 import type { CommandContext } from '../shared/command-context.ts';
 
-/** Runs the daemon until it is told to stop (exit code 0) or cannot go on (it throws). */
+/** Runs the daemon until SIGTERM or SIGINT (exit code 0) or a fatal error (it throws). */
 export async function run(
   options: { readonly config: string; readonly logLevel: LogLevel },
   context: CommandContext,
@@ -49,7 +49,7 @@ export async function run(
   return 0;
 }
 
-/** Tells who looks at the terminal where to look, and then every change. */
+/** Prints the address of the pages on a terminal, and then every change. */
 function tellPerson(daemon: Daemon, { http, targets }: Config, context: CommandContext): Disposable {
   const { host, port } = daemon.web.addr();
   const address = http.publicUrl ?? urlOfDaemon({ host, port, admin: null });

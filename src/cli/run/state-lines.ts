@@ -10,7 +10,7 @@ export interface StateSource {
   onChange(listener: () => void): Disposable;
 }
 
-// Changes of a moment are told together.
+// Changes of a moment are printed together.
 const togetherMs = 200;
 // Of more targets than this, those that are up are not told one by one at the start.
 const fewTargets = 20;
@@ -31,7 +31,7 @@ export function tellChanges(
     const next = seen.states(version);
     ({ version } = next);
     const isMany = next.states.length > fewTargets;
-    // What no round has looked at yet has nothing to tell.
+    // A target without a round has no state to print.
     for (const state of next.states.filter(({ nodes }) => nodes > 0)) {
       const before = known.get(state.target);
       if (before?.status === state.status) continue;

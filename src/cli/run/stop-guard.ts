@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-// A system call on a disk that hangs holds up the main thread with all that runs there, and then nobody hears a signal.
+// A system call on a hanging disk blocks the main thread, and then no signal handler runs.
 
 /** How often the main thread has to show that it goes on, in milliseconds. */
 export const goesOnEveryMs = 2_000;

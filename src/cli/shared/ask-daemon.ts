@@ -28,7 +28,7 @@ export async function askDaemon(
   }
 }
 
-/** Where a daemon that listens there is asked on this machine. Throws `daemon_unreachable` where nobody can know it. */
+/** The URL of a daemon that listens there, from this machine. Throws `daemon_unreachable` if the port is not known. */
 export function urlOfDaemon(http: Pick<Config['http'], 'host' | 'port' | 'admin'>): string {
   const { host, port } = http.admin ?? http;
   if (port !== 0) return `http://${hostOf(host)}:${port}`;

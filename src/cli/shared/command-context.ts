@@ -8,7 +8,7 @@ export interface CommandContext {
   readonly pid: number;
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly stop: AbortSignal;
-  /** From now on the process ends soon after it is told to stop, even where its main thread hangs. */
+  /** From now on the process ends soon after SIGTERM or SIGINT, even if its main thread hangs. */
   readonly guardStop: () => void;
   /** From now on SIGHUP calls `action` instead of ending the process. */
   readonly onHangup: (action: () => void) => void;
@@ -19,7 +19,7 @@ export interface CommandContext {
   /** Where the output of commands that we run goes, and their errors. */
   readonly output: Writable;
   readonly errors: Writable;
-  /** True where a person looks at the output. */
+  /** True if the output is a terminal. */
   readonly interactive: boolean;
   /** Sends SIGHUP to another process. Throws where there is none. */
   readonly hangUp: (pid: number) => void;
@@ -37,6 +37,6 @@ export interface CommandContext {
 export interface Terminal {
   size(): { readonly columns: number; readonly rows: number };
   onResize(action: () => void): Disposable;
-  /** Hears of every key, or sequence of one, and keeps them from being shown, until it is disposed. */
+  /** Calls back for every key or key sequence and hides their echo, until disposed. */
   onKey(action: (key: string) => void): Disposable;
 }

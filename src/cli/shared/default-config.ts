@@ -23,7 +23,7 @@ export function configOption({ cwd }: Pick<CommandContext, 'cwd'>): Option {
 
 /** Throws `config_invalid`, with the ways out, where the command needs a configuration and there is none. */
 export function needsConfig(command: Command, { cwd }: Pick<CommandContext, 'cwd'>): void {
-  // `db check FILE` looks at that file only: there may be no configuration where copies are kept.
+  // `db check FILE` reads that file only: there may be no configuration where copies are kept.
   if (command.parent?.name() === 'db' && command.args.length > 0) return;
   const isDefault = command.getOptionValueSource('config') === 'default';
   if (!isDefault || places.some((place) => existsSync(resolve(cwd, place)))) return;

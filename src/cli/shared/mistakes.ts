@@ -38,7 +38,7 @@ class PatientCommand extends Command {
     // What follows an unknown option may be its value.
     const isOfWords = options?.code === 'commander.excessArguments' || message.includes('command-argument value');
     const isGuess = isOfWords && this.#unknown.length > 0;
-    // An option that lacks its value was told already.
+    // An option that lacks its value was reported already.
     const isTold = this.#mistakes.includes(
       message.replace(/^error: required (.*) not specified$/, '$1 argument missing'),
     );

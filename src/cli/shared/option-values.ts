@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { systemClock } from '#kernel/clock.ts';
 import { formatDuration, parseDuration } from '#kernel/units.ts';
 
-// What is given in options, read while the command line is: what is wrong with one is told together with every other mistake.
+// Values of options, parsed with the command line, so that all mistakes are reported together.
 
 /** A duration in milliseconds. */
 export function durationOf(text: string): number {

@@ -13,7 +13,7 @@ const colours = {
   pending: 'yellow',
 } as const;
 
-/** A word in the colour of a state, of a severity or of a delivery, or as it is where nobody looks or `NO_COLOR` is set. */
+/** A word in the colour of a state, severity or delivery; uncoloured if the output is no terminal or `NO_COLOR` is set. */
 export type StateColor = (state: string, word?: string) => string;
 
 export function paintOf({ interactive, env }: Pick<CommandContext, 'interactive' | 'env'>): StateColor {

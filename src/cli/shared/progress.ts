@@ -38,7 +38,7 @@ export function createProgress(
   };
 }
 
-/** What somebody waits for, in words that are asked for anew each second; nothing in the first, and nothing where no person looks. */
+/** A progress line that is updated each second; nothing in the first second, and nothing without a terminal. */
 export async function awaited<Result>(
   work: Promise<Result>,
   words: () => string,

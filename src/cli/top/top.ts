@@ -62,7 +62,7 @@ async function follow(
 
   async function look(): Promise<void> {
     try {
-      // From time to time all: what nobody has looked at for too long changes by itself.
+      // All of them from time to time: a target that was not checked for too long changes its state by time alone.
       looks += 1;
       const answer = await ask(looks % 30 === 0 ? 0 : version);
       const changed = new Map(answer.states.map((state) => [state.target, state]));

@@ -47,9 +47,9 @@ export interface ChangesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly everyMs: number;
-  /** Rejects where it cannot be told now: then nothing has changed. */
+  /** Rejects if the files cannot be read now: then nothing has changed. */
   readonly fingerprint: () => Promise<string>;
-  /** Called once for each change, when two looks in a row found the same: whoever writes has finished. */
+  /** Called once for each change, when two reads in a row found the same: the writer has finished. */
   readonly onChange: () => void;
 }
 

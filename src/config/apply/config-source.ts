@@ -43,7 +43,7 @@ export function openConfigSource({ path, env, clock, log }: ConfigSourceOptions)
       log.warn({ problems }, 'target list is not valid; keeping the last valid one');
       return loaded;
     } catch {
-      // The files themselves are wrong: that is told, with everything.
+      // The files themselves are wrong: that error is reported, with everything.
       takeBack();
       throw error;
     }

@@ -152,7 +152,7 @@ const named = (entries: readonly (readonly [string, unknown])[]): OutlineTree =>
 
 const treeOf = (value: unknown): OutlineTree => (typeof value === 'object' && value !== null ? { ...value } : {});
 
-/** Every value with its path, in the words of the file; what is not set is left out. */
+/** Every value with its path, in the words of the file; without unset values. */
 function linesOf(tree: OutlineTree, secrets: string[]): Readonly<Record<string, string>> {
   const lines: Record<string, string> = {};
   function add(value: unknown, path: readonly string[]): void {

@@ -37,14 +37,14 @@ export interface Reloader extends Disposable {
 
 export interface ReloaderOptions {
   readonly config: Config;
-  /** Null where nobody knows it: then there is nothing to reload. */
+  /** Null if it is unknown: then there is nothing to reload. */
   readonly source: ConfigSource | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Makes what may fail: throws `config_invalid`, and then nothing changes. Gives what puts it into force. */
   readonly prepare?: (config: Config) => Promise<() => void> | (() => void);
   readonly apply: (config: Config) => AppliedTargets;
-  /** Told of every attempt, for metrics. */
+  /** Called for every attempt, for metrics. */
   readonly onReloaded: (successful: boolean) => void;
 }
 

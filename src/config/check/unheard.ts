@@ -7,7 +7,7 @@ type NotifiableTarget = Pick<Target, 'name' | 'rules' | 'recipients'>;
 const severities: readonly Severity[] = ['critical', 'warning', 'info'];
 const mostNamed = 5;
 
-/** Targets with rules of severities that no recipient of theirs wants to hear of: a warning for each such set of severities. */
+/** Targets with rules of severities that none of their recipients takes: a warning for each such set of severities. */
 export function unheardWarnings(targets: readonly NotifiableTarget[]): readonly string[] {
   const unheard = Map.groupBy(targets, (target) => lackOf(target).join(' and '));
   unheard.delete('');

@@ -72,7 +72,7 @@ export function validateConfig(
   return { problems: eachOnce(problems), file, targets, root };
 }
 
-// Nobody could tell whose call it is.
+// The target of a ping could not be known.
 function sharedSecrets(targets: readonly ValidatedTarget[], root: SourceNode): readonly Problem[] {
   const owners = new Map<string, string>();
   return targets.flatMap(({ name, spec }) => {
@@ -181,7 +181,7 @@ function lackOf(rule: Rule, objective: Target['objective']): string | null {
 // Sections that are one thing: what is wrong with a key of it is wrong with all.
 const wholes = ['service', 'nats', ...channelTypes.flatMap(({ sections }) => Object.keys(sections))];
 
-// Leaves out each target, rule, node or recipient, and each key of another section, that something is wrong with.
+// Drops each target, rule, node or recipient, and each key of another section, that has a problem.
 function without(value: unknown, issues: readonly Issue[]): unknown {
   if (!isRecord(value)) return value;
   const wrong = new Set(issues.flatMap(pathsOf).map(([section, key]) => `${String(section)} ${String(key ?? '')}`));

@@ -49,7 +49,7 @@ interface ListTracker {
   isAsked: boolean;
 }
 
-/** `log` is told once when a list cannot be had, and once when it can again; what was known stays until then. */
+/** Logs once when a list cannot be fetched, and once when it can again; the last content stays until then. */
 export function followLists({ clock, log }: { readonly clock: Clock; readonly log: Log }): FollowedLists {
   const closing = new AbortController();
   const all = new Map<string, ListTracker>();

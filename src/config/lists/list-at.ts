@@ -11,7 +11,7 @@ export interface ListParts {
   readonly folder: string;
   /** The database, beside which lists are kept. */
   readonly data: string;
-  /** Told of each file that is read. */
+  /** Called with each file that is read. */
   readonly onFile: (path: string) => void;
   readonly problems: Problem[];
 }

@@ -19,7 +19,7 @@ export function validate<Schema extends z.ZodType>(schema: Schema, value: unknow
   return parsed.success ? { output: parsed.data, issues: [] } : { output: null, issues: parsed.error.issues };
 }
 
-/** What is wrong and where, in words for somebody who sees the file only. Nothing for what is known to be broken. */
+/** What is wrong and where, for a reader of the file. Nothing for nodes that are known to be broken. */
 export function explain(issue: Issue, root: SourceNode, base: ErrorPath = []): readonly Problem[] {
   const path = [...base, ...issue.path];
   const here = find(root, path);
@@ -90,7 +90,7 @@ function shown(issue: Issue, { value, expanded, spot }: SourceNode, path: ErrorP
       ? `found a ${Array.isArray(value) ? 'list' : 'map'}`
       : null;
   }
-  // The second part is a name that somebody gave, except in a channel's own section.
+  // The second part is a user's name, except in a channel's own section.
   if (path.some((part, depth) => (depth !== 1 || ofChannels.has(path[0])) && confidential.test(String(part))))
     return null;
   if (expanded) return `found ${singleLine(written(spot), 80)}`;

@@ -59,7 +59,7 @@ function lineOfBadBytes(bytes: Buffer): number {
   return line;
 }
 
-/** What a system error says to somebody who wrote a path. */
+/** The explanation of a system error for the user who wrote a path. */
 export function explainSystemError(error: unknown): string {
   switch (systemCode(error)) {
     case 'ENOENT':
@@ -75,7 +75,7 @@ export function explainSystemError(error: unknown): string {
   }
 }
 
-/** The error of a file that cannot be read, in words for whoever named it. */
+/** The error of a file that cannot be read, for the user who named it. */
 export async function orExplain<T>(path: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading;

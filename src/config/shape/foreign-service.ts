@@ -9,7 +9,7 @@ import { BareWebUrl } from '#kernel/url.ts';
 import { find, type SourceNode, problemAt } from '../read/located.ts';
 import { alternatives, type Problem } from '../read/problem.ts';
 
-/** The form of `service` where somebody else's check service runs the checks. */
+/** The form of `service` if another check service runs the checks. */
 export const ForeignService = z
   .strictObject({
     url: BareWebUrl('expected the address of a check service, such as "https://check.example.com"').describe(
@@ -58,7 +58,7 @@ export function foreignServiceProblems(root: SourceNode): readonly Problem[] {
   ];
 }
 
-/** A problem for each option of a target that somebody else's service cannot be told. */
+/** A problem for each option of a target that the other service's interface cannot express. */
 export function inexpressibleProblems(
   target: { readonly name: string; readonly spec: CheckSpec },
   root: SourceNode,
@@ -68,7 +68,7 @@ export function inexpressibleProblems(
     return [problemAt(root, ['targets', target.name, 'check'], `${notThere}: ${known}`)];
   }
   const message = `${notThere}, whose API takes the check type and the host only: leave it out, or ${orOwnNodes}`;
-  // A timeout that nobody wrote is ours alone: by then we wait no longer for the service.
+  // A default timeout is ours alone: by then we wait no longer for the service.
   const isOurs = find(root, ['targets', target.name, 'timeout']) === null;
   const options = inexpressibleOptions(target.spec).filter((option) => option !== 'timeout' || !isOurs);
   return options.map((option) => problemAt(root, ['targets', target.name, option], message));

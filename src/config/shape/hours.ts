@@ -21,7 +21,7 @@ const HourRangeText = z.codec(z.string({ error: hint }), z.custom<HourRange>(), 
   encode: ({ days: which, from, to }) => `${which.map((day) => days[day]).join(',')} ${clock(from)}-${clock(to)}`,
 });
 
-/** The hours in which somebody may be told things. */
+/** The hours in which a recipient may be notified. */
 export const HourRanges = z
   .union([HourRangeText, z.array(HourRangeText).min(1).max(20)], { error: hint })
   .transform((written): readonly HourRange[] => [written].flat());

@@ -54,7 +54,7 @@ const policy = {
   ),
 };
 
-/** Somebody who is told: at least one channel, and how they want to be told. */
+/** A recipient: at least one channel, and a delivery policy. */
 export const Notify = z.strictObject({ ...ways, ...policy }).superRefine((entry, context) => {
   if (names.some((name) => Object.hasOwn(entry, name))) return;
   context.addIssue({ code: 'custom', message: `has no way to reach anybody: add ${oneOf(names)}` });

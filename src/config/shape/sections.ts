@@ -7,7 +7,7 @@ import { always, refuseBoth } from '#kernel/refine.ts';
 import { Duration, formatDuration } from '#kernel/units.ts';
 import { BareWebUrl, Url } from '#kernel/url.ts';
 
-/** A name that somebody gives to a target, a rule or a recipient. It is that thing's identity everywhere. */
+/** A user's name for a target, a rule or a recipient. It is that thing's identity everywhere. */
 export const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, {
   error: 'a name has 1 to 63 of a-z, 0-9, "-" and "_", and begins with a letter or a digit',
 });

@@ -75,7 +75,7 @@ export const slugOf = (host: unknown) =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');
 
-// Defaults that are wrong are told of where they stand, not at every target.
+// Wrong defaults are reported at their own position, not at every target.
 function soundDefaults(root: SourceNode): ReadonlyMap<unknown, SourceNode> {
   const sound = checkTypeNames.flatMap((check) => {
     const defaults = find(root, ['defaults', check]);

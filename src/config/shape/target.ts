@@ -74,13 +74,13 @@ const shortKeys = {
     .describe('Instead of host: a target like this for each of these hosts, named by it or by the key of a map.'),
 };
 
-// No node looks at what is heard of.
+// Nodes do not check targets that send pings.
 function ownKeysOf({ heard }: AnyCheck) {
   const { nodes: _, ...others } = ownKeys;
   return heard === null ? ownKeys : others;
 }
 
-/** What holds for targets of a check type: any key of theirs but what they look at. */
+/** Settings for targets of a check type: any key of theirs but their destination. */
 export function TypeDefaults(check: AnyCheck) {
   const { type: _type, host: _host, ...options } = check.Spec.shape;
   return z.strictObject({ ...options, ...ownKeysOf(check) }).partial();

@@ -23,7 +23,7 @@ export interface AlertingRule {
   readonly severity: 'critical' | 'warning' | 'info';
   readonly matchers: readonly Matcher[];
   readonly metric: string;
-  /** The rule for a target that is looked at so often. */
+  /** The rule for a target with this interval. */
   rule(everyMs: number): PlainMap;
 }
 

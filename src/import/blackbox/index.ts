@@ -103,7 +103,7 @@ interface BlackboxConversion {
   readonly modules: SourceNode;
   readonly alerts: readonly AlertingRule[];
   readonly routing: RoutingTree;
-  /** Which severities each recipient is told of. */
+  /** The severities that each recipient takes. */
   readonly told: Map<string, Set<string>>;
   readonly draft: Draft;
 }

@@ -35,11 +35,11 @@ const Global = z.looseObject({
 });
 
 export interface RoutingTree {
-  /** The names under `notify` of those who are told of an alert with these labels. */
+  /** The names under `notify` of the receivers of an alert with these labels. */
   receivers(labels: ReadonlyMap<string, string>): readonly string[];
 }
 
-/** Reads the configuration of an Alertmanager; without one nobody in particular is told. */
+/** Reads the configuration of an Alertmanager; without one there is no receiver in particular. */
 export function readRouting(root: SourceNode | null, draft: Draft): RoutingTree {
   const top = Route.safeParse(root === null ? null : find(root, ['route'])?.value);
   if (root === null || !top.success) return { receivers: () => [] };

@@ -8,7 +8,7 @@ import { type NotificationService, serviceEntry } from '../services.ts';
 import { placeAt } from '../source.ts';
 import { type GatusAlert, Provider, Text } from './schema.ts';
 
-/** Who is told of an endpoint and after how many rounds. */
+/** The recipients of an endpoint and the number of rounds. */
 export interface AlertRecipients {
   readonly rule: string;
   readonly notify: readonly string[];

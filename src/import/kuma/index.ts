@@ -144,7 +144,7 @@ const urlTypes: readonly (string | undefined)[] = [
   'websocket-upgrade',
 ];
 
-// Kuma passes over what is no domain as well.
+// Kuma skips what is no domain as well.
 function watchedDomain({
   domain_expiry_notification: isWatched,
   type,

@@ -137,7 +137,7 @@ function push({ push_token: token = '' }: KumaMonitor, say: DifferenceReporter):
   return { check: 'heartbeat', secret_hash: sha256(token), grace: '1s' };
 }
 
-// A port that takes connections is worth watching, also where nobody signs in.
+// A port that accepts connections is worth watching, even without a login.
 function onlyConnects(what: string, host: string | null, say: DifferenceReporter): DraftEntry {
   if (host === null) return leftOut('its connection string names no server');
   say('lost', `${what}: no login and no query, only the connection is made`);

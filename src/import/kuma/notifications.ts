@@ -8,7 +8,7 @@ import { type KumaData, type KumaMonitor, parsed } from './schema.ts';
 const NotificationSettings = z.record(z.string(), z.unknown());
 type NotificationSettings = z.output<typeof NotificationSettings>;
 
-/** Adds those who are told, and gives their names for a monitor. */
+/** Adds the recipients, and gives their names for a monitor. */
 export function addNotifications(data: KumaData, draft: Draft): (monitor: KumaMonitor) => readonly string[] {
   const names = new Map<number, string>();
   for (const { id, name = `notification ${id}`, active, config } of data.notifications) {
@@ -33,7 +33,7 @@ function remindersOf(id: number, monitors: readonly KumaMonitor[]): readonly str
   return wait === undefined || wait === 0 || others.length > 0 ? [] : [formatDuration(wait)];
 }
 
-/** How often a monitor that stays down is told again, in milliseconds; 0 for never. */
+/** How often a monitor that stays down is reminded of, in milliseconds; 0 for never. */
 export const resendMs = ({ resend_interval, interval }: KumaMonitor) => resend_interval * interval * 1_000;
 
 const textOf = (settings: NotificationSettings, key: string) => {

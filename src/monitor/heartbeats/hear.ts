@@ -18,13 +18,13 @@ export interface Ping {
 /** What a call changes. */
 export interface PingResult {
   readonly heard: HeartbeatState;
-  /** How the run ended that the call tells of, or null where it tells of none. */
+  /** How the run that the ping reports ended, or null if it reports none. */
   readonly outcome: Outcome | null;
   /** Whether the very call came before. */
   readonly isRepeat: boolean;
 }
 
-/** The moment at which a job is overdue if nothing more is heard of it. */
+/** The moment at which a job is overdue without another ping. */
 export interface Alarm {
   readonly at: number;
   readonly outcome: Outcome;
@@ -118,7 +118,7 @@ export function hasTimeLeft(heard: HeartbeatState, expected: ExpectedPings, now:
 
 function dueAfter({ since, at, began, missedUntil }: HeartbeatState, expected: ExpectedPings): number | null {
   if (missedUntil !== null) return expected.after(missedUntil);
-  // Cron starts jobs: how long they take says nothing of the next one. Others are heard of every so often.
+  // Cron starts jobs: their durations say nothing of the next one. Others ping at an interval.
   const word = expected.schedule.kind === 'cron' ? began : at;
   return word === null ? expected.after(since) : expected.afterWord(word);
 }

@@ -5,7 +5,7 @@ import type { Target } from '../judge/target.ts';
 import { createExpected } from './expected.ts';
 import { type Alarm, type Ping, hasTimeLeft, newlyHeard, nextAlarm, takeBeat } from './hear.ts';
 
-/** Waits for the calls of one job. It is to a target that is heard of what a watch is to one that is checked. */
+/** Waits for the pings of one job: for a target that pings, this is what a watch is for one that is checked. */
 export interface PingListener {
   readonly ended: Promise<void>;
   /** Takes a call. Resolves to whether it is stored; what is not may come again, and counts once where it names its run. */
@@ -15,7 +15,7 @@ export interface PingListener {
   stop(): void;
 }
 
-/** What a target that is heard of says at a moment. */
+/** The state of a target that pings, at a moment. */
 export interface PingRound {
   readonly dueAt: number;
   readonly outcome: Outcome;
@@ -44,7 +44,7 @@ const notLate: Outcome = {
 const longestNapMs = 60_000;
 const deafNapMs = 5_000;
 
-/** What is heard of a target makes its rounds: each end of a run, and each time that it is overdue. Null for a target that nodes look at. */
+/** Makes rounds from the pings of a target: each end of a run, and each time that it is overdue. Null for a target that nodes check. */
 export function startListening(target: Target, ports: ListenPorts): PingListener | null {
   const job = checkOf(target.spec.type).heard?.(target.spec) ?? null;
   if (job === null) return null;

@@ -41,19 +41,19 @@ export interface RoundInput {
   readonly votes: readonly Vote[];
   /** Wall time at which the decision is made. */
   readonly now: number;
-  /** Where the round was over long ago: why that is so, and when what follows from it may be told. */
+  /** Set if the round was over long ago: why, and from when its consequences may be notified. */
   readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
 }
 
 /** What else a decision depends on. */
 export interface DecisionContext extends Evidence {
-  /** Why an incident of this target that began at `startedAt` is not to be told of for now, or null. */
+  /** What suppresses an incident of this target that began at `startedAt`, or null. */
   heldBy(startedAt: number): Suppression | null;
-  /** Why nobody can see anything for now, whatever the target, or null: nothing is told of single targets that cannot be judged. */
+  /** Why no target can be judged for now, or null: then single targets that cannot be judged are not notified. */
   readonly blindBy: Suppression | null;
   /** What is in doubt about what this round says, where it counts nevertheless. */
   readonly doubt?: StatedDoubt | undefined;
-  /** The reason that held at a moment in the past, so that what was seen then is not to be told by itself; or null. */
+  /** The suppression that held at a moment in the past, so that what was observed then is not notified; or null. */
   heldAt(moment: number): Suppression | null;
 }
 
@@ -105,13 +105,13 @@ export function decide(target: Target, memory: Memory, round: RoundInput, around
 
 const outage: Suppression = { by: 'outage', why: 'the target is down' };
 
-// Whether a target is down decides about what else is told of it.
+// Whether a target is down decides about its other notifications.
 function outagesFirst(rules: readonly NamedRule[]): readonly NamedRule[] {
   if (rules.length < 2) return rules;
   return [...rules.filter(({ rule }) => isOutage(rule)), ...rules.filter(({ rule }) => !isOutage(rule))];
 }
 
-// Why nothing is told of this rule now, whatever else is.
+// What suppresses this rule now, whatever else holds.
 function explanationOf({ rule }: NamedRule, isOut: boolean, { blindBy }: DecisionContext): Suppression | null {
   if (isOut && !isOutage(rule)) return outage;
   return kindOf(rule.kind).isAboutNodes === true ? blindBy : null;
@@ -184,7 +184,7 @@ function heldBefore(failedAt: readonly number[], heldAt: DecisionContext['heldAt
   return { ...last, cleared: { since: since[0], rounds: since.length } };
 }
 
-/** What holds an incident once its reason has gone, after another failing round; null where it is to be told now. */
+/** What suppresses an incident once its reason has gone, after another failing round; null if it is to be notified now. */
 function stillHeld(
   held: Suppression,
   rule: NamedRule['rule'],

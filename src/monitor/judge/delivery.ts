@@ -23,7 +23,7 @@ export interface Delivery {
 }
 
 /**
- * How an attempt at a delivery ended. `merged` says that another message told what it had to tell, or that there was nothing left to tell.
+ * The outcome of an attempt at a delivery. `merged` means that another message covered it, or that nothing was left to notify.
  * `message` is the id of the message that told it, or may have: null where none did.
  */
 export type DeliveryOutcome =
@@ -45,7 +45,7 @@ export type DeliveryOutcome =
       readonly nextAttemptAt: number;
       readonly error: string;
       readonly message: string | null;
-      /** When to remind those who were told of the incident, because this recipient cannot be; null or absent for not at all. */
+      /** When to remind the other recipients of the incident, because this one cannot be reached; null or absent for not at all. */
       readonly tellOthersAt?: number | null;
     };
 
@@ -63,28 +63,28 @@ export interface ListedDelivery extends Delivery {
 export interface PendingDelivery {
   readonly delivery: Delivery;
   readonly incident: Incident;
-  /** The message that was chosen to tell it and may have arrived, or null. */
+  /** The message that was chosen for it and may have arrived, or null. */
   readonly message: string | null;
   /** The message that told this recipient of the incident's beginning, or null where none did. */
   readonly root: string | null;
   /** What the other side calls that message, or null where it calls it nothing. */
   readonly rootReference: string | null;
-  /** Others who were to hear of the incident and could not be told so far, each with the reason. */
+  /** Other recipients of the incident that could not be notified so far, each with the reason. */
   readonly unreached: readonly UnreachedRecipient[];
-  /** Whether somebody else was told that it began. */
+  /** Whether another recipient was notified that it began. */
   readonly isKnownToOthers: boolean;
   /** Whether it waits for no company, because others cannot be reached. */
   readonly isHastened?: boolean;
 }
 
-/** Somebody who could not be told. */
+/** A recipient that could not be notified. */
 export interface UnreachedRecipient {
   readonly channel: string;
   readonly recipient: string;
   readonly reason: string;
 }
 
-/** An incident that is open, and somebody who was told that it began. */
+/** An open incident, and a recipient that was notified that it began. */
 export interface NotifiedIncident {
   readonly recipient: string;
   readonly incident: Incident;

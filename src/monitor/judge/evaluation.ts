@@ -20,7 +20,7 @@ export interface Evidence {
 
 export interface Evaluation {
   readonly verdict: Verdict;
-  /** Who saw what, as the rule took it; nobody where the rule is not about what nodes see. */
+  /** The votes as the rule took them; none if the rule is not about votes. */
   lines(): readonly VoteLine[];
   /** Why the rule holds, in words. */
   cause(): string;

@@ -14,7 +14,7 @@ export interface ExpiryKind<Key extends string> {
   readonly lack: string;
   /** `certificate ends`. */
   readonly ends: string;
-  /** How long before that it is told of: what is said of the option, and the least that it may be. */
+  /** How long before that to notify: the description of the option, and its minimum. */
   readonly within: { readonly min: string; readonly hint: string };
 }
 

@@ -5,17 +5,17 @@ export interface OpenRun {
   /** What the job calls the run, or null where it gives no names. */
   readonly run: string | null;
   readonly at: number;
-  /** Whether nobody waits for its end any more: it was told that it takes too long, or a later run has ended. */
+  /** Whether its end is not awaited any more: it was notified as too long, or a later run has ended. */
   readonly settled: boolean;
 }
 
-/** What was heard of a job: all that has to be known to say how it is. Times are wall time. */
+/** The pings of a job, as far as its state depends on them. Times are wall time. */
 export interface HeartbeatState {
   /** Since when it has been waited for. */
   readonly since: number;
   /** When it called last, whatever it said; null where it never did. */
   readonly at: number | null;
-  /** When the run began that was heard of last: by its start, or by its end where it said nothing before. */
+  /** When the last run began: by its start, or by its end if it sent no start. */
   readonly began: number | null;
   /** At most ten, the oldest first. */
   readonly open: readonly OpenRun[];

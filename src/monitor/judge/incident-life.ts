@@ -3,7 +3,7 @@ import type { RecipientAddress, ClosureReason, Incident } from './incident.ts';
 import type { Recipient } from './recipient.ts';
 import type { Target } from './target.ts';
 
-/** The end of an incident that nobody looks after any more; those who were told that it began are told. */
+/** The end of an incident that is not evaluated any more; recipients of its beginning are notified. */
 export function unwatch(
   incident: Incident,
   recipients: Target['recipients'],
@@ -15,7 +15,7 @@ export function unwatch(
   return { incident: ended, deliveries: neverTold ? [] : ending(ended, 'closed', recipients, now) };
 }
 
-/** Tells everybody who is to hear of an incident that it began; `late` says why they hear of it late, where nothing held it back. */
+/** Notifies all recipients of an incident that it began; `late` says why it is late, if nothing suppressed it. */
 export function announce(
   incident: Incident,
   recipients: Target['recipients'],
@@ -46,7 +46,7 @@ export function announceToOthers(
   return { incident: announced, deliveries: others.map((to) => beginning(announced, to, now)) };
 }
 
-/** Tells those who were told that an incident began what is wrong now, unless somebody knows of it. */
+/** Notifies the recipients of the beginning of a new cause, unless the incident is acknowledged. */
 export function update(incident: Incident, recipients: Target['recipients'], now: number): Consequence {
   if (incident.acknowledged !== null) return { incident, deliveries: [] };
   const number = incident.laterCauses.at(-1)?.number ?? 1;
@@ -56,7 +56,7 @@ export function update(incident: Incident, recipients: Target['recipients'], now
   };
 }
 
-/** The end of an incident, told to those who were told that it began. */
+/** The end of an incident, notified to the recipients of its beginning. */
 export function resolve(
   incident: Incident,
   ended: Pick<Incident, 'endedAt' | 'closingVotes'>,

@@ -4,7 +4,7 @@ import type { Judgement, RuleWording } from './rules/kind.ts';
 import type { VerdictStatus } from './verdict.ts';
 import type { Vote } from './vote.ts';
 
-/** What is told of ourselves: nodes that cannot be believed or are away, and our own connectivity. No target can have these names. */
+/** Incidents about ourselves: nodes that cannot be trusted or are away, and our own connectivity. No target can have these names. */
 export const ownConnectivity = 'own connectivity';
 export const ownNode = 'node ';
 export const ownAbsentNode = 'absent node ';
@@ -75,16 +75,16 @@ export interface RecipientAddress {
 }
 
 /**
- * Why the beginning of an incident is not told for now. Only that is ever held back: checks, history and the end of what was
+ * Why the notification that an incident began is suppressed. Nothing else is ever suppressed: checks, history and the end of what was
  * told are not.
  */
 export interface Suppression {
   readonly by: 'maintenance' | 'silence' | 'dependency' | 'connectivity' | 'outage' | 'service';
   /** In words: `maintenance until 2026-01-01 04:00:00 UTC`. */
   readonly why: string;
-  /** True where it is held only until something else was looked at: what was seen counts as soon as that has come. */
+  /** True if it is suppressed only until another target was checked: its observations count as soon as that is done. */
   readonly untilLook?: true | undefined;
-  /** The failing rounds since the reason has gone, where it has: as many as the rule asks for are needed before it is told. */
+  /** The failing rounds since the reason has gone, if it has: as many as the rule asks for are needed before the notification. */
   readonly cleared?: { readonly since: number; readonly rounds: number } | undefined;
   /** Since when only a doubt about ourselves holds it back, which has a limit; absent while something else explains it. */
   readonly since?: number | undefined;
@@ -100,10 +100,10 @@ export interface StatedDoubt {
   readonly since: number | null;
 }
 
-/** Why nothing looks after an incident any more: its target is gone, or only its rule is. */
+/** Why an incident is not evaluated any more: its target is gone, or only its rule is. */
 export type ClosureReason = 'unwatched' | 'rule_removed';
 
-/** A rule that holds for a target, from its first failing round to its recovery. It holds all that is told of it. */
+/** A rule that holds for a target, from its first failing round to its recovery, with all notifications about it. */
 export interface Incident {
   readonly id: string;
   readonly target: string;
@@ -134,11 +134,11 @@ export interface Incident {
   readonly closingVotes: readonly VoteLine[] | null;
   /** How the verdict went from the round that opened it on; the first changes where there are many. */
   readonly timeline: readonly VerdictChange[];
-  /** Why nobody was told yet that it began; null where that was told, or would have been had anybody wanted to hear of it. */
+  /** Why its beginning is not notified yet; null if it was, or would have been with any recipient. */
   readonly held: Suppression | null;
-  /** Notifications that it began, and will be told that it is over; null where that was not noted. */
+  /** The recipients that were notified that it began, and will be notified of its end; null if that was not noted. */
   readonly told: readonly RecipientAddress[] | null;
-  /** Why it was told later than it opened, in words that follow "for"; null where it was told at once, or was not told. */
+  /** Why it was notified later than it opened, in words that follow "for"; null if it was notified at once, or not at all. */
   readonly toldLate: string | null;
   /** What was in doubt when it was notified; absent if nothing was. */
   readonly doubt?: StatedDoubt | undefined;

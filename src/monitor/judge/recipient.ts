@@ -1,18 +1,18 @@
 import type { Severity } from './rule.ts';
 
-/** Who is told: an address behind a channel, and the entry under `notify` that it comes from. */
+/** A recipient: an address behind a channel, and the entry under `notify` that it comes from. */
 export interface Recipient {
   /** The key under `notify` that names it; the first where there are several. */
   readonly notify: string;
   readonly channel: string;
   readonly recipient: string;
-  /** The severities that it wants to hear of, under all of these keys together. */
+  /** The severities that it takes, under all of these keys together. */
   readonly severities: readonly Severity[];
-  /** For how long an incident has to go on before they hear of it; at once without. */
+  /** For how long an incident has to go on before it is notified; at once without. */
   readonly afterMs?: number;
 }
 
-/** Everybody once: somebody who stands under two names gets one message, not two. */
+/** Each recipient once: one that is under two names gets one message, not two. */
 export function mergeRecipients(all: readonly Recipient[]): readonly Recipient[] {
   const found = new Map<string, Recipient>();
   for (const one of all) {

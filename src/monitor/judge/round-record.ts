@@ -49,7 +49,7 @@ export interface StoredTarget {
   readonly target: string;
   readonly states: readonly RuleState[];
   readonly openIncidents: readonly Incident[];
-  /** What was heard of it, where it calls. */
+  /** Its heartbeat state, if it pings. */
   readonly heard: HeartbeatState | null;
 }
 

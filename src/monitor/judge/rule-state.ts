@@ -64,7 +64,7 @@ export function step(rule: Rule, state: RuleState, verdict: Verdict, dueAt: numb
     : stepWhileOpen(rule, state, verdict.failing, dueAt);
 }
 
-// A scheduled round and one besides the schedule may meet: two looks at one moment are one round for a rule.
+// A scheduled round and an extra one may coincide: two observations of one moment are one round for a rule.
 const momentMs = 500;
 
 function isSameMoment({ window, incidentId, goodSince }: RuleState, dueAt: number): boolean {

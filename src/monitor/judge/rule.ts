@@ -98,11 +98,11 @@ interface RuleBase {
   readonly recover: number;
   readonly confirm: boolean;
   readonly severity: Severity;
-  /** What of it nobody wrote, so that check types may have a default of their own. */
+  /** The options that the file lacks, so that check types may have defaults of their own. */
   readonly leftOut?: readonly ('rounds' | 'recover')[];
 }
 
-/** When a target counts as failing, and for how many rounds, before anybody is told. */
+/** When a target counts as failing, and for how many rounds, before a notification. */
 export type Rule = RuleCondition & RuleBase;
 
 /** A rule as it is written: one key of a kind, `failing: majority` where there is none, and what all kinds have. */
@@ -177,7 +177,7 @@ export function needsObjective({ kind }: Pick<Rule, 'kind'>): boolean {
 /** The rule that is there without being written down. */
 export const defaultRules = { down: {} } as const satisfies Record<string, z.input<typeof Rule>>;
 
-/** The rule in words, for mails: `more than half of the nodes failing in 2 rounds in a row`; no node looks at a job. */
+/** The rule in words, for mails: `more than half of the nodes failing in 2 rounds in a row`; without nodes for a job. */
 export function describeRule(rule: Rule, { heard }: Pick<AnyCheck, 'heard'>): string {
   const { bad, of } = rule.rounds;
   const kind = kindOf(rule.kind);

@@ -18,7 +18,7 @@ export interface Target {
   readonly rules: readonly NamedRule[];
   readonly recipients: readonly Recipient[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Targets without which this one cannot be reached: nobody is told of it while one of them is down. */
+  /** Targets without which this one cannot be reached: its notifications are suppressed while one of them is down. */
   readonly dependsOn: readonly string[];
   /** What it promises; null where it promises nothing. */
   readonly objective: Objective | null;

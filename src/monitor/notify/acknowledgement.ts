@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RecipientAddress, Incident } from '../judge/incident.ts';
 
-/** What a link to acknowledge says: the id of an incident, or of a message that tells of several; and whose link it is. */
+/** The content of an acknowledgement link: the id of an incident, or of a message about several; and its recipient. */
 export type AcknowledgementLink = RecipientAddress & ({ readonly incident: string } | { readonly message: string });
 
-/** Links by which the reader of a message acknowledges what it tells. Nobody else can make one. */
+/** Links by which the reader of a message acknowledges its incidents. They cannot be forged. */
 export interface Acknowledgements {
   tokenFor(incident: Pick<Incident, 'id'>, to: RecipientAddress): string;
   /** About everything that a message of this id tells. */

@@ -29,7 +29,7 @@ export async function attemptToSend(
   }
 }
 
-// A channel that was told to end knows best how far it got, so it may still say so; one that does not end is left behind.
+// A channel that was cancelled knows best how far it got, so it may still report; one that does not end is abandoned.
 function abortLater(clock: Clock, signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
   let timer: Disposable | null = null;

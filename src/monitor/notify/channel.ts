@@ -10,7 +10,7 @@ export interface Message {
   readonly id: string;
   /** Ids of the messages that it belongs under, first the root of the thread. */
   readonly references: readonly string[];
-  /** What the other side called the messages that told of the beginnings, by the id of the incident, where it called them anything. */
+  /** The references of the other side for the first messages, by the id of the incident, if it gave any. */
   readonly beginnings: ReadonlyMap<string, string>;
   /** The page of each incident, by its id, where incidents have pages. */
   readonly links: ReadonlyMap<string, string>;
@@ -42,7 +42,7 @@ export interface IncidentLink {
   readonly link: string | null;
 }
 
-/** Sends again what is open. `open` is asked just before, so that what has ended meanwhile is left out. */
+/** Sends open alerts again. `open` is read just before, so that ended incidents are not among them. */
 export type Renew = (
   open: () => readonly IncidentLink[],
   recipient: string,

@@ -36,9 +36,9 @@ const order: readonly VoteLine['status'][] = ['down', 'unknown', 'up'];
 const tones = { down: 'bad', unknown: 'unsure', up: 'good' } as const;
 const verdictTones = { ...tones, partial: 'unsure' } as const;
 
-/** What each node saw, those that saw it down first. No table where nobody voted: an incident of our own has no votes. */
+/** The vote of each node, down first. No table without votes: an incident of our own has none. */
 export function voteTables(title: string, votes: readonly VoteLine[], words: RuleWording): readonly ContentTable[] {
-  // What calls Watchpost is seen by nobody else.
+  // Nodes do not see jobs that ping.
   if (votes.every(isOwnVote)) return [];
   const sorted = order.flatMap((status) => votes.filter((vote) => vote.status === status));
   const rest = sorted.slice(longestTable);

@@ -12,13 +12,13 @@ import { delay, doubtsOf, heldBack, lateness, unreachedInWords, wasInDoubt, with
 export type { ContentTable, Tone } from './content-tables.ts';
 
 export interface ContentOptions {
-  /** IANA name of the zone that times are told in. */
+  /** IANA name of the time zone of the message. */
   readonly zone: string;
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
-  /** Where somebody can acknowledge an incident, where there is such a page. */
+  /** The acknowledgement page of an incident, if there is one. */
   readonly acknowledgeAt?: ((incident: Incident, to: RecipientAddress) => string | null) | undefined;
-  /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
+  /** The acknowledgement page of all incidents of a message, if there is one. */
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: ((incident: Incident) => readonly VoteLine[] | null) | undefined;

@@ -1,6 +1,6 @@
 import type { Hours } from './hours.ts';
 
-/** How somebody wants to be told. Times are milliseconds. */
+/** How to notify a recipient. Times are milliseconds. */
 export interface DeliveryPolicy {
   /** How incidents share messages; null for one message each, at once. */
   readonly grouping: {
@@ -13,15 +13,15 @@ export interface DeliveryPolicy {
   readonly storm: { readonly messages: number; readonly perMs: number } | null;
   /** Waits between the beginning and the reminders of an incident that stays open; the last one repeats. Empty for none. */
   readonly remindMs: readonly number[];
-  /** IANA name of the zone that times are told in. */
+  /** IANA name of the time zone of messages. */
   readonly zone: string;
-  /** For how long an incident has to go on, with nobody who acknowledges it, before they hear of it. */
+  /** For how long an incident has to go on, unacknowledged, before this recipient is notified. */
   readonly afterMs?: number;
-  /** When they may be told anything; any time without. */
+  /** When it may be notified; any time without. */
   readonly hours?: Hours;
 }
 
-/** For whoever is not configured any more but still has something to be told. */
+/** For a recipient that is not configured any more but still has pending deliveries. */
 export const plainPolicy: DeliveryPolicy = {
   grouping: { waitMs: 30_000, intervalMs: 300_000 },
   storm: { messages: 20, perMs: 3_600_000 },

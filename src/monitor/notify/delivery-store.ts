@@ -7,7 +7,7 @@ import type {
   NotifiedIncident,
 } from '../judge/delivery.ts';
 
-/** What is to be told, and what became of it. Every method that writes is one transaction. */
+/** Pending deliveries and their outcomes. Every method that writes is one transaction. */
 export interface DeliveryStore {
   /**
    * What there is to tell the recipients who have something due at `now`: all their unsettled deliveries, due or not, oldest first,
@@ -16,7 +16,7 @@ export interface DeliveryStore {
   dueDeliveries(now: number, limit: number): readonly PendingDelivery[];
   /** The earliest time after `now` that an unsettled delivery is due, or null. */
   nextDeliveryAt(now: number): number | null;
-  /** Writes down, before it is sent, which message is to tell these deliveries: after a crash it is repeated as it was. */
+  /** Records, before it is sent, which message covers these deliveries: after a crash it is repeated unchanged. */
   claim(message: string, ids: readonly number[]): void;
   /**
    * Ends attempts, in one transaction with the reminders they ask for. Every settlement but a merge adds one to the delivery's
@@ -25,7 +25,7 @@ export interface DeliveryStore {
   settle(settlements: readonly DeliveryOutcome[]): void;
   /** The messages that went out at `since` or later, oldest first. */
   sentMessages(since: number): readonly SentMessage[];
-  /** What is open and was told through this channel that it began, to whom. */
+  /** The open incidents whose beginning was notified through this channel, with the recipients. */
   toldAndOpen(channel: string): readonly NotifiedIncident[];
   /** Deliveries of a state, the newest first; of all states without one. */
   listDeliveries(options: {

@@ -5,15 +5,15 @@ import type { DeliveryStore } from './delivery-store.ts';
 import { type QueueAddress, keyOf } from './recipient-queues.ts';
 import type { DeliveryOutcomes } from './settlements.ts';
 
-/** What there is to tell by now, whatever the clock has done. */
+/** The deliveries that are due by now, whatever the clock has done. */
 export interface DueDeliveries {
   /** Everything that is unsettled for the recipients who have something due. Throws what the store throws. */
   read(): readonly PendingDelivery[];
-  /** Somebody is about to be told: these need no special treatment any more. */
+  /** A message about these is on its way: they need no special treatment any more. */
   begun(ids: readonly number[]): void;
-  /** The other side said that it will never take these as they are: they wait for their own time, whoever else gets through. */
+  /** The other side refused these for good: they wait for their own time, whatever else gets through. */
   refused(ids: readonly number[]): void;
-  /** What waits for these addresses about these incidents is due at once: others cannot be told of them. */
+  /** Deliveries to these addresses about these incidents are due at once: other recipients cannot be reached. */
   hasten(incidents: readonly string[], addresses: readonly QueueAddress[]): void;
   /** A server takes messages again: what it put off before is due at once. */
   awaken(channel: string): void;
@@ -23,7 +23,7 @@ export interface DueDeliveriesOptions {
   readonly store: Pick<DeliveryStore, 'dueDeliveries'>;
   readonly settlements: Pick<DeliveryOutcomes, 'settledIds'>;
   readonly clock: Clock;
-  /** Whether nobody is to be reminded of an incident for now. */
+  /** Whether reminders of an incident are suppressed for now. */
   readonly isSilenced?: ((incident: Incident) => boolean) | undefined;
 }
 
@@ -39,7 +39,7 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
   let wallAhead = clock.now() - clock.elapsed();
   let isEverythingDue = true;
 
-  // A reminder waits while somebody wants silence; one that was on its way before is repeated as it was.
+  // A reminder waits during a silence; one that was on its way before is repeated unchanged.
   function isHeld({ delivery, incident, message }: PendingDelivery): boolean {
     if (delivery.kind !== 'reminder' || message !== null || incident.endedAt !== null) return false;
     return isSilenced?.(incident) ?? false;

@@ -9,13 +9,13 @@ export interface HeartbeatOptions {
   readonly everyMs: number;
   /** What does not work at the moment, in words; empty where everything does. */
   readonly troubles: () => readonly string[];
-  /** Tells somebody outside that everything works. Rejects where nobody could be told. */
+  /** Tells an external service that everything works. Rejects if it cannot be reached. */
   readonly call: (signal: AbortSignal) => Promise<void>;
 }
 
 const answerMs = 30_000;
 
-/** Calls somebody outside regularly, only while everything works: they raise the alarm when the calls stay away. */
+/** Calls an external service regularly, only while everything works: it raises the alarm when the calls stop. */
 export function startHeartbeat(options: HeartbeatOptions): BackgroundTask {
   return untilStopped('the heartbeat', async (signal) => beat(options, signal));
 }

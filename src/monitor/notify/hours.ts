@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 
-/** When somebody may be told things, by the clock on their wall. */
+/** When a recipient may be notified, by its local time. */
 export interface Hours {
   /** IANA name. */
   readonly zone: string;

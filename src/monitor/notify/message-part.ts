@@ -7,16 +7,16 @@ export interface MessagePart {
   readonly incident: Incident;
   /** The delivery that it is. */
   readonly sent: Delivery;
-  /** Those that need no message of their own any more: this one tells what they had to tell. */
+  /** Deliveries that need no message any more: this one covers them. */
   readonly merged: readonly Delivery[];
   readonly rows: readonly PendingDelivery[];
-  /** The message that told of the beginning, or null. */
+  /** The first message about the incident, or null. */
   readonly root: string | null;
-  /** Whether a message told of the beginning that may have arrived. */
+  /** Whether a message about the beginning may have arrived. */
   readonly mayBeKnown: boolean;
-  /** Others who were to hear of it and could not be told so far. */
+  /** Other recipients that could not be notified so far. */
   readonly unreached: PendingDelivery['unreached'];
-  /** Whether somebody else was told that it began. */
+  /** Whether another recipient was notified that it began. */
   readonly isKnownToOthers: boolean;
   /** What the other side calls that message, or null. */
   readonly rootReference: string | null;
@@ -26,8 +26,8 @@ type PendingRows = readonly [PendingDelivery, ...PendingDelivery[]];
 
 /**
  * The part that the unsettled deliveries of one incident make. Where it is over before its `opened` was sent, one part tells
- * of both. Null where nothing is left to tell: of what is over, or of what
- * somebody knows of, nobody is reminded, and no other reason is told.
+ * of both. Null if nothing is left to notify: an incident that is over, or one that
+ * is acknowledged, has neither reminders nor new causes.
  */
 export function messagePartOf(rows: PendingRows): MessagePart | null {
   const { incident } = rows.at(-1) ?? rows[0];

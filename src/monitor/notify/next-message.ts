@@ -26,7 +26,7 @@ export type NextMessage =
       readonly parts: MessageParts;
       readonly message: string | null;
     }
-  /** Nothing is left to tell about these. */
+  /** Nothing is left to notify about these. */
   | { readonly kind: 'drop'; readonly reason: 'over'; readonly rows: readonly PendingDelivery[] }
   | {
       readonly kind: 'wait';
@@ -52,9 +52,9 @@ interface MessageGroup {
  *  1. A message that was chosen before and may have arrived is repeated as it was, and whatever else its incidents have waits;
  *     but for the end of an incident, which does not wait for the repetition of its beginning: one message tells both.
  *  2. What the recipient is to hear later only, or never, is left aside.
- *  3. What is left is told in groups: by severity, and by whether incidents begin, go on or are over.
+ *  3. The rest is grouped: by severity, and by whether incidents begin, go on or are over.
  *  4. A group goes when its first part has waited for company; but for critical beginnings, not within the interval after the last of its sort.
- *  5. Where too many messages of its severity went out lately, the next one has to wait, and then tells everything at once; a critical beginning is told at once, with everything.
+ *  5. After too many messages of its severity, the next one has to wait, and then covers everything; a critical beginning goes out at once, with everything.
  */
 export function nextMessage({ rows, sent }: RecipientQueue, policy: DeliveryPolicy, now: number): NextMessage {
   const chosen = chosenBefore(rows, now);
@@ -134,7 +134,7 @@ function chosenBefore(rows: readonly PendingDelivery[], now: number) {
   return { due, nextAt, incidents: [...messages.values()].flat().map(({ delivery }) => delivery.incidentId) };
 }
 
-// Incidents whose end is there to be told while the message about their beginning waits to be repeated.
+// Incidents that have ended while the message about their beginning waits for its retry.
 function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<string> {
   const isEnd = ({ delivery: { kind }, message }: PendingDelivery) =>
     message === null && (kind === 'resolved' || kind === 'closed');
@@ -148,7 +148,7 @@ function endedSince(rows: readonly PendingDelivery[], now: number): ReadonlySet<
   );
 }
 
-// A reminder is told when it is due; everything else is there to be told, however long its next attempt is off.
+// A reminder goes out when it is due; everything else is included now, however far off its next attempt is.
 function isTold({ kind, sent }: MessagePart, now: number): boolean {
   return kind !== 'reminder' || sent.nextAttemptAt <= now;
 }
@@ -183,7 +183,7 @@ export function sortOf(kind: MessagePart['kind'], severity: string): string {
   return `${severity} ${phaseOf(kind)}`;
 }
 
-// A delivery from the future was made before the clock was set back: nobody knows when, so it has waited long enough.
+// A delivery from the future was made before the clock was set back, at an unknown time, so it has waited long enough.
 function readyAtOf({ delivery, isHastened = false }: PendingDelivery, waitMs: number, now: number): number {
   const { attempts, createdAt, nextAttemptAt } = delivery;
   if (attempts > 0 || createdAt > now || isHastened) return nextAttemptAt;

@@ -24,15 +24,15 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** How a recipient wants to be told. */
+  /** The delivery policy of a recipient. */
   readonly policyOf?: (address: QueueAddress) => DeliveryPolicy;
   /** Other ways to the same people, which are used at once if one does not accept a message. */
   readonly othersOf?: (address: QueueAddress) => readonly QueueAddress[];
   /** The page about an incident, where there is one. */
   readonly linkTo: (incident: Incident) => string | null;
-  /** Where somebody can acknowledge an incident, where there is such a page. */
+  /** The acknowledgement page of an incident, if there is one. */
   readonly acknowledgeAt?: ((incident: Incident, to: RecipientAddress) => string | null) | undefined;
-  /** Where somebody can acknowledge everything that a message tells, where there is such a page. */
+  /** The acknowledgement page of all incidents of a message, if there is one. */
   readonly acknowledgeAllAt?: ((message: string, to: RecipientAddress) => string | null) | undefined;
   /** The votes of the last round of an open incident's target, where they are known. */
   readonly seenNow?: (incident: Incident) => readonly VoteLine[] | null;
@@ -40,11 +40,11 @@ export interface OutboxOptions {
   readonly budgetOf?: (incident: Incident) => BudgetLeft | null;
   /** Distinguishes the messages of this installation from those of others that watch the same names. Default: none. */
   readonly identity?: string;
-  /** Whether nobody is to be reminded of an incident for now. */
+  /** Whether reminders of an incident are suppressed for now. */
   readonly isSilenced?: (incident: Incident) => boolean;
   /** How many messages of one channel are on their way at the same time. */
   readonly concurrency?: number;
-  /** Told about every settlement, for metrics. */
+  /** Called with every delivery outcome, for metrics. */
   readonly onSettled?: (settled: DeliveryEvent) => void;
 }
 
@@ -52,13 +52,13 @@ export interface OutboxOptions {
 export interface Outbox {
   /** Tries everything pending at once, whatever its next attempt says, and goes on from there. */
   start(): void;
-  /** Looks at the store at once: for whoever has just committed a delivery. */
+  /** Reads the store at once: to be called after a delivery was committed. */
   wake(): void;
   /** Resolves once everything that may go now was tried, or the signal is aborted. */
   drain(signal: AbortSignal): Promise<void>;
-  /** Milliseconds since it last looked at the store; 0 before it was started. */
+  /** Milliseconds since the store was last read; 0 before the start. */
   ageMs(): number;
-  /** For how many milliseconds nobody could be told of something, whatever the reason; 0 where somebody could. */
+  /** For how many milliseconds no recipient of a delivery could be reached; 0 if one could. */
   refusedMs(): number;
   /** Whether attempts fail, and no answer came through any channel within so many milliseconds: then we may be cut off. */
   isCutOff(withinMs: number): boolean;
@@ -74,9 +74,9 @@ const memoryMs = dayMs;
 
 /**
  * The loop:
- *  1. Write down settlements that the store refused before.
+ *  1. Write outcomes that the store refused before.
  *  2. Read what is due into queues, one per channel and recipient.
- *  3. Start a message of each queue that is free and has something to tell by now, as many as the channel may have on their way.
+ *  3. Start a message of each queue that is free and has deliveries due, as many as the channel may have on their way.
  *  4. Note which deliveries a message tells, then send it.
  *  5. Settle them when its channel answers, and start the next.
  *  6. Sleep until woken, or until the next message may go.
@@ -199,7 +199,7 @@ function rememberSent({ store, clock }: OutboxOptions, queues: Pick<RecipientQue
   }
 }
 
-// It is looked at every few seconds, and a database that cannot be read stays so for long.
+// It is read every few seconds, and a database that cannot be read stays so for long.
 function createComplaint(log: Log) {
   let last = '';
   return {

@@ -4,17 +4,17 @@ import { type QueueAddress, keyOf } from './recipient-queues.ts';
 
 /** What other sides refused lately. */
 export interface Refusals {
-  /** Somebody was told of these incidents. */
+  /** A recipient was notified of these incidents. */
   delivered(channel: string, incidents: readonly string[]): void;
   /** The other side said that it will never accept a message about these incidents to an address. */
   rejected(address: QueueAddress, incidents: readonly string[]): void;
   /** The addresses that were rejected for an incident, as `keyOf` writes them. */
   rejectedFor(incident: string): ReadonlySet<string>;
-  /** A message was not taken, for now or for good; `told` says whether somebody else is known to have been told of it. */
+  /** A message was refused, for now or for good; `told` says whether another recipient is known to have been notified. */
   refused(channel: string, incidents: readonly string[], reason: string, told: boolean): void;
-  /** For how many milliseconds nobody could be told of something, by no channel and for whatever reason; 0 where somebody could. */
+  /** For how many milliseconds no recipient of a delivery could be reached, by any channel; 0 if one could. */
   ms(): number;
-  /** Nobody could be reached through a channel, as far as its last attempt tells. */
+  /** No recipient could be reached through a channel, by its last attempt. */
   unreached(channel: string): void;
   /** An answer came through a channel, whatever it says. */
   reached(channel: string): void;
@@ -26,7 +26,7 @@ export interface Refusals {
 
 const none: ReadonlySet<string> = new Set();
 const mostIncidents = 10_000;
-// One recipient may be refused while others are told: that is no server that was away.
+// One recipient may be refused while others are notified: then the server was not away.
 const awayMs = 5_000;
 
 /** A server that is away is logged when it goes, when its reason changes, and when it is back: not for each message that waits. */

@@ -53,7 +53,7 @@ export function delay({ sent: { lastError: trouble }, mayBeKnown }: MessagePart)
 
 const mostUnreached = 3;
 
-/** Who was to hear of these incidents as well and could not be told. */
+/** Other recipients of these incidents that could not be notified. */
 export function unreachedInWords(parts: readonly MessagePart[]): readonly string[] {
   const found = new Map(
     parts.flatMap(({ unreached }) => unreached.map((one) => [`${one.channel} ${one.recipient}`, one])),

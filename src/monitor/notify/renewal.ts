@@ -16,7 +16,7 @@ export interface RenewalOptions {
   readonly times?: RenewalTimes;
 }
 
-// Others are told by the same channel meanwhile: they wait no longer than this.
+// Other recipients of the channel wait meanwhile, no longer than this.
 const attemptMs = 10_000;
 
 /**

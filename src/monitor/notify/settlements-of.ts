@@ -45,7 +45,7 @@ export function settlementsOfSent(
   });
 }
 
-/** The settlements of deliveries that another message told, or that have nothing left to tell. */
+/** The outcomes of deliveries that another message covered, or that have nothing left to notify. */
 export function settlementsOfMerged(
   deliveries: readonly Delivery[],
   message: string | null,
@@ -63,7 +63,7 @@ export interface DeliveryFailure {
   readonly askedMs: number | undefined;
   /** The message that may have arrived nevertheless, or null. */
   readonly message: string | null;
-  /** The least to wait, because this very attempt may have succeeded; null if nobody would get it twice. */
+  /** The least to wait, because this very attempt may have succeeded; null if a repeat cannot be a duplicate. */
   readonly leastMs: number | null;
 }
 
@@ -73,7 +73,7 @@ export interface FailedDeliveries {
   readonly hopeless: readonly Delivery[];
 }
 
-/** The settlements of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
+/** The outcomes of a message that was not accepted for now. Its deliveries wait for the next attempt together. */
 export function settlementsOfFailed(
   parts: MessageParts,
   { reason: error, askedMs, message, leastMs }: DeliveryFailure,
@@ -92,7 +92,7 @@ export function settlementsOfFailed(
     delivery,
     settlement: { id: delivery.id, state: 'pending', nextAttemptAt: now + waitMs, error, message },
   }));
-  // One that may be in a mailbox tells of the beginning too: the earlier one need not be repeated any more.
+  // One that may be in a mailbox covers the beginning too: the earlier one need not be repeated any more.
   const before = message === null ? [] : parts.flatMap(toldBefore);
   const merged = before.flatMap((one) => settlementsOfMerged([one.delivery], one.message, now));
   return { retried: [...retried, ...merged], hopeless: deliveries.filter((delivery) => isHopeless(delivery, now)) };
@@ -130,7 +130,7 @@ export function settlementsOfRefused(
   };
 }
 
-/** The settlements of deliveries that are given up. */
+/** The outcomes of deliveries that are given up. */
 export function settlementsOfDead(
   deliveries: readonly Delivery[],
   error: string,

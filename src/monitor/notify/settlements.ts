@@ -6,7 +6,7 @@ import type { DeliveryStore } from './delivery-store.ts';
 export interface DeliveryEvent {
   readonly channel: string;
   readonly outcome: 'sent' | 'merged' | 'dead' | 'retry';
-  /** From the decision to this settlement. */
+  /** From the decision to this outcome. */
   readonly delayMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface SettledDelivery {
  * where the program ended in between; then with the same id.
  */
 export interface DeliveryOutcomes {
-  /** Notes which message is about to tell these deliveries. */
+  /** Records which message is about to cover these deliveries. */
   claim(message: string, deliveries: readonly Delivery[]): void;
   settle(settled: readonly SettledDelivery[]): void;
   storeUnstored(): void;

@@ -77,7 +77,7 @@ async function compose(
   }
 }
 
-/** The message of a summary to somebody; a repeat has the same id. */
+/** The message of a summary to a recipient; a repeat has the same id. */
 export function summaryMessage(
   facts: SummaryFacts,
   zone: string,

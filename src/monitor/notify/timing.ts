@@ -2,7 +2,7 @@ import type { PendingDelivery } from '../judge/delivery.ts';
 import type { DeliveryPolicy } from './delivery-policy.ts';
 import { isWithin, nextBeginning } from './hours.ts';
 
-/** Whether somebody may be told of an incident: now, later, or never, because they are only told of what still holds by then. */
+/** Whether a recipient may be notified of an incident: now, later, or never, because it takes only what still holds by then. */
 export type DeliveryTiming =
   | { readonly kind: 'now' }
   | { readonly kind: 'never' }

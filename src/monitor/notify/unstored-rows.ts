@@ -28,7 +28,7 @@ export interface UnstoredRows {
   pending(): readonly UnstoredRow[];
   /** All about an incident. */
   of(incident: string): readonly UnstoredRow[];
-  /** What is known of the others who hear of the incident of a delivery. */
+  /** The other recipients of the incident of a delivery. */
   othersOf(delivery: Delivery): Pick<PendingDelivery, 'unreached' | 'isKnownToOthers'>;
   toldAndOpen(channel: string): readonly NotifiedIncident[];
 }

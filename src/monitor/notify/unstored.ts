@@ -10,7 +10,7 @@ type NotificationStore = Pick<
   'dueDeliveries' | 'nextDeliveryAt' | 'claim' | 'settle' | 'sentMessages' | 'toldAndOpen'
 >;
 
-/** The stored deliveries, and beside them in memory those that nobody could store so far. */
+/** The stored deliveries, and beside them in memory those that could not be stored so far. */
 export interface UnstoredDeliveries extends NotificationStore {
   /** How many notifications of an incident's beginning there are, stored or not. */
   beginningsOf(incident: string): number;
@@ -36,7 +36,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
   const storedAs = new Map<number, number>();
   let unreadable = '';
 
-  // What is in memory is told also where the file cannot even be read.
+  // Deliveries in memory are sent even if the file cannot be read.
   function readStored<Read>(read: () => Read, otherwise: Read): Read {
     if (rows.isEmpty) return read();
     try {
@@ -50,7 +50,7 @@ export function createUnstored({ store, log }: UnstoredOptions): UnstoredDeliver
     }
   }
 
-  // A row that is told from memory has been stored: what became of it here goes with it, and from now on it is the row.
+  // A delivery sent from memory has been stored: its outcome goes with it, and from now on it is the row.
   function adopt(stored: PendingDelivery): readonly PendingDelivery[] {
     const row = rows.find(stored.delivery);
     const incident = rows.incident(stored.incident.id) ?? stored.incident;

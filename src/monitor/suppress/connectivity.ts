@@ -179,7 +179,7 @@ export function createConnectivity(): Connectivity {
       if (streak === null || !isCompared()) return [];
       const batch = nextBatch(streak, known);
       if (batch.length >= firstBatch) return batch;
-      // Those that fail are looked at a second time.
+      // Those that fail are checked a second time.
       return [...batch, ...streak.rounds.keys()].slice(0, firstBatch);
     },
     restore(since) {

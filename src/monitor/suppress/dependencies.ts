@@ -1,4 +1,4 @@
-/** What each name leads to, directly and through others, itself left out. A circle ends where it began. */
+/** What each name leads to, directly and through others, without itself. A circle ends where it began. */
 export function closureOf(edges: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, readonly string[]> {
   const closure = new Map<string, readonly string[]>();
   for (const name of edges.keys()) {

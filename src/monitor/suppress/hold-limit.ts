@@ -2,15 +2,15 @@ import type { Suppression, Incident, StatedDoubt } from '../judge/incident.ts';
 import type { RuleState } from '../judge/rule-state.ts';
 import type { Connectivity } from './connectivity.ts';
 
-/** How long doubts about ourselves may hold back a notification, in milliseconds. */
+/** How long doubts about ourselves may suppress a notification, in milliseconds. */
 export const defaultDoubtLimitMs = 300_000;
 
 // A warning can wait longer.
 const lessUrgent = 3;
-// After own connectivity is back, targets are checked anew before anything is told of them.
+// After own connectivity is back, targets are checked again before any notification.
 const recheckMs = 45_000;
 
-/** For how long a doubt may hold back an incident of this severity. */
+/** For how long a doubt may suppress an incident of this severity. */
 export function limitOf({ severity }: Pick<Incident, 'severity'>, doubtLimitMs: number): number {
   return severity === 'critical' ? doubtLimitMs : lessUrgent * doubtLimitMs;
 }
@@ -41,7 +41,7 @@ export function isHeldTooLong({ incident, state, since, doubtLimitMs, connectivi
   return !(incident.held?.by === 'connectivity' && isReturning);
 }
 
-/** What may be wrong instead, in words, of what a doubt holds back. */
+/** What may be wrong instead, in words, for an incident that a doubt suppresses. */
 export function statedDoubt(held: Suppression, { isUncertain, returnedAt, lastUpAt }: ConnectivityView): StatedDoubt {
   switch (held.by) {
     case 'connectivity':

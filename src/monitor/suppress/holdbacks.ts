@@ -23,10 +23,10 @@ export interface Holdbacks {
   heldBy(target: string, startedAt: number, now: number): Suppression | null;
   /** The reason that held at a moment in the past, or null; it is known for a month, or for as long as the program runs. */
   heldAt(target: string, moment: number): Suppression | null;
-  /** Why nothing at all is told at `now`, or null. */
+  /** What suppresses all notifications at `now`, or null. */
   heldForAll(now: number): Suppression | null;
   /**
-   * Whether more than a doubt about ourselves holds back an incident at `now`: maintenance, a silence, or an outage that was
+   * Whether more than a doubt about ourselves suppresses an incident at `now`: maintenance, a silence, or an outage that was
    * notified, of what it depends on or of the target itself.
    */
   isExplained(incident: Incident, now: number): boolean;
@@ -35,19 +35,19 @@ export interface Holdbacks {
   /** Takes what a round did to its target. */
   remember(target: Target, memory: Memory, verdict: Verdict, dueAt: number, now: number): void;
   isInMaintenance(target: string, now: number): boolean;
-  /** When what holds back a target ends by itself, or null. */
+  /** When the suppression of a target ends by itself, or null. */
   heldUntil(target: string, now: number): number | null;
-  /** Names of the targets of which something is held back, for any reason or for this one. */
+  /** Names of the targets with a suppressed incident, for any reason or for this one. */
   held(by?: Suppression['by']): readonly string[];
-  /** Targets that were held back for this one, or for want of a look at it, and are not any more. */
+  /** Targets that were suppressed for this one, or until it was checked, and are not any more. */
   freedBy(target: string): readonly string[];
-  /** What the target depends on and has not been looked at since something of it began to fail that may have to be told. */
+  /** Dependencies of the target that were not checked since it began to fail in a way that may have to be notified. */
   unseenAbove(target: Target, memory: Memory): readonly string[];
   /** What each target depends on, directly and through others. */
   readonly ancestors: ReadonlyMap<string, readonly string[]>;
 }
 
-// Nobody's mail waits longer than this for a look at what it depends on.
+// No mail waits longer than this for a check of a dependency.
 const longestWaitMs = 120_000;
 
 export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 'returnedAt'>): Holdbacks {
@@ -155,13 +155,13 @@ export function createHoldbacks(connectivity: Pick<Connectivity, 'doubtAbout' | 
   };
 }
 
-// What is held back of a target, as far as somebody still waits to be told.
+// The suppressed incidents of a target that have recipients.
 function reasonsOf({ openIncidents }: Memory): ReadonlySet<Suppression['by']> {
   const waiting = [...openIncidents.values()].filter(({ acknowledged }) => acknowledged === null);
   return new Set(waiting.flatMap(({ held }) => (held === null ? [] : [held.by])));
 }
 
-/** The first failing round of what may still have to be told, or null. */
+/** The first failing round of an incident that may still have to be notified, or null. */
 function failingSince(target: Target, { states, openIncidents }: Memory): number | null {
   const times = target.rules
     .filter(({ rule }) => isOutage(rule))

@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 
-/** When nobody is told of anything that begins: again and again, or once. Times are milliseconds. */
+/** When notifications are suppressed: again and again, or once. Times are milliseconds. */
 export type MaintenanceTime =
   | { readonly kind: 'cron'; readonly pattern: string; readonly timezone: string; readonly durationMs: number }
   | { readonly kind: 'once'; readonly from: number; readonly to: number };
@@ -40,7 +40,7 @@ export function createWindow(time: MaintenanceTime): WindowAt {
   };
 }
 
-/** A stretch of time in which nobody is told of what begins at some targets. */
+/** A span of time in which notifications of some targets are suppressed. */
 export interface MaintenanceWindow {
   readonly targets: 'all' | readonly string[];
   readonly from: number;

@@ -17,9 +17,9 @@ import type { RuleWording } from '../judge/rules/kind.ts';
 import type { ConnectivityChange } from './connectivity.ts';
 import type { TrustChange } from './quarantine.ts';
 
-// What is told of ourselves, in words.
+// The wording of our own incidents.
 
-/** A node that has not been heard of since `since`, or is back since then: then there is no reason. */
+/** A node that is offline since `since`, or is back since then: then there is no reason. */
 export interface NodeAbsence {
   readonly node: NodeInfo;
   readonly since: number;

@@ -33,7 +33,7 @@ export function suspectedNodeOf({ target }: Incident): string | null {
 
 export interface OwnIncidents {
   nodeAbsent(absence: NodeAbsence, now: number): void;
-  /** Ends what is told of the absence of nodes that have an answer again, in a round that was due at `dueAt`. */
+  /** Ends the absence of nodes that have an answer again, in a round that was due at `dueAt`. */
   nodesAnswered(votes: readonly Vote[], dueAt: number, now: number): void;
   nodeChanged(change: TrustChange, now: number): void;
   /** The service that runs the checks has been away since `since`, or (without a reason) is back since then. */
@@ -43,14 +43,14 @@ export interface OwnIncidents {
   ): void;
   connectivityChanged(change: ConnectivityChange, now: number): void;
   troubled(trouble: Trouble, now: number): void;
-  /** Rounds were stored that nobody judges any more: told as what is over. */
+  /** Rounds were stored that are too old to be judged: notified as an incident that is over. */
   unjudged(unjudged: UnjudgedRounds, now: number): void;
-  /** Opens what has lasted long enough, and tells what was held back and is not any more. Gives what has to be stored. */
+  /** Opens what has lasted long enough, and notifies what is not suppressed any more. Gives what has to be stored. */
   review(now: number): readonly RoundRecord[];
   /** Notifies an incident now if it is open, for this reason. */
   notify(id: string, why: string, now: number): void;
   acknowledge(id: string, acknowledged: NonNullable<Incident['acknowledged']>): RoundRecord | null;
-  /** Ends what is told of nodes that are not among these any more. */
+  /** Ends the incidents about nodes that are not among these any more. */
   dropNodesBut(nodes: () => readonly NodeInfo[], now: number): void;
   readonly open: readonly Incident[];
   /** Why something of our own does not work, where an incident of this name is open; or null. */
@@ -59,9 +59,9 @@ export interface OwnIncidents {
 
 export interface OwnIncidentsOptions {
   readonly open: readonly Incident[];
-  /** Everybody who hears of any target. */
+  /** All recipients of any target. */
   readonly recipients: () => readonly Recipient[];
-  /** Why nothing at all is to be told at a moment, or null. */
+  /** What suppresses all notifications at a moment, or null. */
   readonly heldBy: (now: number) => Suppression | null;
 }
 
@@ -96,7 +96,7 @@ export function createOwnIncidents({ open, recipients, heldBy }: OwnIncidentsOpt
   function end(target: string, endedAt: number, now: number): void {
     const known = incidents.get(target);
     if (known === undefined) return;
-    // What is heard of its end may be older than its beginning.
+    // The news of its end may be older than its beginning.
     const at = endedAt > known.startedAt ? endedAt : now;
     note(resolve(known, { endedAt: at, closingVotes: null }, recipients(), now), now);
   }

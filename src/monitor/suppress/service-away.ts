@@ -5,11 +5,11 @@ import type { Vote } from '../judge/vote.ts';
 export interface ServiceAway {
   /** Takes a round; gives since when it is away and why once that has lasted, or since when it is back, with a null reason; else null. */
   observe(votes: readonly Vote[], dueAt: number): { readonly since: number; readonly reason: string | null } | null;
-  /** Why nobody can judge anything now, or null. */
+  /** Why no target can be judged now, or null. */
   readonly reason: string | null;
 }
 
-/** Told after `afterMs` milliseconds; null for never. `wasAway` says that it was told before the program was started. */
+/** Notified after `afterMs` milliseconds; null for never. `wasAway` says that it was notified before the program was started. */
 export function createServiceAway(afterMs: () => number | null, wasAway: boolean): ServiceAway {
   let since: number | null = null;
   let reason: string | null = null;

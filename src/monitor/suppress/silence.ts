@@ -1,5 +1,5 @@
 import { dayMs } from '#kernel/units.ts';
-/** Nobody is told of what begins at these targets for a while: somebody said so while the program ran. */
+/** A silence: notifications of these targets are suppressed for a while, at an operator's request. */
 export interface Silence {
   readonly id: string;
   /** Names of targets, or all there are. */
@@ -38,7 +38,7 @@ export interface Silences {
   after(moment: number): readonly Silence[];
 }
 
-// What is heard of later than this is judged as if nobody had wanted silence.
+// An observation that arrives later than this is judged as if there had been no silence.
 const keptMs = 30 * dayMs;
 
 export function createSilences(): Silences {

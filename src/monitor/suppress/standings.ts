@@ -16,13 +16,13 @@ export interface TargetStandings {
 }
 
 export interface TargetStanding {
-  /** Seen down, perhaps not for long enough to be told. */
+  /** Seen down, perhaps not for long enough to be notified. */
   readonly failing: boolean;
   /** When the last round was due that had a verdict. */
   readonly seenAt: number;
   /** Since when it has not been failing; 0 where it never was. */
   readonly goodSince: number;
-  /** Whether its outage was notified, or somebody knows of it. */
+  /** Whether its outage was notified or acknowledged. */
   readonly reported: boolean;
 }
 
@@ -62,7 +62,7 @@ export function createStandings(): TargetStandings {
   };
 }
 
-// Whether somebody was told of its outage, or said that they know or want no word of it.
+// Whether its outage was notified, acknowledged or silenced.
 function isReported({ rules }: Target, { openIncidents }: Memory): boolean {
   if (openIncidents.size === 0) return false;
   const outages = new Set(rules.filter(({ rule }) => isOutage(rule)).map(({ name }) => name));

@@ -7,7 +7,7 @@ export interface TroubleSource extends Pick<Trouble, 'name'> {
   readonly which: () => string | null;
   /** Why it does not work at the moment, or null. */
   readonly reason: () => string | null;
-  /** For how long it must not have worked, or have worked again, before anybody is told. */
+  /** For how long it must have failed, or worked again, before the notification. */
   readonly afterMs: number;
   readonly overMs: number;
   /** How long `reason` goes on after the trouble is over, so that its end can be dated. Default: not at all. */
@@ -17,7 +17,7 @@ export interface TroubleSource extends Pick<Trouble, 'name'> {
 export interface TroublesOptions {
   readonly sources: readonly TroubleSource[];
   readonly clock: Clock;
-  /** Whether people were told before the start that something does not work. */
+  /** Whether a failure was notified before the start. */
   readonly wasTold: (name: Trouble['name']) => boolean;
   readonly tell: (trouble: Trouble) => void;
 }

@@ -17,7 +17,7 @@ interface PolledTarget {
 // No check takes as long: what is beyond it is a hang of ours.
 const roundLimitMs = 180_000;
 
-/** Keeps the time for somebody who runs checks when asked: each round is asked for when it is due. */
+/** Keeps the schedule for a service that runs checks on request: each round is requested when it is due. */
 export function watchByRuns(asked: CheckServiceClient, clock: Clock, log: Log): Runner {
   const wheel: Wheel<PolledTarget> = createWheel({
     clock,

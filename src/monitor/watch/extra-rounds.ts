@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import { stableFraction } from '#kernel/hash.ts';
 
-/** Has targets looked at besides their schedules, where that tells something that somebody waits for. */
+/** Has targets checked besides their schedules, if that yields what a decision waits for. */
 export interface ExtraRounds extends Disposable {
   /** These at once, spread over some seconds where they are many. */
   ask(targets: readonly string[]): void;
@@ -17,7 +17,7 @@ export interface ExtraRoundsOptions {
     /** Whether such checks would tell more, which is asked in every round. */
     wantsWitnesses(): boolean;
   };
-  /** When what holds back a target ends by itself, in milliseconds since the epoch, or null. */
+  /** When the suppression of a target ends by itself, in milliseconds since the epoch, or null. */
   readonly heldUntil: (target: string, now: number) => number | null;
   readonly request: (target: string) => void;
 }

@@ -16,7 +16,7 @@ export interface RunResult {
   readonly reportUrl: string | null;
 }
 
-/** What is to be looked at whenever it is due. */
+/** A target to be checked whenever it is due. */
 export interface WatchedTarget {
   readonly name: string;
   readonly spec: CheckSpec;
@@ -30,7 +30,7 @@ export interface ObservedVotes {
   /** When the first of its checks began. */
   readonly startedAt: number;
   readonly votes: readonly Vote[];
-  /** Where it was over long ago: why it is heard of only now, and when it may be told. */
+  /** Set if it was over long ago: why it is late, and when it may be notified. */
   readonly late?: { readonly why: string; readonly tellFrom: number } | undefined;
   /** True if the round had ended without a verdict before: these votes complete it. */
   readonly isRevision?: true | undefined;
@@ -38,19 +38,19 @@ export interface ObservedVotes {
   readonly isExtra?: true | undefined;
 }
 
-/** Who hears of the rounds of a target, in the order in which they were due. */
+/** Receives the rounds of a target, in the order in which they were due. */
 export interface RoundListener {
   /** Whether these votes are enough for a verdict. */
   hasVerdict(votes: readonly Vote[]): boolean;
-  /** Resolves once everything that follows from it has been seen to. */
+  /** Resolves once all its consequences are handled. */
   round(round: ObservedVotes): Promise<void> | void;
   /** So many rounds were due and began nowhere. */
   skipped(count: number): void;
 }
 
-/** A target that is looked at by its schedule. */
+/** The watch over a target that is checked by its schedule. */
 export interface WatchHandle {
-  /** Whether a round was due and was not heard of yet. */
+  /** Whether a round was due and has not arrived yet. */
   readonly underWay: boolean;
   /** Nothing begins any more; rounds that have begun go on. */
   stop(): void;
@@ -62,7 +62,7 @@ export interface WatchHandle {
 
 /** Has checks run on nodes: the service in this process, or another one over HTTP. The monitor cannot tell which. */
 export interface Runner extends CheckServiceClient {
-  /** Has a target looked at whenever it is due, from now on. One of each name at a time. */
+  /** Has a target checked whenever it is due, from now on. One of each name at a time. */
   watch(target: WatchedTarget, listener: RoundListener): WatchHandle;
   /** To be called before everything is stopped because the program ends: nodes that can go on without it do. */
   leave?(): void;
@@ -70,7 +70,7 @@ export interface Runner extends CheckServiceClient {
 
 /** Runs checks when it is asked. */
 export interface CheckServiceClient {
-  /** Where the checks run, if that is somebody else's service: its URL. */
+  /** Where the checks run, if that is another service: its URL. */
   readonly url?: string;
   /** The nodes there are now, whether they answer or not. */
   nodes(): readonly NodeInfo[];

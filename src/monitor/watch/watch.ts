@@ -15,7 +15,7 @@ export interface DoneRound extends ObservedVotes {
   readonly inMaintenance: boolean;
 }
 
-/** What the monitor tells whoever counts and shows. */
+/** The events of the monitor for metrics and pages. */
 export interface MonitorEvents {
   /** The target's next round will be due at `dueAt`. */
   roundAwaited(target: Target, dueAt: number): void;
@@ -111,7 +111,7 @@ class MonitoredTarget implements Watch, RoundListener {
     }
     if (this.#work.aborted) return undefined;
     try {
-      // Mostly nothing follows, and nobody has to wait.
+      // Mostly nothing follows, and there is nothing to wait for.
       const taken = this.#take(round);
       return taken === false ? undefined : (this.#dealing = this.#deal(this.#follow(round, taken)));
     } catch (error) {

@@ -15,14 +15,14 @@ import type { RecentRounds } from './recent-rounds.ts';
 export interface VerdictPeriodConversion {
   /** Does a piece of work; false where no target is left. To be called where all older results are sealed. */
   step(): boolean;
-  /** How many targets were not looked at yet. */
+  /** How many targets are left. */
   targetsLeft(): number;
   /** How many periods it has made since the start. */
   readonly made: number;
 }
 
 const targetsAtOnce = 100;
-// How long what a round saw counts where nobody can say how often they came.
+// How long a result counts if the interval is unknown.
 const holdsMs = 600_000;
 
 interface ConversionWork extends TimeSpan {
@@ -87,7 +87,7 @@ export function createVerdictPeriodConversion(
   };
 }
 
-/** The periods of rounds in order of time, each as most of its nodes saw it: nobody knows any more what its rule said. */
+/** The periods of rounds in order of time, each as most of its nodes saw it: the rules of that time are not known any more. */
 function periodsOf(results: readonly PastResult[]): readonly VerdictPeriod[] {
   const rounds = [...Map.groupBy(results, ({ dueAt }) => dueAt)];
   const holds = rhythmOf(rounds.map(([dueAt]) => dueAt));

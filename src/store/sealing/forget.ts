@@ -31,7 +31,7 @@ export interface RetentionTask {
 const resultsAtOnce = 1_000;
 const packsAtOnce = 200;
 const rowsAtOnce = 1_000;
-// To look at a pair costs as much as to delete so many rows of it.
+// Finding a pair costs as much as deleting so many rows of it.
 const rowsOfLook = 10;
 const incidentsAtOnce = 100;
 const freeShareKept = 1 / 8;
@@ -44,11 +44,11 @@ export function createForgetting(
   retention: Retention,
 ): RetentionTask {
   const statements = prepare(database);
-  // Who was gone through of those that there are; undefined while nobody is to be.
+  // The pairs that are done; undefined while none are to be deleted.
   const walked: { hours?: TargetNodePair | null; days?: TargetNodePair | null; periods?: number } = {};
   const number = (pragma: string) => Number(database.pragma(pragma, { simple: true }));
 
-  // Cut between rounds; nobody reads them any more.
+  // Cut between rounds; they are not read any more.
   function sealedResults(): boolean {
     const until = marks.get('hours_until');
     const first = statements.firstResult.get()?.at ?? null;

@@ -62,7 +62,7 @@ export interface ScanRange {
 
 /** Goes through results in order of time, some at a time, and sorts them by pair. */
 export interface ResultScan {
-  /** Takes up to `limit` results more, and looks at no more than some thousand; false where that was the end. */
+  /** Takes up to `limit` results more, and reads no more than some thousand; false if that was the end. */
   more(limit: number): boolean;
   readonly pairs: ReadonlyMap<string, PairResults>;
 }

@@ -22,7 +22,7 @@ export interface RecentRounds {
 // What an hour with its grace needs; the rest is an older file's, on its way to be sealed.
 const reachMs = 2 * hourMs;
 
-/** Reads what there is by one look at the newest results that are not due after `now`. */
+/** Reads the newest results that are not due after `now`, in one query. */
 export function readRecentRounds(
   database: Database.Database,
   sealedUntil: () => number,

@@ -13,7 +13,7 @@ import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 export interface HourSealer {
   /** Does a piece of work; false where every hour that began before `before` is sealed. */
   step(before: number): boolean;
-  /** Has to hear of every result that is written of an hour that is not sealed. */
+  /** To be called for every result that is written of an hour that is not sealed. */
   written(pair: TargetNodePair, dueAt: number): void;
   /** Drops what it has begun: the clock was set back. */
   abandon(): void;

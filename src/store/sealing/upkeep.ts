@@ -18,7 +18,7 @@ export interface Upkeep {
    * anew, with the same outcome.
    */
   step(): boolean;
-  /** Has to hear of every result that is written of an hour that is not sealed. */
+  /** To be called for every result that is written of an hour that is not sealed. */
   written(pair: TargetNodePair, dueAt: number): void;
   /** Makes the file fit a clock that was ahead until now. Returns whether it was. */
   clipFuture(): boolean;

@@ -27,7 +27,7 @@ export interface NodeView {
   readonly noted: string | undefined;
 }
 
-/** What a rule makes of one node: `down` where the rule's condition holds there, `unknown` where nobody can say. */
+/** The judgement of one node's outcome: `down` if the rule's condition holds there, `unknown` if that cannot be known. */
 export interface Judgement {
   readonly status: 'up' | 'down' | 'unknown';
   readonly reason: string;
@@ -72,7 +72,7 @@ export interface RuleKind<Key extends string, OptionsSchema extends z.ZodType> {
   readonly nodes: Threshold;
   /** True where the options are that threshold themselves. */
   readonly isThreshold: boolean;
-  /** Whether the target is down where it holds: then nothing less is told of it, and nothing of what depends on it. */
+  /** Whether the target is down if it holds: then no lesser incident is notified, nor one of a target that depends on it. */
   readonly isOutage: boolean;
   /** Whether another round at once tells more about it than the next one that is due. */
   readonly canBeConfirmed: boolean;

@@ -1,7 +1,7 @@
 import { describeDuration, Duration } from '#kernel/units.ts';
 import { defineRuleKind } from './kind.ts';
 
-/** Nobody can say whether the target is up, for long: its nodes lack a right, an address family, a resolver, or are away. */
+/** The state of the target has been unknown for long: its nodes lack a right, an address family, a resolver, or are away. */
 export const unknown = defineRuleKind({
   key: 'unknown',
   summary: 'For how long most nodes must have been unable to say whether the target is up or down.',
