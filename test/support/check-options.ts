@@ -65,7 +65,8 @@ function rowsOf(name: string, option: Json, required: boolean): string[][] {
   const parts = [option, ...(option.anyOf ?? [])].flatMap(({ properties, required = [] }) =>
     Object.entries(properties ?? {}).map(([key, part]) => [key, part, required.includes(key)] as const),
   );
-  const value = valueOf(option);
+  // The rows below name the keys of a map.
+  const value = option.properties === undefined || option.anyOf !== undefined ? valueOf(option) : 'map';
   const own = [`\`${name}\``, value, preset, option.description ?? ''];
   const rest = parts.flatMap(([key, part, isRequired]) => rowsOf(`${name}.${key}`, part, isRequired));
   return [own, ...rest];
