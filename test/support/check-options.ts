@@ -42,7 +42,9 @@ function merged(rows: readonly (readonly string[])[]): string[][] {
       last.rest = [value, preset, words.charAt(0).toUpperCase() + words.slice(1)];
     } else lines.push({ names: [name], rest: [value, preset, meaning], alike });
   }
-  return lines.map(({ names, rest }) => [names.join(', '), ...rest]);
+  const listed = (names: readonly string[]) =>
+    names.length > 5 ? `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}` : names.join(', ');
+  return lines.map(({ names, rest }) => [listed(names), ...rest]);
 }
 
 type Annotate = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
