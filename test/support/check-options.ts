@@ -25,8 +25,26 @@ function optionTable(check: AnyCheck): string {
   const rows = Object.entries(schema.properties ?? {}).flatMap(([name, option]) =>
     name === 'type' ? [] : rowsOf(name, option, schema.required?.includes(name) === true),
   );
-  const lines = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  const lines = merged(rows).map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
   return ['| option | value | default | meaning |', '| --- | --- | --- | --- |', ...lines].join('\n');
+}
+
+/** Joins rows one after the other that differ in their key only, such as those of the record types of DNS. */
+function merged(rows: readonly (readonly string[])[]): string[][] {
+  const lines: { names: string[]; rest: readonly string[]; alike: string }[] = [];
+  for (const [name = '', value = '', preset = '', meaning = ''] of rows) {
+    const key = /\w+(?=`$)/.exec(name)?.[0] ?? '';
+    const words = meaning.startsWith(`${key} `) ? meaning.slice(key.length + 1) : '';
+    const alike = words === '' ? '' : [value, preset, words].join('|');
+    const last = lines.at(-1);
+    if (alike !== '' && last?.alike === alike) {
+      last.names.push(name);
+      last.rest = [value, preset, words.charAt(0).toUpperCase() + words.slice(1)];
+    } else lines.push({ names: [name], rest: [value, preset, meaning], alike });
+  }
+  const listed = (names: readonly string[]) =>
+    names.length > 5 ? `${names.slice(0, 3).join(', ')}, … ${names.at(-1)}` : names.join(', ');
+  return lines.map(({ names, rest }) => [listed(names), ...rest]);
 }
 
 type Annotate = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
@@ -39,7 +57,8 @@ const annotate: Annotate = ({ zodSchema, jsonSchema }) => {
   for (const tooMuch of ['99999999d', '99999999GB']) {
     const message = z.safeDecode(zodSchema, tooMuch).error?.issues[0]?.message ?? '';
     const kind = tooMuch.endsWith('d') ? 'duration' : 'size';
-    if (message.startsWith('must be ')) jsonSchema['bounds'] = `${kind}, ${message.slice('must be '.length)}`;
+    const bounds = message.replace(/at least (\S+) and at most /, '$1 to ').replace('from ', '');
+    if (message.startsWith('must be ')) jsonSchema['bounds'] = `${kind}, ${bounds.slice('must be '.length)}`;
   }
 };
 
@@ -48,7 +67,8 @@ function rowsOf(name: string, option: Json, required: boolean): string[][] {
   const parts = [option, ...(option.anyOf ?? [])].flatMap(({ properties, required = [] }) =>
     Object.entries(properties ?? {}).map(([key, part]) => [key, part, required.includes(key)] as const),
   );
-  const value = valueOf(option);
+  // The rows below name the keys of a map.
+  const value = option.properties === undefined || option.anyOf !== undefined ? valueOf(option) : 'map';
   const own = [`\`${name}\``, value, preset, option.description ?? ''];
   const rest = parts.flatMap(([key, part, isRequired]) => rowsOf(`${name}.${key}`, part, isRequired));
   return [own, ...rest];
@@ -64,14 +84,20 @@ function valueOf(option: Json): string {
   if (bounds !== undefined) return bounds;
   if (option.const !== undefined) return `\`${option.const}\``;
   if (option.enum !== undefined) return option.enum.map((one) => `\`${one}\``).join(', ');
-  if (anyOf !== undefined) return [...new Set(anyOf.map(valueOf))].join(' or ');
+  if (anyOf !== undefined) {
+    const values = [...new Set(anyOf.map(valueOf))];
+    const single = values.filter((one) => !one.startsWith('list of ')).join(' or ');
+    return values.join(' or ') === `${single} or list of ${single}`
+      ? `${single}, or a list of such`
+      : values.join(' or ');
+  }
   if (items !== undefined) return `list of ${valueOf(items)}`;
   if (properties !== undefined) return `{ ${Object.keys(properties).join(', ')} }`;
   if (typeof additionalProperties === 'object') return `map of names to ${valueOf(additionalProperties)}`;
   if (type === 'integer' || type === 'number') {
     return minimum === undefined || maximum === undefined ? 'number' : `number, ${minimum} to ${maximum}`;
   }
-  if (type === 'string') return maxLength === undefined ? 'text' : `text, at most ${maxLength} characters`;
+  if (type === 'string') return maxLength === undefined ? 'text' : `text, max. ${maxLength}`;
   return type === 'boolean' ? '`true`, `false`' : (type ?? 'anything');
 }
 
