@@ -20,6 +20,14 @@ export function networkOf(text: string): string {
     .join(':')}::/64`;
 }
 
+/** The site of an address, as one client: an IPv4 address, or an IPv6 network of 56 bits, as providers assign them (RFC 6177). */
+export function siteOf(address: string): string {
+  const network = networkOf(address);
+  const [a, b, c, d = ''] = network.split(':');
+  if (!network.endsWith('::/64')) return network;
+  return `${a}:${b}:${c}:${(Number.parseInt(d, 16) & 0xff00).toString(16)}::/56`;
+}
+
 /** The origin of a request. Headers are lower case; an absent one is undefined. */
 export interface RequestOrigin {
   /** The address of the connection itself. */

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Log } from '#kernel/log.ts';
 import { compressPages } from './compression.ts';
-import type { ConnectionLimits } from './connections.ts';
+import type { ConnectionLimits } from './admission.ts';
 import type { AnswerMetrics } from './metrics.ts';
 import { answerErrors, frameworkErrors, type ProblemPage, withoutSecret } from './errors.ts';
 

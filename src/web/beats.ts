@@ -37,6 +37,9 @@ const retryAfterSeconds = 5;
 const perTarget = { count: 300, perMs: 60_000 };
 const perStranger = { count: 30, perMs: 60_000 };
 const tailBytes = 16_384;
+// What a job sends is read so far; the rest of a longer log is not worth a connection.
+const mostBytes = 65_536;
+const longestBodyMs = 10_000;
 const mostLines = 10;
 const runPattern = /^[A-Za-z0-9_.:-]{1,64}$/;
 
@@ -106,7 +109,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
 
   return async (app) => {
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', async (_: FastifyRequest, payload: Readable) => lastLines(payload));
+    app.addContentTypeParser('*', async (_: FastifyRequest, payload: Readable) => lastLines(payload, clock));
     app.addHook<BeatRoute>('onRequest', async (request, reply) => refuseStrangers(request, reply));
     for (const url of ['/beat/:secret', '/beat/:secret/:what'])
       app.route<BeatRoute>({ method: ['GET', 'HEAD', 'POST'], url, handler: answer });
@@ -125,13 +128,26 @@ function kindOf(what: string): Pick<JobPing, 'kind' | 'exitCode'> | null {
   return { kind: Number(what) === 0 ? 'success' : 'failure', exitCode: Number(what) };
 }
 
-// However much a job has to say, the end of it is what tells.
-async function lastLines(payload: Readable): Promise<readonly string[]> {
+// The last lines of what a job sends, within the limits; what comes after them is read and dropped.
+async function lastLines(payload: Readable, clock: Clock): Promise<readonly string[]> {
   let tail = Buffer.alloc(0);
-  for await (const piece of payload) {
-    const bytes = Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece));
-    tail = Buffer.concat([tail, bytes]).subarray(-tailBytes);
-  }
+  let count = 0;
+  await new Promise<void>((resolve, reject) => {
+    const limit = clock.after(longestBodyMs, resolve);
+    const take = (piece: unknown) => {
+      const bytes = Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece));
+      count += bytes.length;
+      tail = Buffer.concat([tail, bytes]).subarray(-tailBytes);
+      if (count >= mostBytes) resolve();
+    };
+    payload.on('data', take);
+    payload.once('end', resolve).once('error', reject);
+    payload.once('close', () => {
+      limit[Symbol.dispose]();
+      resolve();
+    });
+  });
+  payload.removeAllListeners('data').resume();
   return tail
     .toString('utf8')
     .split(/\r?\n|\r/)

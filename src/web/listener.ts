@@ -5,8 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { type Clock, deadline, orAbort } from '#kernel/clock.ts';
 import { messageOf, systemCode, WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
+import { isLoopback } from '#kernel/network.ts';
 import type { WebLimits } from './app.ts';
-import { admitConnections, createAdmission, cutSlowReaders, inRanges } from './connections.ts';
+import { createAdmission, isReserved } from './admission.ts';
+import { admitConnections, cutSlowReaders, inRanges } from './connections.ts';
 import { refuseClient } from './errors.ts';
 
 export interface ListenAddress {
@@ -49,11 +51,17 @@ export async function startListener(
 ): Promise<HttpListener> {
   let served = first;
   let isTrusted = inRanges(first.trustProxy);
-  const server = serverOf(limits, (request, response) => served.app.routing(request, response));
-  const connections = admitConnections(
-    server,
-    createAdmission<Socket>(limits, (address) => isTrusted(address)),
+  const admission = createAdmission<Socket>(
+    limits,
+    () => clock.elapsed(),
+    (address) => isTrusted(address),
   );
+  const server = serverOf(limits, (request, response) => {
+    if (admission.isCrowded && !isReserved(request.url ?? '') && !isLoopback(request.socket.remoteAddress ?? ''))
+      refuseCrowd(response);
+    else served.app.routing(request, response);
+  });
+  const connections = admitConnections(server, admission);
   const slow = cutSlowReaders(server, clock, limits.answerMs);
   try {
     server.listen({ host: at.host, port: at.port });
@@ -90,6 +98,12 @@ export async function startListener(
       }
     },
   };
+}
+
+// By hand, for it has to cost next to nothing.
+function refuseCrowd(response: ServerResponse): void {
+  response.writeHead(503, { 'retry-after': '5', connection: 'close', 'content-type': 'text/plain; charset=utf-8' });
+  response.end('too many connections: try again in some seconds\n');
 }
 
 function serverOf(limits: WebLimits, answer: (request: IncomingMessage, response: ServerResponse) => void): Server {

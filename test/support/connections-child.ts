@@ -8,13 +8,15 @@ import { serveWeb } from './web.ts';
 
 const server = await serveWeb({
   listen: { host: '0.0.0.0', port: 0 },
+  plugins: [async (app) => void app.post('/take', async () => 'taken')],
 });
 const { port } = server.addr();
 
-async function hold(localAddress: string, count: number): Promise<readonly Socket[]> {
+async function hold(localAddress: string, count: number, first = ''): Promise<readonly Socket[]> {
   const sockets = Array.from({ length: count }, () => connect({ host: '198.51.100.1', port, localAddress }));
   for (const socket of sockets) socket.on('error', () => {}).resume();
   await Promise.all(sockets.map(async (socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
+  for (const socket of sockets) if (first !== '') socket.write(first);
   return sockets;
 }
 
@@ -38,5 +40,12 @@ told['stranger beside many attackers'] = await isAnswered('198.51.100.1', '198.5
 told['this machine beside many attackers'] = await isAnswered('127.0.0.1', '127.0.0.1');
 told['connections of all attackers'] = open([...one, ...many]);
 for (const socket of [...one, ...many]) socket.destroy();
+const body = 'POST /take HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx';
+const bodies: Socket[] = [];
+for (let last = 120; last < 130; last += 1) bodies.push(...(await hold(`198.51.100.${last}`, 100, body)));
+const strangers = Array.from({ length: 100 }, (_, index) => `198.51.100.${130 + index}`);
+const answers = await Promise.all(strangers.map(async (address) => isAnswered('198.51.100.1', address)));
+told['strangers beside bodies that never end'] = answers.filter(Boolean).length;
+for (const socket of bodies) socket.destroy();
 await server.close();
 process.stdout.write(JSON.stringify(told));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sha256 } from '#kernel/hash.ts';
 import { beatRoutes, type JobPing, prefixLength } from '#web/beats.ts';
@@ -72,7 +73,7 @@ test.each(['', '/start', '/fail', '/7'])('an unknown secret is a path that is no
 
 test('of what a job sends the last lines are kept, each on one line without controls', async () => {
   await using server = await serve();
-  const noise = 'x'.repeat(60_000);
+  const noise = 'x'.repeat(20_000);
   const lines = Array.from({ length: 30 }, (_, number) => `line ${number}`);
   const body = [noise, noise, ...lines, '<b>\u001B[31mred\u0000</b>', ''].join('\r\n');
   const types = ['text/plain', 'application/json', 'application/x-www-form-urlencoded', 'a/b; c'];
@@ -82,6 +83,26 @@ test('of what a job sends the last lines are kept, each on one line without cont
   }
   const kept = [...lines.slice(-9), '<b> [31mred </b>'];
   expect(server.heard.map(({ beat }) => beat.log)).toEqual(types.map(() => kept));
+});
+
+test('a body that never ends is answered after 64 KiB, and one that stalls after ten seconds', async () => {
+  await using server = await serve();
+  const { hostname, port } = new URL(server.url);
+  const send = async (first: string, thenMs: number) => {
+    const socket = connect(Number(port), hostname);
+    const pieces: string[] = [];
+    socket.on('data', (piece: Buffer) => pieces.push(piece.toString()));
+    socket.write(`POST /beat/${secret} HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000000\r\n\r\n${first}`);
+    while (pieces.length === 0) {
+      await setImmediate();
+      if (thenMs > 0) await server.clock.advance(thenMs);
+    }
+    socket.destroy();
+    return pieces.join('');
+  };
+  expect(await send('a line\n'.repeat(10_000), 0)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await send('begun', 10_000)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(server.heard.map(({ beat }) => beat.log.at(-1))).toEqual([expect.stringContaining('a line'), 'begun']);
 });
 
 test('a body without a type and without a length is heard too', async () => {

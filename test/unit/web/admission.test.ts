@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Admission, type HttpConnection, createAdmission, inRanges } from '#web/connections.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { type Admission, type HttpConnection, createAdmission, isReserved } from '#web/admission.ts';
+import { inRanges } from '#web/connections.ts';
 
 class FakeConnection {
   readonly remoteAddress: string;
@@ -22,7 +24,8 @@ function scene(
   limits = { connections: 10, keptForLoopback: 3, perClient: 4 },
   isExempt?: (address: string) => boolean,
 ) {
-  const admission: Admission<FakeConnection> = createAdmission(limits, isExempt);
+  const clock = new FakeClock();
+  const admission: Admission<FakeConnection> = createAdmission(limits, () => clock.elapsed(), isExempt);
   const come = (address: string) => {
     const connection = new FakeConnection(admission, address);
     if (!admission.admit(connection)) connection.cut = true;
@@ -30,6 +33,7 @@ function scene(
   };
   return {
     admission,
+    clock,
     come,
     crowd: (address: string, count: number) => Array.from({ length: count }, () => come(address)),
   };
@@ -37,34 +41,34 @@ function scene(
 
 const cuts = (connections: readonly Pick<FakeConnection, 'cut'>[]) => connections.map(({ cut }) => cut);
 
-test('a client with as many as it may loses the one that has been quiet the longest', () => {
+test('a client with as many as it may loses the one that has been idle the longest', () => {
   const { admission, come, crowd } = scene();
   const own = crowd('192.0.2.1', 4);
   admission.busy(own[0]!);
   admission.busy(own[1]!);
-  admission.quiet(own[1]!);
+  admission.idle(own[1]!);
   const other = come('192.0.2.2');
   expect(come('192.0.2.1').cut).toBe(false);
   expect(cuts([...own, other])).toEqual([false, false, true, false, false]);
 });
 
-test('a client whose connections all work gets no other, and everybody else does', () => {
+test('a client whose connections are all busy gets no other, and the others do', () => {
   const { admission, come, crowd } = scene();
   for (const one of crowd('192.0.2.1', 4)) admission.busy(one);
   expect(come('192.0.2.1').cut).toBe(true);
   expect(come('192.0.2.2').cut).toBe(false);
 });
 
-test('an IPv6 client is its network of 64 bits', () => {
+test('an IPv6 client is its network of 56 bits', () => {
   const { come } = scene();
-  const own = ['2001:db8::1', '2001:db8::2', '2001:db8::ffff:1', '2001:db8:0:0:a::'].map(come);
+  const own = ['2001:db8::1', '2001:db8:0:2::2', '2001:db8:0:ff::1', '2001:db8:0:0:a::'].map(come);
   come('2001:db8::5');
   expect(cuts(own)).toEqual([true, false, false, false]);
-  expect(come('2001:db8:0:1::1').cut).toBe(false);
+  expect(come('2001:db8:0:100::1').cut).toBe(false);
   expect(cuts(own)).toEqual([true, false, false, false]);
 });
 
-test('where there is no room at all the one that has been quiet the longest goes, whoever it belongs to', () => {
+test('without room the client with the most connections loses the one that has been idle the longest', () => {
   const { come, crowd } = scene();
   const first = crowd('192.0.2.1', 4);
   const second = crowd('192.0.2.2', 3);
@@ -72,11 +76,11 @@ test('where there is no room at all the one that has been quiet the longest goes
   expect(cuts([...first, ...second])).toEqual([true, false, false, false, false, false, false]);
 });
 
-test('room is kept for this machine, whose connections nobody else can push out', () => {
-  const { admission, come, crowd } = scene();
+test('room is reserved for this machine, whose connections are never cut for others', () => {
+  const { admission, come } = scene();
   const here = come('127.0.0.1');
-  for (const address of ['192.0.2.1', '192.0.2.2']) for (const one of crowd(address, 4)) admission.busy(one);
-  expect(come('192.0.2.3').cut).toBe(true);
+  for (const last of [1, 2, 3, 4, 5, 6, 7]) admission.busy(come(`192.0.2.${last}`));
+  expect(come('192.0.2.8').cut).toBe(true);
   expect(cuts([here, come('::1'), come('::ffff:127.0.0.1')])).toEqual([false, false, false]);
 });
 
@@ -102,6 +106,61 @@ test('closing cuts what is quiet and leaves what works', () => {
   const { admission, crowd } = scene();
   const own: readonly (HttpConnection & { cut: boolean })[] = crowd('192.0.2.1', 2);
   admission.busy(own[0] as never);
-  admission.cutQuiet();
+  admission.cutIdle();
   expect(cuts(own)).toEqual([false, true]);
+});
+
+test('without room the client with the most connections loses one even if all are busy', () => {
+  const { admission, come, crowd } = scene();
+  const first = crowd('192.0.2.1', 4);
+  const second = crowd('192.0.2.2', 3);
+  for (const one of [...first, ...second]) admission.busy(one);
+  expect(come('192.0.2.3').cut).toBe(false);
+  expect(cuts([...first, ...second])).toEqual([true, false, false, false, false, false, false]);
+});
+
+test('the client with the most connections cannot take the room of others', () => {
+  const { come, crowd } = scene();
+  const first = crowd('192.0.2.1', 3);
+  const others = ['192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5'].map(come);
+  expect(come('192.0.2.1').cut).toBe(false);
+  expect([...cuts(first), ...cuts(others)]).toEqual([true, false, false, false, false, false, false]);
+});
+
+test('a request that has run for five seconds is worth less than a new client', async () => {
+  const { admission, clock, come } = scene();
+  const old = [1, 2, 3, 4, 5, 6, 7].map((last) => come(`192.0.2.${last}`));
+  for (const one of old) admission.busy(one);
+  expect(come('192.0.2.8').cut).toBe(true);
+  await clock.advance(5_000);
+  expect(come('192.0.2.8').cut).toBe(false);
+  expect(cuts(old)).toEqual([true, false, false, false, false, false, false]);
+});
+
+test('one connection in twenty is left for what is reserved, for clients that have none yet', () => {
+  const { admission, come } = scene({ connections: 43, keptForLoopback: 3, perClient: 40 });
+  const busy = (address: string) => {
+    const connection = come(address);
+    admission.busy(connection);
+    return connection.cut;
+  };
+  for (let last = 1; last <= 38; last += 1) expect(busy(`192.0.2.${last}`)).toBe(false);
+  expect(admission.isCrowded).toBe(false);
+  expect([busy('198.51.100.1'), admission.isCrowded, busy('198.51.100.1')]).toEqual([false, true, true]);
+});
+
+test.each([
+  ['/beat/secret', true],
+  ['/beat/secret/fail?rid=1', true],
+  ['/status', true],
+  ['/status/shop?lang=de', true],
+  ['/login?next=%2F', true],
+  ['/badge/status/shop/uptime.svg', true],
+  ['/healthz', true],
+  ['/', false],
+  ['/statuses', false],
+  ['/metrics', false],
+  ['/api/v1/targets', false],
+])('%s has reserved room: %s', (url, expected) => {
+  expect(isReserved(url)).toBe(expected);
 });
