@@ -77,12 +77,29 @@ export const Kept = z.object({
 });
 export type Kept = z.output<typeof Kept>;
 
-/** What a node saw of what it watches, answered by a receipt once it is stored. A batch may come again until that was heard. */
-export const Batch = z.object({
+/** The first and the last due time of some rounds, in milliseconds since the epoch. */
+export const DueSpan = z.object({ from: Moment, until: Moment });
+export type DueSpan = z.output<typeof DueSpan>;
+
+// All of a batch but its results. A hub reads it first: it has to stand before them in the JSON.
+const head = {
   kind: z.literal('batch'),
   protocol: Range,
   ticket: z.string().min(1).max(1_000),
   process: Process,
+  /** Whether any result is not up, or not as before; absent in a batch of an earlier version. */
+  news: z.boolean().optional(),
+  /** The due times of its results; absent in a batch of an earlier version. */
+  due: DueSpan.optional(),
+  /** How many they are; the same. */
+  results: z.int().min(0).optional(),
+};
+export const BatchHead = z.object(head);
+export type BatchHead = z.output<typeof BatchHead>;
+
+/** Results of what a node watches, answered by a receipt once they are stored. A batch may come again until that was heard. */
+export const Batch = z.object({
+  ...head,
   sightings: z.array(
     z.object({
       target: Name,

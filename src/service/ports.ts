@@ -9,7 +9,33 @@ import {
   type Policy,
 } from '#checks/index.ts';
 import type { Losses } from '#protocol/losses.ts';
-import type { Assignment, Sighting } from '#protocol/watching.ts';
+import type { Assignment, DueSpan, Sighting } from '#protocol/watching.ts';
+
+/** Results of what a node watches. */
+export interface ResultBatch {
+  readonly node: string;
+  readonly sightings: readonly Sighting[];
+  /** To be called once all of it is stored, or is not wanted; null if nothing waits for that. */
+  readonly confirm: (() => void) | null;
+}
+
+/** The same, not parsed yet. It ends with the first call of one of its functions. */
+export interface UnreadBatch {
+  readonly node: string;
+  readonly bytes: number;
+  /** Whether any of its results is not up, or not as before. */
+  readonly isNews: boolean;
+  /** The due times of its results, or more. */
+  readonly due: DueSpan;
+  /** How many results it has. */
+  readonly results: number;
+  /** Parses it. Null if it has no result that can be used: its node has its answer by then. */
+  read(): ResultBatch | null;
+  /** Has the node drop it: this process is overloaded. */
+  skip(): void;
+  /** Has the node send it again later. */
+  postpone(): void;
+}
 
 /** Who hears what nodes tell of the targets that they watch by themselves. */
 export interface NodeListener {
@@ -20,6 +46,8 @@ export interface NodeListener {
   watching(node: string, number: number, since: number): void;
   /** What a node saw. `confirm`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
   seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void;
+  /** Takes results that are parsed only when their turn comes; without it they are parsed at once, for `seen`. */
+  receive?(batch: UnreadBatch): void;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */
   refuses?(node: string, sighting: Sighting): string | null;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import type { ResultBatch } from './ports.ts';
 import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
 
 /** What is to be done once rounds are stored. */
@@ -22,6 +23,10 @@ export function countDown(count: number, action: (() => void) | null): (() => vo
         if (left === 0) action();
       };
 }
+
+/** The same for each result of a batch. */
+export const countEach = (batch: ResultBatch | null) =>
+  batch && { ...batch, confirm: countDown(batch.sightings.length, batch.confirm) };
 
 export function createStoredRounds(clock: Clock): StoredRounds {
   const waiting = new Map<string, { readonly since: number; readonly actions: (() => void)[] }>();

@@ -5,19 +5,29 @@ import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type WatchedTarget } from './assignments.ts';
 import { type Absence, type CatchUp, createCatchUp } from './catch-up.ts';
-import { createInbox, type Inbox, type Told } from './inbox.ts';
+import { ClockLook } from './clock-look.ts';
+import { createInbox, type Inbox } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
 import { createOverload, type Overload } from './overload.ts';
-import { createPlace, limitMsOf, type Place, type PlaceOwner, type Watched, WatchedPlace } from './place.ts';
-import type { Transport } from './ports.ts';
+import {
+  createPlace,
+  giveVotes,
+  limitMsOf,
+  openRounds,
+  type Place,
+  type PlaceOwner,
+  type Watched,
+  WatchedPlace,
+} from './place.ts';
+import type { ResultBatch, Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
 import { thaw, welcomeBack } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
-import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
+import { countDown, countEach, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
 import type { Unjudged } from './unjudged.ts';
 import { WatchingNodes } from './watching-nodes.ts';
@@ -35,9 +45,6 @@ export interface WatchingOptions extends LateOptions {
 }
 
 const tickMs = 1_000;
-// What this process saw nothing of for longer was no time to wait for anybody.
-const heldUpMs = 5_000;
-const clockJitterMs = 1_000;
 
 /**
  * Has targets watched by nodes:
@@ -47,7 +54,8 @@ const clockJitterMs = 1_000;
  * 2. what nodes see is collected to rounds, which are over when all who were to vote have, or at their limit;
  * 3. a round without a verdict takes the votes of nodes that could not be heard, and is judged once they are back (`catch-up.ts`);
  *    any other vote that comes later is stored as late, and so is one on another revision from before this one was watched;
- * 4. where more comes in than can be judged, rounds of targets that are well are left out: counted, and kept as late.
+ * 4. if more comes in than can be judged, healthy results are skipped unread, the oldest first, and rounds of targets that are up are
+ *    left out: counted, and kept as late.
  */
 export class Watching implements Disposable {
   readonly #options: WatchingOptions;
@@ -61,7 +69,10 @@ export class Watching implements Disposable {
   readonly #keepLate;
   readonly #catchUp: CatchUp;
   // What all targets share.
-  readonly #statusOf = (node: string) => this.#nodes.find(node);
+  readonly #voting = {
+    statusOf: (node: string) => this.#nodes.find(node),
+    isShed: (node: string, dueAt: number) => this.#overload.isShed(node, dueAt),
+  };
   readonly #watched: PlaceOwner = {
     now: () => this.#options.clock.now(),
     stop: (place) => this.#stop(place),
@@ -69,13 +80,11 @@ export class Watching implements Disposable {
   };
   readonly #nodes: WatchingNodes;
   #isDirty = false;
-  /** How often the clock of this process was set back. */
-  #setBacks = 0;
   #isClosed = false;
   #isLeft = false;
   #ticking: Disposable | null = null;
   readonly #slots = new SharedSlots();
-  #lookedAt: { now: number; elapsed: number };
+  readonly #clockLook: ClockLook;
 
   constructor(options: WatchingOptions) {
     const { clock, transport } = options;
@@ -86,17 +95,14 @@ export class Watching implements Disposable {
     this.#keepLate = createLateKeeper(options);
     this.#overload = createOverload(clock, options.log);
     this.#inbox = createInbox({
+      ...this.#overload,
       clock,
       read: (...part) => this.#read(...part),
       giveUp: ({ sightings }, from) => this.#overload.giveUp(sightings.slice(from), this.#places),
     });
-    this.#catchUp = createCatchUp({
-      absence: null,
-      onUnjudged: () => {},
-      ...options,
-      onOver: () => this.#judgeAll(),
-    });
-    this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
+    const onOver = () => this.#judgeAll();
+    this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver });
+    this.#clockLook = new ClockLook(clock, tickMs);
     this.#wheel = createWheel<Place>({
       clock,
       start: (place, dueAt) => askNodes(place, dueAt, { ...options, onVote: () => this.#judge(place) }),
@@ -104,8 +110,9 @@ export class Watching implements Disposable {
     });
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
-      refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#setBacks, clock.now()),
+      refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#clockLook.setBacks, clock.now()),
       seen: (node, sightings, confirm) => this.#inbox.add(node, sightings, countDown(sightings.length, confirm)),
+      receive: (batch) => this.#inbox.addUnread({ ...batch, read: () => countEach(batch.read()) }),
     });
   }
 
@@ -114,10 +121,8 @@ export class Watching implements Disposable {
     const { clock, policy } = this.#options;
     const { name, schedule } = target;
     const assigned = assignedOf(target, policy);
-    const rounds = collectRounds(
-      { target, limitMs: limitMsOf(assigned.deadlineMs), sink, statusOf: this.#statusOf },
-      this.#catchUp.marksOf(name),
-    );
+    const limitMs = limitMsOf(assigned.deadlineMs);
+    const rounds = collectRounds({ ...this.#voting, target, limitMs, sink }, this.#catchUp.marksOf(name));
     const place = createPlace({ name, schedule, target, assigned, rounds, now: clock.now() });
     this.#places.set(name, place);
     this.#lookouts.add(place, rounds.awaited);
@@ -181,16 +186,12 @@ export class Watching implements Disposable {
 
   // Whether this thread was held up until now.
   #lookAtClock(): boolean {
-    const { clock } = this.#options;
-    const before = this.#lookedAt;
-    const { now, elapsed } = (this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() });
-    if (now < before.now - clockJitterMs) {
-      this.#setBacks += 1;
+    const { now, isSetBack, wasAway, isLate } = this.#clockLook.look();
+    if (isSetBack) {
       for (const { rounds } of this.#places.values()) rounds.reset(now);
       this.#lookouts.reset();
-    } else if (now - before.now > heldUpMs + tickMs)
-      thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
-    return elapsed - before.elapsed > 1.1 * tickMs;
+    } else if (wasAway) thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
+    return isLate;
   }
 
   // Whether they are others than before, or can do other things.
@@ -217,9 +218,7 @@ export class Watching implements Disposable {
     for (const place of this.#places.values()) {
       if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
       const chosen = selectNodes(candidates, place.target.nodes, place.name);
-      place.rounds.voters = chosen.map(({ info }) => info);
-      place.asked = chosen.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info));
-      for (const { name } of place.asked) place.rounds.keeps(name, now);
+      giveVotes(place, chosen, now);
       for (const { info } of chosen) wanted.get(info.name)?.push(place);
       if (place.asked.length > 0 && !this.#wheel.has(place.name)) this.#wheel.add(place);
       else if (place.asked.length === 0) this.#wheel.remove(place.name);
@@ -237,7 +236,7 @@ export class Watching implements Disposable {
     if (this.#lookAtNodes()) this.#change();
   }
 
-  #read({ node, sightings, confirm }: Told, from: number, to: number, isBehind: boolean): void {
+  #read({ node, sightings, confirm }: ResultBatch, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
     if (this.#nodes.find(node)?.online !== true) {
       if (this.#nodes.isReturning(node)) welcomeBack(node, this.#places.values(), this.#catchUp);
@@ -279,20 +278,18 @@ export class Watching implements Disposable {
 
   // What came in meanwhile, over all targets in the order in which it was due.
   #judgeAll(): void {
-    const rounds = [...this.#places.values()].flatMap((place) =>
-      place.rounds.openUntil(this.#options.clock.now()).map((dueAt) => ({ place, dueAt })),
-    );
-    for (const { place, dueAt } of rounds.toSorted((a, b) => a.dueAt - b.dueAt)) this.#judge(place, dueAt);
+    for (const { place, dueAt } of openRounds(this.#places.values(), this.#options.clock.now()))
+      this.#judge(place, dueAt);
   }
 
   #judge(place: Place, until = Number.POSITIVE_INFINITY): void {
     const { rounds, stoppedAt } = place;
     const now = this.#options.clock.now();
     // Messages may come before the next look.
-    if (now - this.#lookedAt.now > heldUpMs + tickMs) this.#lookAtClock();
+    if (this.#clockLook.wasAway(now)) this.#lookAtClock();
     if (!this.#catchUp.holds(rounds)) {
       // Nobody is given up whose word may be here and was not read yet.
-      rounds.judge(this.#inbox.readUntil, Math.min(stoppedAt, until));
+      rounds.judge(now, Math.min(stoppedAt, until), this.#inbox.readUntil);
       if (rounds.awaited > stoppedAt) this.#end(place);
     }
     // What is still awaited is looked at again with the next tick.

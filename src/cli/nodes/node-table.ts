@@ -33,11 +33,12 @@ export function nodeTable(infos: Infos, statuses: StatusList['nodes']): string {
 type Losses = NonNullable<StatusList['nodes'][number]['losses']>;
 
 // Since the node started.
-function lossesOf({ dropped, refused, skipped }: Losses): string {
+function lossesOf({ dropped, refused, skipped, hub_overload: overload = 0 }: Losses): string {
   const all = [
     [dropped, 'dropped'],
     [refused, 'refused'],
     [skipped, 'not begun'],
+    [overload, 'skipped (hub overload)'],
   ] as const;
   const words = all.flatMap(([count, word]) => (count === 0 ? [] : `${count} ${word}`));
   return words.length === 0 ? '0' : words.join(', ');

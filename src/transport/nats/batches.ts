@@ -4,7 +4,8 @@ import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
 import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type Receipt } from '#protocol/nodes.ts';
 import { Batch, batchBeginning, type Sighting } from '#protocol/watching.ts';
-import type { NodeListener } from '#service/ports.ts';
+import type { NodeListener, ResultBatch, UnreadBatch } from '#service/ports.ts';
+import { type BatchSummary, readBatchHead } from './batch-head.ts';
 
 export interface BatchesOptions {
   readonly isEnrolled: (node: string) => boolean;
@@ -12,6 +13,8 @@ export interface BatchesOptions {
   readonly heard: (node: string, process: string) => void;
   /** Called with how many results of a node were refused. */
   readonly refused: (node: string, results: number) => void;
+  /** Sends the answer to a batch, if there is a connection. */
+  readonly answer: (subject: string, payload: string) => void;
   readonly listener: () => NodeListener;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,11 +32,15 @@ interface Sorted {
   readonly reason: string | null;
 }
 
+// It tells that too many came; the results are skipped.
+const hubOverload = 'hub overload: these results were not read in time';
+
 /**
- * Takes in what nodes saw of what they watch. A batch has its receipt once all of it is stored or not wanted. What is no outcome, of
+ * Takes in what nodes saw of what they watch: only the head of a batch at once, its results when the listener comes to them. A batch has its receipt once all of it is stored or not wanted. What is no outcome, of
  * a round that is not due yet, or of a moment that is no due time of its target is discarded: the receipt says how much, and why.
  */
-export function createBatches({ isEnrolled, heard, refused, listener, clock, log }: BatchesOptions) {
+export function createBatches(options: BatchesOptions) {
+  const { isEnrolled, heard, refused, listener, clock, log } = options;
   const logged = createRareLog(clock, log);
 
   function sort(node: string, batch: Batch): Sorted {
@@ -56,38 +63,72 @@ export function createBatches({ isEnrolled, heard, refused, listener, clock, log
     return listener().refuses?.(node, sighting) ?? null;
   }
 
+  function confirm(reply: string, receipt: Receipt): void {
+    if (reply !== '') options.answer(reply, JSON.stringify(receipt));
+  }
+
+  function refuse(node: string, reply: string, ticket: string, reason: string): void {
+    log.warn({ node, reason }, 'batch refused');
+    confirm(reply, { ticket, state: 'refused', reason });
+  }
+
+  // The message itself is not kept: it would hold all that came with it.
+  function unreadOf(node: string, reply: string, data: Buffer, head: BatchSummary): UnreadBatch {
+    const { ticket, isNews, due, results } = head;
+    return {
+      node,
+      bytes: data.length,
+      isNews,
+      due,
+      results,
+      read: () => read(node, reply, ticket, data),
+      skip: () => confirm(reply, { ticket, state: 'stored', reason: hubOverload, skipped: results }),
+      postpone: () => confirm(reply, { ticket, state: 'later', reason: null }),
+    };
+  }
+
+  function read(node: string, reply: string, ticket: string, data: Buffer): ResultBatch | null {
+    const batch = readJson(Batch, data.toString());
+    if (batch === null) {
+      refuse(node, reply, ticket, 'it cannot be read');
+      return null;
+    }
+    const { usable, discarded, reason } = sort(node, batch);
+    const state = usable.length === 0 && discarded > 0 ? 'refused' : 'stored';
+    const answer = () => confirm(reply, { ticket, state, reason, ...(discarded > 0 && { discarded }) });
+    if (usable.length > 0) return { node, sightings: usable, confirm: answer };
+    answer();
+    return null;
+  }
+
   return {
-    /** False where the message is no batch. */
-    take(node: string, message: Pick<Msg, 'data' | 'string' | 'respond'>): boolean {
-      const text = message.data.length > messageLimit ? '' : message.string();
-      if (!text.startsWith(batchBeginning)) return false;
-      const batch = readJson(Batch, text);
-      const confirm = (state: Receipt['state'], reason: string | null = null, discarded = 0) => {
-        const receipt: Receipt = { ticket: batch?.ticket ?? '?', state, reason };
-        message.respond(JSON.stringify(discarded === 0 ? receipt : { ...receipt, discarded }));
-      };
-      const refuse = (reason: string) => {
-        log.warn({ node, reason }, 'batch refused');
-        confirm('refused', reason);
-        return true;
-      };
-      if (!isEnrolled(node)) return refuse('this node is not enrolled');
-      if (batch === null) return refuse('it cannot be read');
-      const agreed = agree(protocolRange, batch.protocol);
-      if (typeof agreed === 'string') {
+    /** False if the message is no batch. */
+    take(node: string, { data, reply = '' }: Pick<Msg, 'data' | 'reply'>): boolean {
+      const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+      if (bytes.length > messageLimit || !bytes.subarray(0, batchBeginning.length).equals(beginning)) return false;
+      const head = readBatchHead(bytes, clock.now());
+      if (!isEnrolled(node)) refuse(node, reply, head?.ticket ?? '?', 'this node is not enrolled');
+      else if (head === null) refuse(node, reply, '?', 'it cannot be read');
+      else {
+        const agreed = agree(protocolRange, head.protocol);
         // The hub may be put back to its newer version: the node keeps it until then.
-        log.warn({ node, reason: agreed }, 'batch left with the node');
-        return true;
+        if (typeof agreed === 'string') log.warn({ node, reason: agreed }, 'batch left with the node');
+        else take(unreadOf(node, reply, Buffer.from(bytes), head), head.process);
       }
-      heard(node, batch.process);
-      const { usable, discarded, reason } = sort(node, batch);
-      const answer = () => confirm(usable.length === 0 && discarded > 0 ? 'refused' : 'stored', reason, discarded);
-      if (usable.length === 0) answer();
-      else listener().seen(node, usable, answer);
       return true;
     },
   };
+
+  function take(unread: UnreadBatch, process: string): void {
+    heard(unread.node, process);
+    const current = listener();
+    if (current.receive !== undefined) return current.receive(unread);
+    const batch = unread.read();
+    if (batch !== null) current.seen(batch.node, batch.sightings, batch.confirm);
+  }
 }
+
+const beginning = Buffer.from(batchBeginning);
 
 /** Logs what a node's results are discarded for: at once, then the count of a minute in one line. */
 function createRareLog(clock: Clock, log: Log) {

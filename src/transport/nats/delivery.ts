@@ -26,6 +26,8 @@ export interface Delivery {
   readonly unsent: number;
   /** How many results the hub has refused since the start. */
   readonly refused: number;
+  /** How many results the hub has skipped since the start because it was overloaded. */
+  readonly skipped: number;
   close(): void;
 }
 
@@ -34,13 +36,18 @@ const receiptMs = 90_000;
 // What a hub gathers first, for it was away, it stores only then.
 const window = 1_024;
 const lookEveryMs = 1_000;
+// A hub that says "later" has too much to do.
+const laterMs = 10_000;
 const logEveryMs = 60_000;
 
 export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Delivery {
   /** What was sent and has no receipt, with the time that it is sent again. */
   const underWay = new Map<string, number>();
+  /** What the hub wants later, with the time that it is sent again. */
+  const postponed = new Map<string, number>();
   let open = false;
   let refused = 0;
+  let skipped = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
   let timer = clock.after(lookEveryMs, look);
 
@@ -49,15 +56,16 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
   };
 
   function look(): void {
-    for (const [id, until] of underWay) if (clock.elapsed() >= until) underWay.delete(id);
+    for (const due of [underWay, postponed])
+      for (const [id, until] of due) if (clock.elapsed() >= until) due.delete(id);
     replay();
     timer = clock.after(lookEveryMs, look);
   }
 
   function replay(): void {
-    if (!open || underWay.size >= window || spool.size <= underWay.size) return;
+    if (!open || underWay.size >= window || spool.size <= underWay.size + postponed.size) return;
     const free = window - underWay.size;
-    const waiting = spool.newest(window).filter((id) => !underWay.has(id));
+    const waiting = spool.newest(window + postponed.size).filter((id) => !underWay.has(id) && !postponed.has(id));
     for (const id of waiting.slice(0, free)) {
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload);
@@ -73,19 +81,26 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload);
     },
-    hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0 }) {
+    hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0, skipped: left = 0 }) {
+      if (state === 'later') {
+        if (underWay.delete(id)) postponed.set(id, clock.elapsed() + laterMs);
+        return;
+      }
       refused += discarded;
+      skipped += left;
       if (discarded > 0 && clock.elapsed() - loggedAt >= logEveryMs) {
         log.warn({ reason, count: discarded, total: refused }, 'the hub refused results');
         loggedAt = clock.elapsed();
       }
       underWay.delete(id);
+      postponed.delete(id);
       spool.remove(id);
       replay();
     },
     pause() {
       open = false;
       underWay.clear();
+      postponed.clear();
     },
     resume() {
       if (open) return;
@@ -97,6 +112,9 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
     },
     get refused() {
       return refused;
+    },
+    get skipped() {
+      return skipped;
     },
     close() {
       open = false;

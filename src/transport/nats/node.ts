@@ -98,7 +98,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
         ...healthOf(local),
         ...waiting,
         newestDroppedAt: spool.newestDroppedAt,
-        losses: { dropped: spool.dropped, refused: delivery.refused, skipped },
+        losses: { dropped: spool.dropped, refused: delivery.refused, skipped, hub_overload: delivery.skipped },
         capacity: limit,
         watching: watching.state,
       };

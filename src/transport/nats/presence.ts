@@ -174,6 +174,7 @@ function lossesOf(reports: readonly Report[]): NodeStatus['losses'] {
     dropped: sum(reports, ({ losses }) => losses?.dropped ?? 0),
     refused: sum(reports, ({ losses }) => losses?.refused ?? 0),
     skipped: sum(reports, ({ losses }) => losses?.skipped ?? 0),
+    hub_overload: sum(reports, ({ losses }) => losses?.hub_overload ?? 0),
   };
 }
 
