@@ -80,7 +80,7 @@ export type ToNode =
 export type FromNode =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
-  | { readonly kind: 'seen'; readonly sightings: readonly Sighting[] }
+  | { readonly kind: 'seen'; readonly sightings: readonly Sighting[]; readonly isNews: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: ThreadHealth };
 

@@ -44,8 +44,11 @@ export interface NodeListener {
    * it keeps none any more.
    */
   watching(node: string, number: number, since: number): void;
-  /** What a node saw. `confirm`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
-  seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null): void;
+  /**
+   * Results of a node. `confirm`, unless it is null, is to be called once all of it is stored, or is not wanted. `isNews`: any of them
+   * is not up, or not as before.
+   */
+  seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null, isNews?: boolean): void;
   /** Takes results that are parsed only when their turn comes; without it they are parsed at once, for `seen`. */
   receive?(batch: UnreadBatch): void;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */

@@ -111,7 +111,8 @@ export class Watching implements Disposable {
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
       refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#clockLook.setBacks, clock.now()),
-      seen: (node, sightings, confirm) => this.#inbox.add(node, sightings, countDown(sightings.length, confirm)),
+      seen: (node, sightings, confirm, isNews) =>
+        this.#inbox.add(node, sightings, countDown(sightings.length, confirm), isNews),
       receive: (batch) => this.#inbox.addUnread({ ...batch, read: () => countEach(batch.read()) }),
     });
   }

@@ -3,7 +3,15 @@ import type { Random } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
 import { readJson } from '#kernel/json.ts';
 import { type CommandReply, decodeSpec, messageLimit, protocolRange, type Report } from '#protocol/nodes.ts';
-import { type Assign, type AssignedTarget, type Batch, batchBeginning, Kept, WireTarget } from '#protocol/watching.ts';
+import {
+  type Assign,
+  type AssignedTarget,
+  type Batch,
+  batchBeginning,
+  type BatchHead,
+  Kept,
+  WireTarget,
+} from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -77,7 +85,10 @@ export function watchRemotely(options: RemoteWatchingOptions): RemoteWatching {
       state = isGone ? null : { epoch, number, targets: targets.length, since, takesChanges: true };
       onChange();
     },
-    seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: typeOf(one.target) }))),
+    seen(_, sightings, __, isNews = false) {
+      const typed = sightings.map((one) => ({ ...one, type: typeOf(one.target) }));
+      hand(typed, isNews);
+    },
   });
 
   function begin(kept: Kept): void {
@@ -156,13 +167,16 @@ const nameOf = (written: unknown) => Named.parse(written).name;
 
 /** Hands sightings on in batches, as many together as a message holds. */
 function createBatcher({ process, delivery, random, log }: RemoteWatchingOptions) {
-  return (sightings: Batch['sightings']): void => {
+  return (sightings: Batch['sightings'], news: boolean): void => {
     let together: Batch['sightings'] = [];
     let bytes = 0;
     const post = () => {
       if (together.length === 0) return;
       const ticket = random.id(20);
-      const batch: Batch = { kind: 'batch', protocol: [...protocolRange], ticket, process, sightings: together };
+      const dues = together.map(({ dueAt }) => dueAt);
+      const due = { from: Math.min(...dues), until: Math.max(...dues) };
+      const head: BatchHead = { kind: 'batch', protocol: [...protocolRange], ticket, process, news, due };
+      const batch: Batch = { ...head, results: together.length, sightings: together };
       delivery.add(ticket, JSON.stringify(batch));
       together = [];
       bytes = 0;
