@@ -180,6 +180,8 @@ export const Receipt = z.object({
   discarded: Count.optional(),
   /** How many results the hub skipped because it is overloaded: they are to be forgotten. */
   skipped: Count.optional(),
+  /** Which share of its healthy results a node is to send from now on; absent for all of them. */
+  grant: z.number().min(0).max(1).optional(),
 });
 export type Receipt = z.output<typeof Receipt>;
 

@@ -34,6 +34,11 @@ export class InboxLanes {
     return this.news[0] ?? this.live[0] ?? this.history[0];
   }
 
+  /** The oldest message of each lane that is live. */
+  get heads(): readonly Waiting[] {
+    return [this.news[0], this.live[0]].flatMap((one) => one ?? []);
+  }
+
   /** What has to go so that there is room for the others; undefined if there is room. */
   get surplus(): Waiting | undefined {
     const oldest = this.history[0] ?? this.live[0] ?? this.news[0];

@@ -1,11 +1,12 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Sighting } from '#protocol/watching.ts';
-import { InboxLanes, isUnread, type Waiting } from './inbox-lanes.ts';
+import { countEach } from './stored-rounds.ts';
+import { InboxLanes, isUnread, type Lane, type Waiting } from './inbox-lanes.ts';
 import type { ResultBatch, UnreadBatch } from './ports.ts';
 
 export interface InboxOptions {
   readonly clock: Clock;
-  /** Reads the results of this part. `isBehind` says that they have waited for too long, parsed: more comes in than is judged. */
+  /** Reads the results of this part, and calls `confirm` for each of them. `isBehind` says that they have waited for too long, parsed: more comes in than is judged. */
   readonly read: (batch: ResultBatch, from: number, to: number, isBehind: boolean) => void;
   /** There is no room for the rest of it, from this result on. */
   readonly giveUp: (batch: ResultBatch, from: number) => void;
@@ -31,6 +32,8 @@ export interface Inbox extends Disposable {
   open(): void;
   /** All live results that came up to this moment are read, in milliseconds since the epoch. */
   readonly readUntil: number;
+  /** How long the oldest live result has waited, in milliseconds. */
+  readonly waitedMs: number;
 }
 
 // So long one turn reads at the most, more or less.
@@ -85,7 +88,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     if (one.batch === null) {
       if (clock.elapsed() - turnBegan >= turnMs) return false;
       if (one.lane === 'news') lanes.overtakenBy(one).forEach(overtaken);
-      one.batch = one.unread?.read() ?? null;
+      one.batch = countEach(one.unread?.read() ?? null);
     }
     while (one.batch !== null && one.next < one.batch.sightings.length) {
       if (clock.elapsed() - turnBegan >= turnMs) return false;
@@ -138,13 +141,12 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
 
   return {
     add(node, sightings, confirm, isNews = false) {
-      const batch = { node, sightings, confirm };
+      const batch = countEach({ node, sightings, confirm });
       push({ node, lane: isNews ? 'news' : 'live', bytes: sightings.length * resultBytes, unread: null, batch });
     },
     addUnread(unread) {
-      const { node, bytes, isNews, due } = unread;
-      const isHistory = due.until < clock.now() - historyMs;
-      push({ node, lane: isHistory ? 'history' : isNews ? 'news' : 'live', bytes, unread, batch: null });
+      const { node, bytes } = unread;
+      push({ node, lane: laneOf(unread, clock.now()), bytes, unread, batch: null });
     },
     open() {
       if (isOpen) return;
@@ -153,13 +155,20 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       work();
     },
     get readUntil() {
-      const now = clock.now();
-      const unread = [reading, lanes.news[0], lanes.live[0]].map((one) => one?.cameAt ?? now);
-      return Math.min(now, ...unread);
+      const unread = [reading, ...lanes.heads].flatMap((one) => one?.cameAt ?? []);
+      return Math.min(clock.now(), ...unread);
+    },
+    get waitedMs() {
+      return isOpen ? Math.max(0, ...lanes.heads.map(waitedMs)) : 0;
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();
       isOpen = false;
     },
   };
+}
+
+function laneOf({ due, isNews }: UnreadBatch, now: number): Lane {
+  if (due.until < now - historyMs) return 'history';
+  return isNews ? 'news' : 'live';
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Sighting } from '#protocol/watching.ts';
+import type { DueSpan, Sighting } from '#protocol/watching.ts';
+import { createGrant } from './grant.ts';
 import type { Place } from './place.ts';
 import type { UnreadBatch } from './ports.ts';
 import { ShedSpans } from './shed-spans.ts';
@@ -16,6 +17,10 @@ export interface Overload {
   giveUp(sightings: readonly Sighting[], places: ReadonlyMap<string, Place>): void;
   /** These are not read: their nodes drop them. */
   skip(batches: readonly UnreadBatch[]): void;
+  /** Which share of their healthy results nodes are to send. */
+  granted(): number;
+  /** A node did not send so many results that were due then, for they were not granted. */
+  notSent(node: string, due: DueSpan, results: number): void;
   /** Newer results of the same node are read before these. */
   overtaken(batch: UnreadBatch): void;
   /** Whether a result of a node that was due then may have been skipped, or overtaken by later ones. */
@@ -32,7 +37,9 @@ const slotMs = 10_000;
 const slotsKept = 6;
 const tellEveryMs = 60_000;
 
-export function createOverload(clock: Clock, log: Log): Overload {
+/** `waitedMs` is how long the oldest live result has waited to be read. */
+export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Overload {
+  const grant = createGrant(clock, waitedMs);
   const rounds = createMinuteCount(clock);
   const results = createMinuteCount(clock);
   const spans = new ShedSpans();
@@ -61,6 +68,14 @@ export function createOverload(clock: Clock, log: Log): Overload {
         const place = places.get(sighting.target);
         if (place !== undefined) leaveOut(place, sighting);
       }
+    },
+    granted: () => grant.share(),
+    notSent(node, due, count) {
+      spans.add(node, due, clock.now());
+      // A node may say so of itself.
+      if (!grant.isRecent()) return;
+      results.add(count);
+      tell('more comes in than can be judged: healthy results are skipped');
     },
     overtaken: ({ node, due }) => spans.add(node, due, clock.now()),
     isShed: (node, dueAt) => spans.has(node, dueAt),

@@ -51,6 +51,10 @@ export interface NodeListener {
   seen(node: string, sightings: readonly Sighting[], confirm: (() => void) | null, isNews?: boolean): void;
   /** Takes results that are parsed only when their turn comes; without it they are parsed at once, for `seen`. */
   receive?(batch: UnreadBatch): void;
+  /** Which share of its healthy results a node on another machine is to send; all of them without it. */
+  granted?(): number;
+  /** So many healthy results that were due then were not sent by a node, for they were not granted. */
+  skipped?(node: string, due: DueSpan, results: number): void;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */
   refuses?(node: string, sighting: Sighting): string | null;
 }

@@ -14,7 +14,7 @@ export interface StoredRounds {
 const keptMs = 300_000;
 
 /** What is to be called so many times before `action` is done; null where there is nothing to do. */
-export function countDown(count: number, action: (() => void) | null): (() => void) | null {
+function countDown(count: number, action: (() => void) | null): (() => void) | null {
   let left = count;
   return action === null
     ? null
@@ -24,9 +24,10 @@ export function countDown(count: number, action: (() => void) | null): (() => vo
       };
 }
 
-/** The same for each result of a batch. */
-export const countEach = (batch: ResultBatch | null) =>
-  batch && { ...batch, confirm: countDown(batch.sightings.length, batch.confirm) };
+/** A batch whose `confirm` is to be called for each of its results. */
+export function countEach<Batch extends ResultBatch | null>(batch: Batch): Batch {
+  return batch && { ...batch, confirm: countDown(batch.sightings.length, batch.confirm) };
+}
 
 export function createStoredRounds(clock: Clock): StoredRounds {
   const waiting = new Map<string, { readonly since: number; readonly actions: (() => void)[] }>();

@@ -27,7 +27,7 @@ import { thaw, welcomeBack } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
-import { countDown, countEach, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
+import { createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
 import type { Unjudged } from './unjudged.ts';
 import { WatchingNodes } from './watching-nodes.ts';
@@ -93,7 +93,7 @@ export class Watching implements Disposable {
     this.#nodes = new WatchingNodes(transport);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
-    this.#overload = createOverload(clock, options.log);
+    this.#overload = createOverload(clock, options.log, () => this.#inbox.waitedMs);
     this.#inbox = createInbox({
       ...this.#overload,
       clock,
@@ -111,9 +111,10 @@ export class Watching implements Disposable {
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
       refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#clockLook.setBacks, clock.now()),
-      seen: (node, sightings, confirm, isNews) =>
-        this.#inbox.add(node, sightings, countDown(sightings.length, confirm), isNews),
-      receive: (batch) => this.#inbox.addUnread({ ...batch, read: () => countEach(batch.read()) }),
+      seen: (...told) => this.#inbox.add(...told),
+      granted: () => this.#overload.granted(),
+      skipped: (...told) => this.#overload.notSent(...told),
+      receive: (batch) => this.#inbox.addUnread(batch),
     });
   }
 

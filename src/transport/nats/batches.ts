@@ -64,7 +64,8 @@ export function createBatches(options: BatchesOptions) {
   }
 
   function confirm(reply: string, receipt: Receipt): void {
-    if (reply !== '') options.answer(reply, JSON.stringify(receipt));
+    const grant = listener().granted?.() ?? 1;
+    if (reply !== '') options.answer(reply, JSON.stringify(grant < 1 ? { ...receipt, grant } : receipt));
   }
 
   function refuse(node: string, reply: string, ticket: string, reason: string): void {
@@ -113,15 +114,16 @@ export function createBatches(options: BatchesOptions) {
         const agreed = agree(protocolRange, head.protocol);
         // The hub may be put back to its newer version: the node keeps it until then.
         if (typeof agreed === 'string') log.warn({ node, reason: agreed }, 'batch left with the node');
-        else take(unreadOf(node, reply, Buffer.from(bytes), head), head.process);
+        else take(unreadOf(node, reply, Buffer.from(bytes), head), head);
       }
       return true;
     },
   };
 
-  function take(unread: UnreadBatch, process: string): void {
+  function take(unread: UnreadBatch, { process, skipped }: BatchSummary): void {
     heard(unread.node, process);
     const current = listener();
+    if (skipped !== undefined) current.skipped?.(unread.node, skipped.due, skipped.results);
     if (current.receive !== undefined) return current.receive(unread);
     const batch = unread.read();
     if (batch !== null) current.seen(batch.node, batch.sightings, batch.confirm);

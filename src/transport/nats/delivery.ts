@@ -13,8 +13,11 @@ export interface DeliveryOptions {
 
 /** Brings results to the hub, and keeps each until the hub says that it is stored. */
 export interface Delivery {
-  /** Takes a new result: it is spooled, then sent before anything that waits. */
-  add(id: string, payload: string): void;
+  /**
+   * Takes a new result: it is spooled, then sent before anything that waits. One that is not urgent waits in the spool if as much as
+   * may be is under way.
+   */
+  add(id: string, payload: string, isUrgent?: boolean): void;
   /** Sends a result again whose command came again, where it is still here. */
   repeat(id: string): void;
   hear(receipt: Receipt): void;
@@ -73,9 +76,9 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): De
   }
 
   return {
-    add(id, payload) {
+    add(id, payload, isUrgent = true) {
       spool.put(id, payload);
-      post(id, payload);
+      if (isUrgent || underWay.size < window) post(id, payload);
     },
     repeat(id) {
       const payload = spool.payload(id);
