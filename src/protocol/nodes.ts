@@ -198,6 +198,8 @@ export const StatusList = z.object({
       clockOffsetMs: z.number().nullable(),
       roundTripMs: z.number().nullable(),
       losses: Losses.optional(),
+      /** Whether it sent more within the last minute than the hub reads. */
+      isOverBudget: z.boolean().optional(),
     }),
   ),
 });

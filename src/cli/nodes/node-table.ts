@@ -12,11 +12,11 @@ export function nodeTable(infos: Infos, statuses: StatusList['nodes']): string {
     const place = [city, country, asn].filter((part) => part !== '').join(', ') || '-';
     const status = statuses.find((one) => one.name === name);
     if (status === undefined) return [name, place, 'not known', '-', '-', '-', '-', '-', '-'];
-    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses } = status;
+    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses, isOverBudget } = status;
     return [
       name,
       place,
-      online ? 'online' : (reason ?? 'offline'),
+      online ? (isOverBudget === true ? 'online, sends too much' : 'online') : (reason ?? 'offline'),
       version ?? '-',
       String(processes),
       clockOffsetMs === null ? '-' : signed(clockOffsetMs),

@@ -6,6 +6,7 @@ import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type Rece
 import { Batch, batchBeginning, type Sighting } from '#protocol/watching.ts';
 import type { NodeListener, ResultBatch, UnreadBatch } from '#service/ports.ts';
 import { type BatchSummary, readBatchHead } from './batch-head.ts';
+import { createRareLog } from './rare-log.ts';
 
 export interface BatchesOptions {
   readonly isEnrolled: (node: string) => boolean;
@@ -22,7 +23,6 @@ export interface BatchesOptions {
 
 // A node goes by the hub's clock as well as it knows that.
 const mostAheadMs = 5_000;
-const logEveryMs = 60_000;
 
 /** Sightings that can be used, and why others cannot be. */
 interface Sorted {
@@ -41,7 +41,9 @@ const hubOverload = 'hub overload: these results were not read in time';
  */
 export function createBatches(options: BatchesOptions) {
   const { isEnrolled, heard, refused, listener, clock, log } = options;
-  const logged = createRareLog(clock, log);
+  const logged = createRareLog(clock, (node, count, reason) =>
+    log.warn({ node, count, reason }, 'discarded results of a node'),
+  );
 
   function sort(node: string, batch: Batch): Sorted {
     const usable: Sighting[] = [];
@@ -131,17 +133,3 @@ export function createBatches(options: BatchesOptions) {
 }
 
 const beginning = Buffer.from(batchBeginning);
-
-/** Logs what a node's results are discarded for: at once, then the count of a minute in one line. */
-function createRareLog(clock: Clock, log: Log) {
-  const nodes = new Map<string, { since: number; more: number }>();
-  return (node: string, count: number, reason: string): void => {
-    const known = nodes.get(node);
-    if (known !== undefined && clock.elapsed() - known.since < logEveryMs) {
-      known.more += count;
-      return;
-    }
-    log.warn({ node, count: count + (known?.more ?? 0), reason }, 'discarded results of a node');
-    nodes.set(node, { since: clock.elapsed(), more: 0 });
-  };
-}

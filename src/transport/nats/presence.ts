@@ -51,6 +51,8 @@ interface Seen {
 const looksBeforeSilent = (reportEveryMs * reportsMissed) / 1_000;
 // What a process that does not tell is taken to hold: the default of this program's nodes.
 const usualCapacity = 5_500;
+// One that was killed is known for fifteen seconds more.
+const mostProcesses = 16;
 
 export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
   const processes = new Map<string, Seen>();
@@ -95,6 +97,8 @@ export function createPresence(enrolled: NodeInfo, clock: Clock): Presence {
         if (processes.size === 0) reason = `watchpost ${report.version} on it is ${agreed}`;
         return agreed;
       }
+      if (!processes.has(report.process) && processes.size >= mostProcesses)
+        return `${mostProcesses} processes serve this node already`;
       if (report.phase === 'joining') return null;
       unheard = false;
       reportedAt = clock.elapsed();
