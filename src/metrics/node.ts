@@ -21,7 +21,14 @@ export interface NodeState {
   /** How many of its results this hub refused since it began. */
   readonly refusedResults?: number | undefined;
   /** Results that it dropped or that were refused, and rounds that it did not begin, since it started. */
-  readonly losses?: { readonly dropped: number; readonly refused: number; readonly skipped: number } | undefined;
+  readonly losses?:
+    | {
+        readonly dropped: number;
+        readonly refused: number;
+        readonly skipped: number;
+        readonly hub_overload?: number | undefined;
+      }
+    | undefined;
 }
 
 /** Shows the nodes that there are, and no others. */
@@ -45,7 +52,7 @@ export function createNodeMetrics(register: OwnRegister, disagreement: Disagreem
         [spooled, of.spooled],
         [contradicting, disagreement.ratioOf(node)],
       ] as const;
-      for (const [reason, count] of Object.entries(of.losses ?? {})) lost.inc({ node, reason }, count);
+      for (const [reason, count = 0] of Object.entries(of.losses ?? {})) lost.inc({ node, reason }, count);
       if (of.refusedResults !== undefined) refused.inc({ node }, of.refusedResults);
       for (const [gauge, value] of figures) if (typeof value === 'number') gauge.set({ node }, value);
     }

@@ -23,7 +23,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     clock: systemClock,
     startClock: createPunctualClock({ clock: systemClock, isIdle: () => !agent.isTiming }),
     aheadMs: () => aheadMs,
-    send: (sightings) => say({ kind: 'seen', sightings }),
+    send: (sightings, isNews) => say({ kind: 'seen', sightings, isNews }),
     onBusy(place, isBusy) {
       if (busy !== null) busy[place] = isBusy ? 1 : 0;
     },

@@ -4,6 +4,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Observation } from '#protocol/watching.ts';
 import { createWheel, type RecurringItem } from '#schedule/wheel.ts';
+import { createOutgoing } from './outgoing.ts';
 import type { Agent, NodeCheckCommand, LocalTarget } from './ports.ts';
 
 export interface TargetSchedulerOptions {
@@ -13,8 +14,8 @@ export interface TargetSchedulerOptions {
   readonly startClock?: Clock;
   /** How far this machine's clock is ahead of the hub's, in milliseconds. */
   readonly aheadMs: () => number;
-  /** Takes what was seen, in the order in which checks ended. */
-  readonly send: (sightings: readonly Observation[]) => void;
+  /** Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. */
+  readonly send: (sightings: readonly Observation[], isNews: boolean) => void;
   /** Told of each check that begins and that is over, by the place of its target. */
   readonly onBusy?: (place: number, isBusy: boolean) => void;
 }
@@ -39,25 +40,26 @@ interface NodeTarget extends RecurringItem {
   isRunning: boolean;
   /** What was seen last, in a word. */
   last: string;
+  /** How many results were the same since it changed. */
+  same: number;
 }
 
-// What is as it was waits so long for company, or until so much of it is there.
-const companyMs = 1_000;
-const companyLimit = 256;
+// So many results after a change are still news: an incident ends by them.
+const newsAfterChange = 10;
 
 /**
  * Watches what it is assigned:
  *
  * 1. one wheel has the time of all targets; a due time that comes while the check before still runs is passed over;
- * 2. what was seen goes to the hub at once where it is bad or other than the last time, with all that waits;
+ * 2. news (a result that is down, other than the one before, or one of the ten after that) goes to the hub at once, in messages of its
+ *    own;
  * 3. anything else waits for company, up to a second.
  */
 export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
   const { agent, clock, startClock = clock, aheadMs, send, onBusy } = options;
   const ending = new AbortController();
   const watched = new Map<string, NodeTarget>();
-  let waiting: Observation[] = [];
-  let timer: Disposable | null = null;
+  const outgoing = createOutgoing(clock, send);
   let skipped = 0;
   const wheel = createWheel<NodeTarget>({
     clock: startClock,
@@ -81,12 +83,11 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     onBusy?.(assigned.place, false);
     if (outcome === null) return;
     const sighting = { target: name, revision: assigned.revision, dueAt, outcome, startedAt: startedAt - aheadMs() };
-    waiting.push(sighting);
     const word = wordFor(outcome);
-    const isNews = word !== target.last || outcome.status === 'down' || watched.get(name) !== target;
+    target.same = word === target.last ? target.same + 1 : 0;
     target.last = word;
-    if (isNews || waiting.length >= companyLimit) flush();
-    else timer ??= clock.after(companyMs, flush);
+    const isNews = target.same < newsAfterChange || outcome.status === 'down' || watched.get(name) !== target;
+    outgoing.add(sighting, isNews);
   }
 
   async function look({ assigned, command }: NodeTarget, onStarted: (at: number) => void): Promise<Outcome | null> {
@@ -96,15 +97,6 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     } catch (error) {
       return ending.signal.aborted ? null : failed(failure('node', 'internal', messageOf(error)));
     }
-  }
-
-  function flush(): void {
-    timer?.[Symbol.dispose]();
-    timer = null;
-    if (waiting.length === 0) return;
-    const sightings = waiting;
-    waiting = [];
-    send(sightings);
   }
 
   function take(assigned: LocalTarget): void {
@@ -117,7 +109,15 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
       return wheel.add(known);
     }
     const command = { spec, policy, deadlineMs, isPatient: true };
-    const target: NodeTarget = { name, schedule, assigned, command, isRunning: false, last: upWord };
+    const target: NodeTarget = {
+      name,
+      schedule,
+      assigned,
+      command,
+      isRunning: false,
+      last: upWord,
+      same: newsAfterChange,
+    };
     watched.set(name, target);
     wheel.add(target);
   }
@@ -131,7 +131,7 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
         watched.delete(name);
       }
       targets.forEach(take);
-      flush();
+      outgoing.flush();
       return clock.now() - aheadMs();
     },
     retime: () => wheel.retime(),
@@ -140,7 +140,7 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     },
     [Symbol.dispose]() {
       wheel[Symbol.dispose]();
-      flush();
+      outgoing.flush();
       ending.abort(new Error('the node is closing'));
     },
   };

@@ -10,5 +10,7 @@ export const Losses = z.object({
   refused: Count,
   /** Due times that went by because the node was frozen or held up. */
   skipped: Count,
+  /** Healthy results that were skipped because the hub was overloaded; absent from a process of an earlier version. */
+  hub_overload: Count.optional(),
 });
 export type Losses = z.output<typeof Losses>;

@@ -168,13 +168,20 @@ export const Result = z.object({
 });
 export type Result = z.output<typeof Result>;
 
-/** The hub's answer to a result: kept for good, or not wanted and to be forgotten. */
+/**
+ * The hub's answer to a result: kept for good, not wanted and to be forgotten, or (`later`) to be sent again in some seconds. A node of
+ * an earlier version does not know `later`, and sends again what has no receipt in time.
+ */
 export const ResultReceipt = z.object({
   ticket: CommandId,
-  state: z.enum(['stored', 'refused']),
+  state: z.enum(['stored', 'refused', 'later']),
   reason: Sentence,
   /** How many results of a batch that is stored were discarded, for the reason given. */
   discarded: Count.optional(),
+  /** How many results the hub skipped because it is overloaded: they are to be forgotten. */
+  skipped: Count.optional(),
+  /** Which share of its healthy results a node is to send from now on; absent for all of them. */
+  grant: z.number().min(0).max(1).optional(),
 });
 export type ResultReceipt = z.output<typeof ResultReceipt>;
 
@@ -191,6 +198,8 @@ export const StatusList = z.object({
       clockOffsetMs: z.number().nullable(),
       roundTripMs: z.number().nullable(),
       losses: Losses.optional(),
+      /** Whether it sent more within the last minute than the hub reads. */
+      isOverBudget: z.boolean().optional(),
     }),
   ),
 });

@@ -77,12 +77,31 @@ export const RetainedResults = z.object({
 });
 export type RetainedResults = z.output<typeof RetainedResults>;
 
-/** What a node saw of what it watches, answered by a receipt once it is stored. A batch may come again until that was heard. */
-export const Batch = z.object({
+/** The first and the last due time of some rounds, in milliseconds since the epoch. */
+export const DueSpan = z.object({ from: Moment, until: Moment });
+export type DueSpan = z.output<typeof DueSpan>;
+
+// All of a batch but its results. A hub reads it first: it has to stand before them in the JSON.
+const head = {
   kind: z.literal('batch'),
   protocol: Range,
   ticket: z.string().min(1).max(1_000),
   process: Process,
+  /** Whether any result is not up, or not as before; absent in a batch of an earlier version. */
+  news: z.boolean().optional(),
+  /** The due times of its results; absent in a batch of an earlier version. */
+  due: DueSpan.optional(),
+  /** How many they are; the same. */
+  results: z.int().min(0).optional(),
+  /** Healthy results that the node did not send since the batch before, for the hub did not grant them. */
+  skipped: z.object({ results: z.int().min(0), due: DueSpan }).optional(),
+};
+export const BatchHead = z.object(head);
+export type BatchHead = z.output<typeof BatchHead>;
+
+/** Results of what a node watches, answered by a receipt once they are stored. A batch may come again until that was heard. */
+export const Batch = z.object({
+  ...head,
   sightings: z.array(
     z.object({
       target: Name,
@@ -96,6 +115,22 @@ export const Batch = z.object({
   ),
 });
 export type Batch = z.output<typeof Batch>;
+
+/**
+ * Whether a node sends its healthy results of rounds that were due then, if the hub takes this share of them. It is a matter of the
+ * second alone: all nodes send those of the same rounds, and no interval of a target makes it one that is never sent.
+ */
+export function isGranted(dueAt: number, share: number): boolean {
+  return share >= 1 || scatter(Math.floor(dueAt / 1_000)) < share;
+}
+
+// The finalizer of MurmurHash3, as a number in [0, 1).
+function scatter(value: number): number {
+  let hash = value | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
 
 /** What the JSON of every batch begins with. Batches come where results of commands do: nodes may write nowhere else. */
 export const batchBeginning = '{"kind":"batch"';

@@ -14,12 +14,19 @@ interface AttendanceEntry {
 export class Attendance {
   readonly #statusOf: (node: string) => NodeStatus | null;
   readonly #limitMs: number;
+  readonly #isShed: (node: string, dueAt: number) => boolean;
   // A target has few nodes, and there are many targets: a list weighs less than a map.
   #nodes: readonly AttendanceEntry[] = [];
 
-  constructor(statusOf: (node: string) => NodeStatus | null, limitMs: number) {
+  /** `isShed` says whether results of a node that were due then were skipped because this process is overloaded. */
+  constructor(
+    statusOf: (node: string) => NodeStatus | null,
+    limitMs: number,
+    isShed: (node: string, dueAt: number) => boolean = () => false,
+  ) {
     this.#statusOf = statusOf;
     this.#limitMs = limitMs;
+    this.#isShed = isShed;
   }
 
   /** Every due time of this node after `moment` is kept or passed over, unless one before was told; null where none is. */
@@ -51,6 +58,10 @@ export class Attendance {
     return (this.#find(node)?.passed ?? Number.NEGATIVE_INFINITY) > dueAt;
   }
 
+  isShed(node: string, dueAt: number): boolean {
+    return this.#isShed(node, dueAt);
+  }
+
   isThere(node: string): boolean {
     const status = this.#statusOf(node);
     return status !== null && (status.online || status.starting === true);
@@ -66,11 +77,19 @@ export class Attendance {
     return false;
   }
 
+  /** Whether each of them has voted or comes to it no more, where these have voted. */
+  hasHeardAll(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
+    for (const { name } of voters) if (votes?.has(name) !== true && !this.isPassed(name, dueAt)) return false;
+    return true;
+  }
+
   /** The vote of a node that gave none. */
   missing(node: NodeInfo, dueAt: number): NodeOutcome {
     const status = this.#statusOf(node.name);
     if (status?.online !== true)
       return fault(node, 'gone', `the node is offline: ${status?.reason ?? 'it is not there'}`);
+    if (this.isShed(node.name, dueAt))
+      return { node, outcome: failed(failure('service', 'service_limited', hubOverload)) };
     if (this.isPassed(node.name, dueAt))
       return fault(node, 'busy', 'the node did not come to this check before the next one');
     if (!this.#isWatching(node.name, dueAt)) return fault(node, 'gone', 'the node did not watch this target yet');
@@ -95,6 +114,8 @@ export class Attendance {
     return attended;
   }
 }
+
+const hubOverload = 'hub overload: the result of this node was skipped';
 
 /** What a node is said to have found when it is its own fault that it found nothing. */
 export function fault(node: NodeInfo, code: 'gone' | 'no_answer' | 'busy', message: string): NodeOutcome {

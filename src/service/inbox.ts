@@ -1,62 +1,73 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Observation } from '#protocol/watching.ts';
-
-/** What a node told of what it watches. */
-export interface InboxBatch {
-  readonly node: string;
-  readonly sightings: readonly Observation[];
-  /** To be called for each of them once it is stored, or is not wanted; null where nobody waits for that. */
-  readonly confirm: (() => void) | null;
-}
+import { countEach } from './stored-rounds.ts';
+import { InboxLanes, isUnread, type Lane, type LaneEntry } from './inbox-lanes.ts';
+import type { ResultBatch, UnreadBatch } from './ports.ts';
 
 export interface InboxOptions {
   readonly clock: Clock;
-  /** Reads the sightings of this part. `isBehind` says that they have waited for too long: more comes in than is read. */
-  readonly read: (told: InboxBatch, from: number, to: number, isBehind: boolean) => void;
-  /** There is no room for the rest of it, from this sighting on. */
-  readonly giveUp: (told: InboxBatch, from: number) => void;
+  /** Reads the results of this part, and calls `confirm` for each of them. `isBehind` says that they have waited for too long, parsed: more comes in than is judged. */
+  readonly read: (batch: ResultBatch, from: number, to: number, isBehind: boolean) => void;
+  /** There is no room for the rest of it, from this result on. */
+  readonly giveUp: (batch: ResultBatch, from: number) => void;
+  /** These have waited for too long and are not read: healthy results, the oldest first. */
+  readonly skip: (batches: readonly UnreadBatch[]) => void;
+  /** Newer results of the same node are read before this batch, for they are news. */
+  readonly overtaken: (batch: UnreadBatch) => void;
 }
 
-/** What came and was not read yet, in the order in which it came. Reading never holds up the thread for long. */
+/**
+ * What came and was not read yet. Reading never holds up the thread for long:
+ *
+ * 1. news (results that are down, unknown or not as before) is read first, then healthy results, then what is minutes old; each in
+ *    the order in which it came;
+ * 2. results of other machines wait as the bytes that came, and are parsed when it is their turn;
+ * 3. healthy results that waited for five seconds are skipped unread, for all nodes alike those of the same due times: a round
+ *    either has its votes or is skipped.
+ */
 export interface Inbox extends Disposable {
-  add(node: string, sightings: readonly Observation[], confirm: InboxBatch['confirm']): void;
+  add(node: string, sightings: readonly Observation[], confirm: ResultBatch['confirm'], isNews?: boolean): void;
+  addUnread(batch: UnreadBatch): void;
   /** Nothing is read before this was called. */
   open(): void;
-  /** All that came up to this moment is read, in milliseconds since the epoch. */
+  /** All live results that came up to this moment are read, in milliseconds since the epoch. */
   readonly readUntil: number;
-}
-
-interface WaitingBatch {
-  readonly told: InboxBatch;
-  /** When it came: monotonic, and by the wall clock. */
-  readonly came: number;
-  readonly cameAt: number;
-  next: number;
+  /** How long the oldest live result has waited, in milliseconds. */
+  readonly waitedMs: number;
 }
 
 // So long one turn reads at the most, more or less.
 const turnMs = 5;
 const atOnce = 16;
 const behindMs = 2_000;
-// Some twenty megabytes.
-const mostWaiting = 20_000;
+const longestLiveMs = 5_000;
+// A node sends again by itself what has no receipt after a minute and a half.
+const longestHistoryMs = 60_000;
+// Results that were due so long before they came are no news to anybody: they were kept during an absence.
+const historyMs = 60_000;
+// What a parsed result takes.
+const resultBytes = 1_600;
+// Multiples of it, without their whole part, are spread evenly over 0 to 1.
+const goldenRatio = 0.618_033_988_75;
 
-export function createInbox({ clock, read, giveUp }: InboxOptions): Inbox {
-  let waiting: WaitingBatch[] = [];
-  let count = 0;
+export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptions): Inbox {
+  const lanes = new InboxLanes();
   let isOpen = false;
+  let openedAt = 0;
   let timer: Disposable | null = null;
-  let reading: WaitingBatch | null = null;
+  let reading: LaneEntry | null = null;
   /** When the turn began that still reads what comes at once. */
   let turnBegan = Number.NEGATIVE_INFINITY;
+  let skips = 0;
 
-  function readSome(one: WaitingBatch): void {
-    const { told, came } = one;
+  const waitedMs = ({ came }: LaneEntry) => clock.elapsed() - Math.max(came, openedAt);
+
+  function readSome(one: LaneEntry, batch: ResultBatch): void {
     const from = one.next;
-    one.next = Math.min(from + atOnce, told.sightings.length);
-    count -= one.next - from;
+    one.next = Math.min(from + atOnce, batch.sightings.length);
     reading = one;
-    read(told, from, one.next, clock.elapsed() - came > behindMs);
+    // Where only the bytes wait, too much is skipped before it is parsed.
+    read(batch, from, one.next, one.unread === null && waitedMs(one) > behindMs);
     reading = null;
   }
 
@@ -65,22 +76,23 @@ export function createInbox({ clock, read, giveUp }: InboxOptions): Inbox {
     const now = clock.elapsed();
     // Messages that come one after the other share a turn.
     if (now - turnBegan > 2 * turnMs) turnBegan = now;
-    let done = 0;
-    for (const one of waiting) {
-      if (!readAll(one)) {
-        waiting = waiting.slice(done);
-        return rest();
-      }
-      done += 1;
+    skipOld();
+    for (let one = lanes.next; one !== undefined; one = lanes.next) {
+      if (!readAll(one)) return rest();
+      lanes.remove(one);
     }
-    waiting = [];
   }
 
-  // False where the turn is over before.
-  function readAll(one: WaitingBatch): boolean {
-    while (one.next < one.told.sightings.length) {
+  // False if the turn is over before.
+  function readAll(one: LaneEntry): boolean {
+    if (one.batch === null) {
       if (clock.elapsed() - turnBegan >= turnMs) return false;
-      readSome(one);
+      if (one.lane === 'news') lanes.overtakenBy(one).forEach(overtaken);
+      one.batch = countEach(one.unread?.read() ?? null);
+    }
+    while (one.batch !== null && one.next < one.batch.sightings.length) {
+      if (clock.elapsed() - turnBegan >= turnMs) return false;
+      readSome(one, one.batch);
     }
     return true;
   }
@@ -92,35 +104,71 @@ export function createInbox({ clock, read, giveUp }: InboxOptions): Inbox {
     });
   }
 
+  function skipOld(): void {
+    const [live] = lanes.live;
+    if (live !== undefined && isUnread(live) && waitedMs(live) > longestLiveMs) skipLive(live);
+    for (const one of lanes.history.filter((one) => isUnread(one) && waitedMs(one) > longestHistoryMs)) drop(one);
+  }
+
+  // All that was due before some moment, so that rounds have all votes or none. The moment is another one each time: the same targets
+  // would be skipped for ever if their interval were that of the overload.
+  function skipLive(first: LaneEntry): void {
+    skips += 1;
+    const dueBefore = clock.now() - longestLiveMs * ((skips * goldenRatio) % 1);
+    const old = lanes.dueBefore(dueBefore, first);
+    for (const one of old) lanes.remove(one);
+    skip(old.flatMap(({ unread }) => unread ?? []));
+  }
+
+  function drop(one: LaneEntry): void {
+    lanes.remove(one);
+    if (one.batch !== null) giveUp(one.batch, one.next);
+    else one.unread?.postpone();
+  }
+
   function makeRoom(): void {
-    while (count > mostWaiting && waiting.length > 1) {
-      const oldest = waiting.shift();
-      if (oldest === undefined) return;
-      count -= oldest.told.sightings.length - oldest.next;
-      giveUp(oldest.told, oldest.next);
+    for (let oldest = lanes.surplus; oldest !== undefined; oldest = lanes.surplus) {
+      if (oldest.lane === 'live' && isUnread(oldest)) skipLive(oldest);
+      else drop(oldest);
     }
   }
 
+  function push(one: Pick<LaneEntry, 'node' | 'lane' | 'bytes' | 'unread' | 'batch'>): void {
+    lanes.push({ ...one, came: clock.elapsed(), cameAt: clock.now(), next: 0, isOvertaken: false });
+    if (isOpen && timer === null) work();
+    makeRoom();
+  }
+
   return {
-    add(node, sightings, confirm) {
-      const told = { node, sightings, confirm };
-      waiting.push({ told, came: clock.elapsed(), cameAt: clock.now(), next: 0 });
-      count += sightings.length;
-      if (isOpen && timer === null) work();
-      else if (isOpen) makeRoom();
+    add(node, sightings, confirm, isNews = false) {
+      const batch = countEach({ node, sightings, confirm });
+      push({ node, lane: isNews ? 'news' : 'live', bytes: sightings.length * resultBytes, unread: null, batch });
+    },
+    addUnread(unread) {
+      const { node, bytes } = unread;
+      push({ node, lane: laneOf(unread, clock.now()), bytes, unread, batch: null });
     },
     open() {
       if (isOpen) return;
       isOpen = true;
+      openedAt = clock.elapsed();
       work();
     },
     get readUntil() {
-      const now = clock.now();
-      return Math.min(now, (reading ?? waiting[0])?.cameAt ?? now);
+      const unread = [reading, ...lanes.heads].flatMap((one) => one?.cameAt ?? []);
+      return Math.min(clock.now(), ...unread);
+    },
+    get waitedMs() {
+      return isOpen ? Math.max(0, ...lanes.heads.map(waitedMs)) : 0;
     },
     [Symbol.dispose]() {
       timer?.[Symbol.dispose]();
       isOpen = false;
     },
   };
+}
+
+function laneOf({ due, isNews }: UnreadBatch, now: number): Lane {
+  if (due.until < now - historyMs) return 'history';
+  return isNews ? 'news' : 'live';
 }

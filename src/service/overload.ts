@@ -1,7 +1,10 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Observation } from '#protocol/watching.ts';
+import type { DueSpan, Observation } from '#protocol/watching.ts';
+import { createGrant } from './grant.ts';
 import type { TargetWatch } from './place.ts';
+import type { UnreadBatch } from './ports.ts';
+import { ShedSpans } from './shed-spans.ts';
 
 /**
  * Leaves out rounds where more comes in than can be judged: only those of targets that were well for a while and still are, for what
@@ -12,6 +15,16 @@ export interface Overload {
   leaveOut(place: TargetWatch, sighting: Observation): void;
   /** There is no room for these: the same for them, as far as they are known. */
   giveUp(sightings: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
+  /** These are not read: their nodes drop them. */
+  skip(batches: readonly UnreadBatch[]): void;
+  /** Which share of their healthy results nodes are to send. */
+  granted(): number;
+  /** A node did not send so many results that were due then, for they were not granted. */
+  notSent(node: string, due: DueSpan, results: number): void;
+  /** Newer results of the same node are read before these. */
+  overtaken(batch: UnreadBatch): void;
+  /** Whether a result of a node that was due then may have been skipped, or overtaken by later ones. */
+  isShed(node: string, dueAt: number): boolean;
   /** What it was like within the last minute, in words; null where no round was left out. */
   reason(): string | null;
 }
@@ -24,18 +37,18 @@ const slotMs = 10_000;
 const slotsKept = 6;
 const tellEveryMs = 60_000;
 
-export function createOverload(clock: Clock, log: Log): Overload {
-  const slots = new Map<number, number>();
+/** `waitedMs` is how long the oldest live result has waited to be read. */
+export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Overload {
+  const grant = createGrant(clock, waitedMs);
+  const rounds = createMinuteCount(clock);
+  const results = createMinuteCount(clock);
+  const spans = new ShedSpans();
   let toldAt = Number.NEGATIVE_INFINITY;
-  const slotNow = () => Math.floor(clock.elapsed() / slotMs);
 
-  function countOfLastMinute(): number {
-    let sum = 0;
-    for (const [slot, count] of slots) {
-      if (slot <= slotNow() - slotsKept) slots.delete(slot);
-      else sum += count;
-    }
-    return sum;
+  function tell(message: string): void {
+    if (clock.elapsed() - toldAt < tellEveryMs) return;
+    toldAt = clock.elapsed();
+    log.warn(message);
   }
 
   function leaveOut(place: TargetWatch, { revision, dueAt, outcome }: Observation): void {
@@ -44,10 +57,8 @@ export function createOverload(clock: Clock, log: Log): Overload {
     const isTurn = place.leftOut < mostInARow && place.rounds.leaveOut(dueAt);
     place.leftOut = isTurn ? place.leftOut + 1 : 0;
     if (!isTurn) return;
-    slots.set(slotNow(), (slots.get(slotNow()) ?? 0) + 1);
-    if (clock.elapsed() - toldAt < tellEveryMs) return;
-    toldAt = clock.elapsed();
-    log.warn('more comes in than can be judged: rounds are left out');
+    rounds.add(1);
+    tell('more comes in than can be judged: rounds are left out');
   }
 
   return {
@@ -58,10 +69,48 @@ export function createOverload(clock: Clock, log: Log): Overload {
         if (place !== undefined) leaveOut(place, sighting);
       }
     },
+    granted: () => grant.share(),
+    notSent(node, due, count) {
+      spans.add(node, due, clock.now());
+      // A node may say so of itself.
+      if (!grant.isRecent()) return;
+      results.add(count);
+      tell('more comes in than can be judged: healthy results are skipped');
+    },
+    overtaken: ({ node, due }) => spans.add(node, due, clock.now()),
+    isShed: (node, dueAt) => spans.has(node, dueAt),
+    skip(batches) {
+      for (const batch of batches) {
+        spans.add(batch.node, batch.due, clock.now());
+        results.add(batch.results);
+        batch.skip();
+      }
+      tell('more comes in than can be judged: healthy results are skipped');
+    },
     reason() {
-      const count = countOfLastMinute();
-      if (count === 0) return null;
-      return `more comes in than can be judged: ${count} rounds of the last minute were left out`;
+      const [left, skipped] = [rounds.sum(), results.sum()];
+      const parts = [
+        ...(left === 0 ? [] : [`${left} rounds of the last minute were left out`]),
+        ...(skipped === 0 ? [] : [`${skipped} healthy results of the last minute were skipped`]),
+      ];
+      return parts.length === 0 ? null : `more comes in than can be judged: ${parts.join(', ')}`;
+    },
+  };
+}
+
+/** Counts what happened within the last minute. */
+function createMinuteCount(clock: Clock) {
+  const slots = new Map<number, number>();
+  const slotNow = () => Math.floor(clock.elapsed() / slotMs);
+  return {
+    add: (count: number) => void slots.set(slotNow(), (slots.get(slotNow()) ?? 0) + count),
+    sum(): number {
+      let sum = 0;
+      for (const [slot, count] of slots) {
+        if (slot <= slotNow() - slotsKept) slots.delete(slot);
+        else sum += count;
+      }
+      return sum;
     },
   };
 }

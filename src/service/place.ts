@@ -66,6 +66,23 @@ export function createPlace({
   };
 }
 
+/** Gives these nodes their vote on a target from `now` on, in milliseconds since the epoch. */
+export function giveVotes(place: TargetWatch, nodes: readonly NodeStatus[], now: number): void {
+  place.rounds.voters = nodes.map(({ info }) => info);
+  place.asked = nodes.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info));
+  for (const { name } of place.asked) place.rounds.keeps(name, now);
+}
+
+/** Rounds that have a vote and wait to be judged, over all targets in the order in which they were due. */
+export function openRounds(
+  places: Iterable<TargetWatch>,
+  until: number,
+): readonly { place: TargetWatch; dueAt: number }[] {
+  return [...places]
+    .flatMap((place) => place.rounds.openUntil(until).map((dueAt) => ({ place, dueAt })))
+    .toSorted((a, b) => a.dueAt - b.dueAt);
+}
+
 /** Who looks after places. */
 export interface WatchOwner {
   now(): number;

@@ -9,7 +9,33 @@ import {
   type Policy,
 } from '#checks/index.ts';
 import type { Losses } from '#protocol/losses.ts';
-import type { Assignment, Observation } from '#protocol/watching.ts';
+import type { Assignment, DueSpan, Observation } from '#protocol/watching.ts';
+
+/** Results of what a node watches. */
+export interface ResultBatch {
+  readonly node: string;
+  readonly sightings: readonly Observation[];
+  /** To be called once all of it is stored, or is not wanted; null if nothing waits for that. */
+  readonly confirm: (() => void) | null;
+}
+
+/** The same, not parsed yet. It ends with the first call of one of its functions. */
+export interface UnreadBatch {
+  readonly node: string;
+  readonly bytes: number;
+  /** Whether any of its results is not up, or not as before. */
+  readonly isNews: boolean;
+  /** The due times of its results, or more. */
+  readonly due: DueSpan;
+  /** How many results it has. */
+  readonly results: number;
+  /** Parses it. Null if it has no result that can be used: its node has its answer by then. */
+  read(): ResultBatch | null;
+  /** Has the node drop it: this process is overloaded. */
+  skip(): void;
+  /** Has the node send it again later. */
+  postpone(): void;
+}
 
 /** Who hears what nodes tell of the targets that they watch by themselves. */
 export interface NodeListener {
@@ -18,8 +44,17 @@ export interface NodeListener {
    * it keeps none any more.
    */
   watching(node: string, number: number, since: number): void;
-  /** What a node saw. `confirm`, where somebody waits for that, is to be called once all of it is stored, or is not wanted. */
-  seen(node: string, sightings: readonly Observation[], confirm: (() => void) | null): void;
+  /**
+   * Results of a node. `confirm`, unless it is null, is to be called once all of it is stored, or is not wanted. `isNews`: any of them
+   * is not up, or not as before.
+   */
+  seen(node: string, sightings: readonly Observation[], confirm: (() => void) | null, isNews?: boolean): void;
+  /** Takes results that are parsed only when their turn comes; without it they are parsed at once, for `seen`. */
+  receive?(batch: UnreadBatch): void;
+  /** Which share of its healthy results a node on another machine is to send; all of them without it. */
+  granted?(): number;
+  /** So many healthy results that were due then were not sent by a node, for they were not granted. */
+  skipped?(node: string, due: DueSpan, results: number): void;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */
   refuses?(node: string, sighting: Observation): string | null;
 }

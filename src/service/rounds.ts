@@ -20,6 +20,8 @@ export interface RoundCollectorOptions {
   readonly sink: RoundSink;
   /** How a node is now; null where it is not there any more. */
   readonly statusOf: (node: string) => NodeStatus | null;
+  /** Whether results of a node that were due then were skipped because this process is overloaded. */
+  readonly isShed?: (node: string, dueAt: number) => boolean;
 }
 
 // Nobody needs the exact count of more, and counting must not hold up the others.
@@ -51,11 +53,11 @@ class RoundCollector implements TargetRounds {
   #forgivenUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: RoundCollectorOptions, { over, decided }: RoundMarks) {
-    const { target, limitMs, statusOf } = options;
+    const { target, limitMs, statusOf, isShed } = options;
     this.name = target.name;
     this.#options = options;
     this.#next = createNextDue(target.schedule, target.name);
-    this.#attendance = new Attendance(statusOf, limitMs);
+    this.#attendance = new Attendance(statusOf, limitMs, isShed);
     this.#overUntil = over;
     this.#decidedUntil = decided;
     this.#awaited = this.#dueAfter(over);
@@ -96,10 +98,12 @@ class RoundCollector implements TargetRounds {
     this.#attendance.passUntil(node, dueAt + 1);
   }
 
-  judge(now: number, until: number): void {
+  judge(now: number, until: number, readUntil = now): void {
     for (let dueAt = this.awaited; dueAt <= until && dueAt <= now; dueAt = this.awaited) {
-      const limited = now >= Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
+      const limited = readUntil >= Math.max(dueAt, this.#forgivenUntil) + this.#options.limitMs;
       if (!limited && this.#attendance.awaitsAny(this.#voters, this.#open.get(dueAt), dueAt)) return;
+      // A node that went away may have voted before.
+      if (dueAt > readUntil && !this.#attendance.hasHeardAll(this.#voters, this.#open.get(dueAt), dueAt)) return;
       this.#finish(dueAt, limited);
     }
   }
@@ -202,10 +206,13 @@ class RoundCollector implements TargetRounds {
     if (votes.size === 0 && voters.length > 0) {
       if (dueAt <= this.#forgivenUntil) return sink.skipped(1);
       const idle = voters.filter(
-        ({ name }) => attendance.isThere(name) && (!limited || !attendance.isAwaited(name, dueAt)),
+        ({ name }) =>
+          attendance.isThere(name) &&
+          (!limited || !attendance.isAwaited(name, dueAt) || attendance.isShed(name, dueAt)),
       );
       if (idle.length === voters.length) {
-        if (idle.some(({ name }) => attendance.isPassed(name, dueAt))) sink.skipped(1);
+        const isSkipped = ({ name }: NodeInfo) => attendance.isPassed(name, dueAt) || attendance.isShed(name, dueAt);
+        if (idle.some(isSkipped)) sink.skipped(1);
         return;
       }
     }
@@ -216,7 +223,9 @@ class RoundCollector implements TargetRounds {
 
   // A node that was not heard, or not in time, may hold its vote still: without a verdict there is room for it.
   #settle(dueAt: number, votes: ReadonlyMap<string, NodeOutcome>, all: readonly NodeOutcome[]): void {
-    const mayCome = ({ name }: NodeInfo) => !votes.has(name) && !this.#attendance.isPassed(name, dueAt);
+    const attendance = this.#attendance;
+    const mayCome = ({ name }: NodeInfo) =>
+      !votes.has(name) && !attendance.isPassed(name, dueAt) && !attendance.isShed(name, dueAt);
     if (!this.#voters.some(mayCome) || this.#options.sink.hasVerdict(all)) {
       if (dueAt <= this.#decidedUntil) return;
       this.#decidedUntil = dueAt;

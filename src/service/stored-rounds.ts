@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock.ts';
+import type { ResultBatch } from './ports.ts';
 import { formatRunName, type RoundKey } from '#protocol/run-name.ts';
 
 /** What is to be done once rounds are stored. */
@@ -13,7 +14,7 @@ export interface StoredRounds {
 const keptMs = 300_000;
 
 /** What is to be called so many times before `action` is done; null where there is nothing to do. */
-export function countDown(count: number, action: (() => void) | null): (() => void) | null {
+function countDown(count: number, action: (() => void) | null): (() => void) | null {
   let left = count;
   return action === null
     ? null
@@ -21,6 +22,11 @@ export function countDown(count: number, action: (() => void) | null): (() => vo
         left -= 1;
         if (left === 0) action();
       };
+}
+
+/** A batch whose `confirm` is to be called for each of its results. */
+export function countEach<Batch extends ResultBatch | null>(batch: Batch): Batch {
+  return batch && { ...batch, confirm: countDown(batch.sightings.length, batch.confirm) };
 }
 
 export function createStoredRounds(clock: Clock): StoredRounds {

@@ -51,8 +51,11 @@ export interface TargetRounds {
   take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled?: boolean): VoteReception;
   /** This node does not come to what is due then. */
   passOver(node: string, dueAt: number): void;
-  /** Ends the rounds that are complete or past their limit, in the order in which they were due, up to `until`. */
-  judge(now: number, until: number): void;
+  /**
+   * Ends the rounds that are complete or past their limit, in the order in which they were due, up to `until`. `readUntil`: what came
+   * later was not read yet, so no vote that came by then is missing.
+   */
+  judge(now: number, until: number, readUntil?: number): void;
   /** Due times of rounds up to `until` that have a vote and wait to be judged, for a caller that judges several targets in order. */
   openUntil(until: number): readonly number[];
   /** Ends such a round now, with the votes that it has, and says why it comes so late; earlier rounds without a vote are dropped. */

@@ -1,23 +1,33 @@
 import type { NodeInfo, Policy } from '#checks/index.ts';
-import { type Clock, clockJitterMs } from '#kernel/clock.ts';
+import type { Clock } from '#kernel/clock.ts';
 import type { Observation } from '#protocol/watching.ts';
 import { createWheel } from '#schedule/wheel.ts';
 import { askNodes } from './ask-nodes.ts';
 import { assignedOf, Assignments, type TargetDefinition } from './assignments.ts';
 import { type HubAbsence, type CatchUp, createCatchUp } from './catch-up.ts';
-import { createInbox, type Inbox, type InboxBatch } from './inbox.ts';
+import { ClockLook } from './clock-look.ts';
+import { createInbox, type Inbox } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
 import { createLookouts } from './lookouts.ts';
 import { createOverload, type Overload } from './overload.ts';
-import { createPlace, limitMsOf, type TargetWatch, type WatchOwner, type WatchHandle, WatchControl } from './place.ts';
-import type { Transport } from './ports.ts';
+import {
+  createPlace,
+  giveVotes,
+  limitMsOf,
+  openRounds,
+  type TargetWatch,
+  type WatchOwner,
+  type WatchHandle,
+  WatchControl,
+} from './place.ts';
+import type { ResultBatch, Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
 import { thaw, welcomeBack } from './returning.ts';
 import type { Runs } from './runs.ts';
 import { selectNodes } from './select.ts';
 import { SharedSlots } from './shared-slots.ts';
-import { countDown, createStoredRounds, type StoredRounds } from './stored-rounds.ts';
+import { createStoredRounds, type StoredRounds } from './stored-rounds.ts';
 import type { RoundSink } from './target-rounds.ts';
 import type { UnjudgedPeriod } from './unjudged.ts';
 import { WatchingNodes } from './watching-nodes.ts';
@@ -35,8 +45,6 @@ export interface WatchServiceOptions extends LateOptions {
 }
 
 const tickMs = 1_000;
-// What this process saw nothing of for longer was no time to wait for anybody.
-const heldUpMs = 5_000;
 
 /**
  * Has targets watched by nodes:
@@ -46,7 +54,8 @@ const heldUpMs = 5_000;
  * 2. what nodes see is collected to rounds, which are over when all who were to vote have, or at their limit;
  * 3. a round without a verdict takes the votes of nodes that could not be heard, and is judged once they are back (`catch-up.ts`);
  *    any other vote that comes later is stored as late, and so is one on another revision from before this one was watched;
- * 4. where more comes in than can be judged, rounds of targets that are well are left out: counted, and kept as late.
+ * 4. if more comes in than can be judged, healthy results are skipped unread, the oldest first, and rounds of targets that are up are
+ *    left out: counted, and kept as late.
  */
 export class WatchService implements Disposable {
   readonly #options: WatchServiceOptions;
@@ -60,7 +69,10 @@ export class WatchService implements Disposable {
   readonly #keepLate;
   readonly #catchUp: CatchUp;
   // What all targets share.
-  readonly #statusOf = (node: string) => this.#nodes.find(node);
+  readonly #voting = {
+    statusOf: (node: string) => this.#nodes.find(node),
+    isShed: (node: string, dueAt: number) => this.#overload.isShed(node, dueAt),
+  };
   readonly #watched: WatchOwner = {
     now: () => this.#options.clock.now(),
     stop: (place) => this.#stop(place),
@@ -68,13 +80,11 @@ export class WatchService implements Disposable {
   };
   readonly #nodes: WatchingNodes;
   #isDirty = false;
-  /** How often the clock of this process was set back. */
-  #setBacks = 0;
   #isClosed = false;
   #isLeft = false;
   #ticking: Disposable | null = null;
   readonly #slots = new SharedSlots();
-  #lookedAt: { now: number; elapsed: number };
+  readonly #clockLook: ClockLook;
 
   constructor(options: WatchServiceOptions) {
     const { clock, transport } = options;
@@ -83,19 +93,16 @@ export class WatchService implements Disposable {
     this.#nodes = new WatchingNodes(transport);
     this.#storedRounds = createStoredRounds(clock);
     this.#keepLate = createLateKeeper(options);
-    this.#overload = createOverload(clock, options.log);
+    this.#overload = createOverload(clock, options.log, () => this.#inbox.waitedMs);
     this.#inbox = createInbox({
+      ...this.#overload,
       clock,
       read: (...part) => this.#read(...part),
       giveUp: ({ sightings }, from) => this.#overload.giveUp(sightings.slice(from), this.#places),
     });
-    this.#catchUp = createCatchUp({
-      absence: null,
-      onUnjudged: () => {},
-      ...options,
-      onOver: () => this.#judgeAll(),
-    });
-    this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() };
+    const onOver = () => this.#judgeAll();
+    this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver });
+    this.#clockLook = new ClockLook(clock, tickMs);
     this.#wheel = createWheel<TargetWatch>({
       clock,
       start: (place, dueAt) => askNodes(place, dueAt, { ...options, onVote: () => this.#judge(place) }),
@@ -103,8 +110,11 @@ export class WatchService implements Disposable {
     });
     transport.listen({
       watching: (node, number, since) => this.#heardWatching(node, number, since),
-      refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#setBacks, clock.now()),
-      seen: (node, sightings, confirm) => this.#inbox.add(node, sightings, countDown(sightings.length, confirm)),
+      refuses: (_, one) => refusalOf(this.#places.get(one.target), one, this.#clockLook.setBacks, clock.now()),
+      seen: (...told) => this.#inbox.add(...told),
+      granted: () => this.#overload.granted(),
+      skipped: (...told) => this.#overload.notSent(...told),
+      receive: (batch) => this.#inbox.addUnread(batch),
     });
   }
 
@@ -113,10 +123,8 @@ export class WatchService implements Disposable {
     const { clock, policy } = this.#options;
     const { name, schedule } = target;
     const assigned = assignedOf(target, policy);
-    const rounds = collectRounds(
-      { target, limitMs: limitMsOf(assigned.deadlineMs), sink, statusOf: this.#statusOf },
-      this.#catchUp.marksOf(name),
-    );
+    const limitMs = limitMsOf(assigned.deadlineMs);
+    const rounds = collectRounds({ ...this.#voting, target, limitMs, sink }, this.#catchUp.marksOf(name));
     const place = createPlace({ name, schedule, target, assigned, rounds, now: clock.now() });
     this.#places.set(name, place);
     this.#lookouts.add(place, rounds.awaited);
@@ -180,16 +188,12 @@ export class WatchService implements Disposable {
 
   // Whether this thread was held up until now.
   #lookAtClock(): boolean {
-    const { clock } = this.#options;
-    const before = this.#lookedAt;
-    const { now, elapsed } = (this.#lookedAt = { now: clock.now(), elapsed: clock.elapsed() });
-    if (now < before.now - clockJitterMs) {
-      this.#setBacks += 1;
+    const { now, isSetBack, wasAway, isLate } = this.#clockLook.look();
+    if (isSetBack) {
       for (const { rounds } of this.#places.values()) rounds.reset(now);
       this.#lookouts.reset();
-    } else if (now - before.now > heldUpMs + tickMs)
-      thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
-    return elapsed - before.elapsed > 1.1 * tickMs;
+    } else if (wasAway) thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
+    return isLate;
   }
 
   // Whether they are others than before, or can do other things.
@@ -216,9 +220,7 @@ export class WatchService implements Disposable {
     for (const place of this.#places.values()) {
       if (place.stoppedAt !== Number.POSITIVE_INFINITY) continue;
       const chosen = selectNodes(candidates, place.target.nodes, place.name);
-      place.rounds.voters = chosen.map(({ info }) => info);
-      place.asked = chosen.flatMap(({ info, keepsTime }) => (keepsTime === true ? [] : info));
-      for (const { name } of place.asked) place.rounds.keeps(name, now);
+      giveVotes(place, chosen, now);
       for (const { info } of chosen) wanted.get(info.name)?.push(place);
       if (place.asked.length > 0 && !this.#wheel.has(place.name)) this.#wheel.add(place);
       else if (place.asked.length === 0) this.#wheel.remove(place.name);
@@ -236,7 +238,7 @@ export class WatchService implements Disposable {
     if (this.#lookAtNodes()) this.#change();
   }
 
-  #read({ node, sightings, confirm }: InboxBatch, from: number, to: number, isBehind: boolean): void {
+  #read({ node, sightings, confirm }: ResultBatch, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
     if (this.#nodes.find(node)?.online !== true) {
       if (this.#nodes.isReturning(node)) welcomeBack(node, this.#places.values(), this.#catchUp);
@@ -278,20 +280,18 @@ export class WatchService implements Disposable {
 
   // What came in meanwhile, over all targets in the order in which it was due.
   #judgeAll(): void {
-    const rounds = [...this.#places.values()].flatMap((place) =>
-      place.rounds.openUntil(this.#options.clock.now()).map((dueAt) => ({ place, dueAt })),
-    );
-    for (const { place, dueAt } of rounds.toSorted((a, b) => a.dueAt - b.dueAt)) this.#judge(place, dueAt);
+    for (const { place, dueAt } of openRounds(this.#places.values(), this.#options.clock.now()))
+      this.#judge(place, dueAt);
   }
 
   #judge(place: TargetWatch, until = Number.POSITIVE_INFINITY): void {
     const { rounds, stoppedAt } = place;
     const now = this.#options.clock.now();
     // Messages may come before the next look.
-    if (now - this.#lookedAt.now > heldUpMs + tickMs) this.#lookAtClock();
+    if (this.#clockLook.wasAway(now)) this.#lookAtClock();
     if (!this.#catchUp.holds(rounds)) {
       // Nobody is given up whose word may be here and was not read yet.
-      rounds.judge(this.#inbox.readUntil, Math.min(stoppedAt, until));
+      rounds.judge(now, Math.min(stoppedAt, until), this.#inbox.readUntil);
       if (rounds.awaited > stoppedAt) this.#end(place);
     }
     // What is still awaited is looked at again with the next tick.

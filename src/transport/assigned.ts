@@ -51,7 +51,7 @@ export function createThreadWatching({ node, suspects, listener, send }: ThreadA
     hear(message) {
       if (message.kind === 'watching') return listener().watching(node, message.number, message.since);
       assigned.ended(message.sightings);
-      listener().seen(node, message.sightings, null);
+      listener().seen(node, message.sightings, null, message.isNews);
       lookAtRefusals();
     },
     lost() {

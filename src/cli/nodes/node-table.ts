@@ -12,11 +12,11 @@ export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): stri
     const place = [city, country, asn].filter((part) => part !== '').join(', ') || '-';
     const status = statuses.find((one) => one.name === name);
     if (status === undefined) return [name, place, 'not known', '-', '-', '-', '-', '-', '-'];
-    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses } = status;
+    const { online, reason, version, processes, clockOffsetMs, roundTripMs, spooled, losses, isOverBudget } = status;
     return [
       name,
       place,
-      online ? 'online' : (reason ?? 'offline'),
+      online ? (isOverBudget === true ? 'online, sends too much' : 'online') : (reason ?? 'offline'),
       version ?? '-',
       String(processes),
       clockOffsetMs === null ? '-' : signed(clockOffsetMs),
@@ -33,11 +33,12 @@ export function nodeTable(infos: NodeInfos, statuses: StatusList['nodes']): stri
 type NodeLosses = NonNullable<StatusList['nodes'][number]['losses']>;
 
 // Since the node started.
-function lossesOf({ dropped, refused, skipped }: NodeLosses): string {
+function lossesOf({ dropped, refused, skipped, hub_overload: overload = 0 }: NodeLosses): string {
   const all = [
     [dropped, 'dropped'],
     [refused, 'refused'],
     [skipped, 'not begun'],
+    [overload, 'skipped (hub overload)'],
   ] as const;
   const words = all.flatMap(([count, word]) => (count === 0 ? [] : `${count} ${word}`));
   return words.length === 0 ? '0' : words.join(', ');

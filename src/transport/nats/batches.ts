@@ -4,7 +4,9 @@ import type { Log } from '#kernel/log.ts';
 import { readJson } from '#kernel/json.ts';
 import { agree, isCheckType, messageLimit, protocolRange, readOutcome, type ResultReceipt } from '#protocol/nodes.ts';
 import { Batch, batchBeginning, type Observation } from '#protocol/watching.ts';
-import type { NodeListener } from '#service/ports.ts';
+import type { NodeListener, ResultBatch, UnreadBatch } from '#service/ports.ts';
+import { type BatchSummary, readBatchHead } from './batch-head.ts';
+import { createRareLog } from './rare-log.ts';
 
 export interface BatchesOptions {
   readonly isEnrolled: (node: string) => boolean;
@@ -12,6 +14,8 @@ export interface BatchesOptions {
   readonly heard: (node: string, process: string) => void;
   /** Called with how many results of a node were refused. */
   readonly refused: (node: string, results: number) => void;
+  /** Sends the answer to a batch, if there is a connection. */
+  readonly answer: (subject: string, payload: string) => void;
   readonly listener: () => NodeListener;
   readonly clock: Clock;
   readonly log: Log;
@@ -19,7 +23,6 @@ export interface BatchesOptions {
 
 // A node goes by the hub's clock as well as it knows that.
 const mostAheadMs = 5_000;
-const logEveryMs = 60_000;
 
 /** Sightings that can be used, and why others cannot be. */
 interface BatchContent {
@@ -29,12 +32,18 @@ interface BatchContent {
   readonly reason: string | null;
 }
 
+// It tells that too many came; the results are skipped.
+const hubOverload = 'hub overload: these results were not read in time';
+
 /**
- * Takes in what nodes saw of what they watch. A batch has its receipt once all of it is stored or not wanted. What is no outcome, of
+ * Takes in what nodes saw of what they watch: only the head of a batch at once, its results when the listener comes to them. A batch has its receipt once all of it is stored or not wanted. What is no outcome, of
  * a round that is not due yet, or of a moment that is no due time of its target is discarded: the receipt says how much, and why.
  */
-export function createBatches({ isEnrolled, heard, refused, listener, clock, log }: BatchesOptions) {
-  const logged = createRareLog(clock, log);
+export function createBatches(options: BatchesOptions) {
+  const { isEnrolled, heard, refused, listener, clock, log } = options;
+  const logged = createRareLog(clock, (node, count, reason) =>
+    log.warn({ node, count, reason }, 'discarded results of a node'),
+  );
 
   function sort(node: string, batch: Batch): BatchContent {
     const usable: Observation[] = [];
@@ -56,49 +65,71 @@ export function createBatches({ isEnrolled, heard, refused, listener, clock, log
     return listener().refuses?.(node, sighting) ?? null;
   }
 
+  function confirm(reply: string, receipt: ResultReceipt): void {
+    const grant = listener().granted?.() ?? 1;
+    if (reply !== '') options.answer(reply, JSON.stringify(grant < 1 ? { ...receipt, grant } : receipt));
+  }
+
+  function refuse(node: string, reply: string, ticket: string, reason: string): void {
+    log.warn({ node, reason }, 'batch refused');
+    confirm(reply, { ticket, state: 'refused', reason });
+  }
+
+  // The message itself is not kept: it would hold all that came with it.
+  function unreadOf(node: string, reply: string, data: Buffer, head: BatchSummary): UnreadBatch {
+    const { ticket, isNews, due, results } = head;
+    return {
+      node,
+      bytes: data.length,
+      isNews,
+      due,
+      results,
+      read: () => read(node, reply, ticket, data),
+      skip: () => confirm(reply, { ticket, state: 'stored', reason: hubOverload, skipped: results }),
+      postpone: () => confirm(reply, { ticket, state: 'later', reason: null }),
+    };
+  }
+
+  function read(node: string, reply: string, ticket: string, data: Buffer): ResultBatch | null {
+    const batch = readJson(Batch, data.toString());
+    if (batch === null) {
+      refuse(node, reply, ticket, 'it cannot be read');
+      return null;
+    }
+    const { usable, discarded, reason } = sort(node, batch);
+    const state = usable.length === 0 && discarded > 0 ? 'refused' : 'stored';
+    const answer = () => confirm(reply, { ticket, state, reason, ...(discarded > 0 && { discarded }) });
+    if (usable.length > 0) return { node, sightings: usable, confirm: answer };
+    answer();
+    return null;
+  }
+
   return {
-    /** False where the message is no batch. */
-    take(node: string, message: Pick<Msg, 'data' | 'string' | 'respond'>): boolean {
-      const text = message.data.length > messageLimit ? '' : message.string();
-      if (!text.startsWith(batchBeginning)) return false;
-      const batch = readJson(Batch, text);
-      const confirm = (state: ResultReceipt['state'], reason: string | null = null, discarded = 0) => {
-        const receipt: ResultReceipt = { ticket: batch?.ticket ?? '?', state, reason };
-        message.respond(JSON.stringify(discarded === 0 ? receipt : { ...receipt, discarded }));
-      };
-      const refuse = (reason: string) => {
-        log.warn({ node, reason }, 'batch refused');
-        confirm('refused', reason);
-        return true;
-      };
-      if (!isEnrolled(node)) return refuse('this node is not enrolled');
-      if (batch === null) return refuse('it cannot be read');
-      const agreed = agree(protocolRange, batch.protocol);
-      if (typeof agreed === 'string') {
+    /** False if the message is no batch. */
+    take(node: string, { data, reply = '' }: Pick<Msg, 'data' | 'reply'>): boolean {
+      const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+      if (bytes.length > messageLimit || !bytes.subarray(0, batchBeginning.length).equals(beginning)) return false;
+      const head = readBatchHead(bytes, clock.now());
+      if (!isEnrolled(node)) refuse(node, reply, head?.ticket ?? '?', 'this node is not enrolled');
+      else if (head === null) refuse(node, reply, '?', 'it cannot be read');
+      else {
+        const agreed = agree(protocolRange, head.protocol);
         // The hub may be put back to its newer version: the node keeps it until then.
-        log.warn({ node, reason: agreed }, 'batch deferred; the node keeps it');
-        return true;
+        if (typeof agreed === 'string') log.warn({ node, reason: agreed }, 'batch deferred; the node keeps it');
+        else take(unreadOf(node, reply, Buffer.from(bytes), head), head);
       }
-      heard(node, batch.process);
-      const { usable, discarded, reason } = sort(node, batch);
-      const answer = () => confirm(usable.length === 0 && discarded > 0 ? 'refused' : 'stored', reason, discarded);
-      if (usable.length === 0) answer();
-      else listener().seen(node, usable, answer);
       return true;
     },
   };
+
+  function take(unread: UnreadBatch, { process, skipped }: BatchSummary): void {
+    heard(unread.node, process);
+    const current = listener();
+    if (skipped !== undefined) current.skipped?.(unread.node, skipped.due, skipped.results);
+    if (current.receive !== undefined) return current.receive(unread);
+    const batch = unread.read();
+    if (batch !== null) current.seen(batch.node, batch.sightings, batch.confirm);
+  }
 }
 
-/** Logs what a node's results are discarded for: at once, then the count of a minute in one line. */
-function createRareLog(clock: Clock, log: Log) {
-  const nodes = new Map<string, { since: number; more: number }>();
-  return (node: string, count: number, reason: string): void => {
-    const known = nodes.get(node);
-    if (known !== undefined && clock.elapsed() - known.since < logEveryMs) {
-      known.more += count;
-      return;
-    }
-    log.warn({ node, count: count + (known?.more ?? 0), reason }, 'discarded results of a node');
-    nodes.set(node, { since: clock.elapsed(), more: 0 });
-  };
-}
+const beginning = Buffer.from(batchBeginning);

@@ -13,8 +13,11 @@ export interface DeliveryOptions {
 
 /** Brings results to the hub, and keeps each until the hub says that it is stored. */
 export interface ReceiptDelivery {
-  /** Takes a new result: it is spooled, then sent before anything that waits. */
-  add(id: string, payload: string): void;
+  /**
+   * Takes a new result: it is spooled, then sent before anything that waits. One that is not urgent waits in the spool if as much as
+   * may be is under way.
+   */
+  add(id: string, payload: string, isUrgent?: boolean): void;
   /** Sends a result again whose command came again, where it is still here. */
   repeat(id: string): void;
   hear(receipt: ResultReceipt): void;
@@ -26,6 +29,8 @@ export interface ReceiptDelivery {
   readonly unsent: number;
   /** How many results the hub has refused since the start. */
   readonly refused: number;
+  /** How many results the hub has skipped since the start because it was overloaded. */
+  readonly skipped: number;
   close(): void;
 }
 
@@ -34,13 +39,18 @@ const receiptMs = 90_000;
 // What a hub gathers first, for it was away, it stores only then.
 const window = 1_024;
 const lookEveryMs = 1_000;
+// A hub that says "later" has too much to do.
+const laterMs = 10_000;
 const logEveryMs = 60_000;
 
 export function createDelivery({ spool, send, clock, log }: DeliveryOptions): ReceiptDelivery {
   /** What was sent and has no receipt, with the time that it is sent again. */
   const underWay = new Map<string, number>();
+  /** What the hub wants later, with the time that it is sent again. */
+  const postponed = new Map<string, number>();
   let open = false;
   let refused = 0;
+  let skipped = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
   let timer = clock.after(lookEveryMs, look);
 
@@ -49,15 +59,16 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Re
   };
 
   function look(): void {
-    for (const [id, until] of underWay) if (clock.elapsed() >= until) underWay.delete(id);
+    for (const due of [underWay, postponed])
+      for (const [id, until] of due) if (clock.elapsed() >= until) due.delete(id);
     replay();
     timer = clock.after(lookEveryMs, look);
   }
 
   function replay(): void {
-    if (!open || underWay.size >= window || spool.size <= underWay.size) return;
+    if (!open || underWay.size >= window || spool.size <= underWay.size + postponed.size) return;
     const free = window - underWay.size;
-    const waiting = spool.newest(window).filter((id) => !underWay.has(id));
+    const waiting = spool.newest(window + postponed.size).filter((id) => !underWay.has(id) && !postponed.has(id));
     for (const id of waiting.slice(0, free)) {
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload);
@@ -65,27 +76,34 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Re
   }
 
   return {
-    add(id, payload) {
+    add(id, payload, isUrgent = true) {
       spool.put(id, payload);
-      post(id, payload);
+      if (isUrgent || underWay.size < window) post(id, payload);
     },
     repeat(id) {
       const payload = spool.payload(id);
       if (payload !== null) post(id, payload);
     },
-    hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0 }) {
+    hear({ ticket: id, state, reason, discarded = state === 'refused' ? 1 : 0, skipped: left = 0 }) {
+      if (state === 'later') {
+        if (underWay.delete(id)) postponed.set(id, clock.elapsed() + laterMs);
+        return;
+      }
       refused += discarded;
+      skipped += left;
       if (discarded > 0 && clock.elapsed() - loggedAt >= logEveryMs) {
         log.warn({ reason, count: discarded, total: refused }, 'the hub refused results');
         loggedAt = clock.elapsed();
       }
       underWay.delete(id);
+      postponed.delete(id);
       spool.remove(id);
       replay();
     },
     pause() {
       open = false;
       underWay.clear();
+      postponed.clear();
     },
     resume() {
       if (open) return;
@@ -97,6 +115,9 @@ export function createDelivery({ spool, send, clock, log }: DeliveryOptions): Re
     },
     get refused() {
       return refused;
+    },
+    get skipped() {
+      return skipped;
     },
     close() {
       open = false;

@@ -60,7 +60,14 @@ export function createHubWatching(options: AssignmentHubOptions): AssignmentHub 
     lose: (node, process) => options.lose(node, process, 'it is not connected'),
     listener,
   });
-  const batches = createBatches({ ...options, listener });
+  const batches = createBatches({
+    ...options,
+    listener,
+    answer(subject, payload) {
+      const up = connection();
+      if (up !== null && !up.isClosed()) up.publish(subject, payload);
+    },
+  });
   // A process that was killed says nothing: another one of its node must not wait until its reports are missed.
   let looking = clock.after(lookEveryMs, look);
   function look(): void {

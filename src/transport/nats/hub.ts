@@ -11,6 +11,7 @@ import { type Account, connectionTimes, type ConnectionTimes, keepConnected } fr
 import { createDispatch } from './dispatch.ts';
 import { listenToNodes } from './listen.ts';
 import { createHubWatching } from './hub-watching.ts';
+import { createNodeBudgets } from './node-budgets.ts';
 import { createOpenRuns } from './open-runs.ts';
 import { createResults, type LateResult } from './results.ts';
 import { createRoster, type Roster, type RosterOptions } from './roster.ts';
@@ -88,10 +89,11 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
     },
     onListed: () => connection.current?.publish(sharedSubjects.hub),
   });
-  const onLate = async (late: LateResult) => options.onLate(late);
-  const results = createResults({ ...members, commandIds, openRuns, log, dispatch, onLate });
+  const results = createResults({ ...members, commandIds, openRuns, log, dispatch, onLate: options.onLate });
   const watching = createHubWatching({ ...options, ...members, connection: () => connection.current, times });
   let serving: NatsConnection | null = null;
+
+  const budgets = createNodeBudgets(clock, log);
 
   function hearReport(name: string, message: Msg): void {
     const report = readJson(Report, message.string());
@@ -103,10 +105,10 @@ export function createNatsTransport(options: NatsTransportOptions): NatsTranspor
 
   function openOn(connection: NatsConnection): void {
     roster.connected();
-    listenToNodes(connection, sharedSubjects.reports, hearReport, log);
-    const take = (name: string, message: Msg) => watching.take(name, message) || results.take(name, message);
+    listenToNodes(connection, sharedSubjects.reports, budgets.ofReports(hearReport), log);
+    const take = budgets.ofResults((name, message) => watching.take(name, message) || results.take(name, message));
     listenToNodes(connection, sharedSubjects.results, take, log);
-    serveStatus(connection, () => roster.summaries, log);
+    serveStatus(connection, () => budgets.marked(roster.summaries), log);
     connection.publish(sharedSubjects.hub);
     void connection.flush().then(
       () => (serving = connection),

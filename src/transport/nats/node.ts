@@ -21,10 +21,10 @@ import { AssignMessage, watchingSince } from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { type Account, connectionTimes, type ConnectionTimes, keepConnected } from './connection.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, type ReceiptDelivery } from './delivery.ts';
 import { listen } from './listen.ts';
 import { isBatch, type RemoteScheduler, watchRemotely } from './remote-watching.ts';
-import { createRegistration, type RegistrationSession } from './registration.ts';
+import { createRegistration, type ReportedState, type RegistrationSession } from './registration.ts';
 
 export interface RemoteNodeOptions {
   readonly name: string;
@@ -89,20 +89,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     clock,
     answerMs: times.answerMs,
     connection: () => connection.current,
-    state() {
-      const waiting = { spooled: spool.size, unsent: delivery.unsent };
-      const skipped = local.nodes()[0]?.losses?.skipped ?? 0;
-      return {
-        process,
-        version: options.version,
-        ...healthOf(local),
-        ...waiting,
-        newestDroppedAt: spool.newestDroppedAt,
-        losses: { dropped: spool.dropped, refused: delivery.refused, skipped },
-        capacity: limit,
-        watching: watching.state,
-      };
-    },
+    state: () => ({ process, ...stateOf(options, delivery, watching) }),
     onWelcome(up, agreed) {
       version = agreed;
       if (version < watchingSince) watching.giveUp();
@@ -112,7 +99,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       });
       delivery.resume();
     },
-    onUnwelcome: () => delivery.pause(),
+    onUnwelcome: () => pause(),
     onClosed: () => incoming.close(),
     onRefused,
   });
@@ -128,7 +115,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       listen(up, subjects.abort, (message) => abort(commands, message.string()), log);
       // All nodes hear this at the same moment.
       const hearHub = () => {
-        delivery.pause();
+        pause();
         registration.reportIn(random.next() * longestHelloMs);
       };
       listen(up, sharedSubjects.hub, hearHub, log);
@@ -137,18 +124,26 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
     onDown() {
       registration.disconnected();
       incoming.forget();
-      delivery.pause();
+      pause();
     },
     onRefused: (forMs) => onRefused('the NATS server refuses its key', forMs),
   });
 
   watching.resume();
 
+  // What no hub takes now is kept: nothing is skipped for it.
+  function pause(): void {
+    delivery.pause();
+    watching.granted(1);
+  }
+
   function hearReceipt(message: Msg): void {
     // The server's own answer: nobody listens for results.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
     const receipt = readJson(ResultReceipt, message.string());
-    if (receipt !== null) delivery.hear(receipt);
+    if (receipt === null) return;
+    watching.granted(receipt.grant ?? 1);
+    delivery.hear(receipt);
   }
 
   let stopped: Promise<void> | null = null;
@@ -162,6 +157,26 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
       stopped ??= endAll({ registration, incoming, watching, commands, delivery, connection }, options, graceMs);
       await stopped;
     },
+  };
+}
+
+function stateOf(
+  { version, local, spool, limit }: RemoteNodeOptions,
+  delivery: ReceiptDelivery,
+  watching: RemoteScheduler,
+): Omit<ReportedState, 'process'> {
+  const { dropped } = spool;
+  const hubOverload = delivery.skipped + watching.notGranted;
+  const skipped = local.nodes()[0]?.losses?.skipped ?? 0;
+  return {
+    version,
+    ...healthOf(local),
+    spooled: spool.size,
+    unsent: delivery.unsent,
+    newestDroppedAt: spool.newestDroppedAt,
+    losses: { dropped, refused: delivery.refused, skipped, hub_overload: hubOverload },
+    capacity: limit,
+    watching: watching.state,
   };
 }
 

@@ -51,6 +51,8 @@ interface ProcessPresence {
 const looksBeforeSilent = (reportEveryMs * reportsMissed) / 1_000;
 // What a process that does not tell is taken to hold: the default of this program's nodes.
 const usualCapacity = 5_500;
+// One that was killed is known for fifteen seconds more.
+const mostProcesses = 16;
 
 export function createPresence(enrolled: PresentNode, clock: Clock): Presence {
   const processes = new Map<string, ProcessPresence>();
@@ -95,6 +97,8 @@ export function createPresence(enrolled: PresentNode, clock: Clock): Presence {
         if (processes.size === 0) reason = `watchpost ${report.version} on it is ${agreed}`;
         return agreed;
       }
+      if (!processes.has(report.process) && processes.size >= mostProcesses)
+        return `${mostProcesses} processes serve this node already`;
       if (report.phase === 'joining') return null;
       unheard = false;
       reportedAt = clock.elapsed();
@@ -174,6 +178,7 @@ function lossesOf(reports: readonly Report[]): NodeStatus['losses'] {
     dropped: sum(reports, ({ losses }) => losses?.dropped ?? 0),
     refused: sum(reports, ({ losses }) => losses?.refused ?? 0),
     skipped: sum(reports, ({ losses }) => losses?.skipped ?? 0),
+    hub_overload: sum(reports, ({ losses }) => losses?.hub_overload ?? 0),
   };
 }
 

@@ -6,13 +6,16 @@ import { readJson } from '#kernel/json.ts';
 import { agree, protocolRange, type Report, reportEveryMs, subjectsOf, WelcomeMessage } from '#protocol/nodes.ts';
 import { measureClockOffset } from './clock-offset.ts';
 
+/** What a process of a node reports, besides what registration itself knows. */
+export type ReportedState = Omit<Report, 'protocol' | 'phase' | 'clockOffsetMs' | 'roundTripMs'>;
+
 export interface RegistrationOptions {
   readonly name: string;
   readonly log: Log;
   readonly clock: Clock;
   readonly answerMs: number;
   /** How the node is now. */
-  readonly state: () => Omit<Report, 'protocol' | 'phase' | 'clockOffsetMs' | 'roundTripMs'>;
+  readonly state: () => ReportedState;
   readonly connection: () => NatsConnection | null;
   /** Called with each report after which the hub takes the node, and with the version that both speak. */
   readonly onWelcome: (connection: NatsConnection, version: number) => void;

@@ -2,16 +2,16 @@ import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Spool } from '#node/ports.ts';
 import { readJson } from '#kernel/json.ts';
-import { type CommandReply, decodeSpec, messageLimit, protocolRange, type Report } from '#protocol/nodes.ts';
+import { type CommandReply, decodeSpec, protocolRange, type Report } from '#protocol/nodes.ts';
 import {
   type AssignMessage,
   type AssignedTarget,
-  type Batch,
   batchBeginning,
   RetainedResults,
   WireTarget,
 } from '#protocol/watching.ts';
 import type { Transport } from '#service/ports.ts';
+import { createBatcher } from './batcher.ts';
 import type { ReceiptDelivery } from './delivery.ts';
 
 export interface RemoteSchedulerOptions {
@@ -42,14 +42,16 @@ export interface RemoteScheduler {
   measured(aheadMs: number): void;
   /** The hub does not know of assignments, and asks for each check: nothing is watched any more. */
   giveUp(): void;
+  /** The hub takes this share of healthy results from now on. */
+  granted(share: number): void;
+  /** How many healthy results the hub did not grant since the start. */
+  readonly notGranted: number;
   /** Nothing is begun any more; what is watched is kept for the next start. */
   stop(): void;
 }
 
 // A clock that drifts by less is right as it is.
 const driftMs = 10;
-// What stands around the sightings of a batch.
-const batchRoom = 2_048;
 // What a target that cannot be read is watched as: it is never checked.
 function neverChecked(): AssignedTarget['spec'] {
   const spec = decodeSpec({ type: 'tcp', host: 'unread.invalid:1' });
@@ -67,7 +69,7 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
   let current: RetainedResults | null = null;
   // Those of the assignment before as well: what was seen by it may still be on its way.
   let types: readonly ReadonlyMap<string, string>[] = [];
-  const hand = createBatcher(options);
+  const batcher = createBatcher(options);
   let state: Report['watching'] = null;
   let aheadMs = 0;
 
@@ -84,7 +86,10 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
       state = isGone ? null : { epoch, number, targets: targets.length, since, takesChanges: true };
       onChange();
     },
-    seen: (_, sightings) => hand(sightings.map((one) => ({ ...one, type: typeOf(one.target) }))),
+    seen(_, sightings, __, isNews = false) {
+      const typed = sightings.map((one) => ({ ...one, type: typeOf(one.target) }));
+      batcher.hand(typed, isNews);
+    },
   });
 
   function begin(kept: RetainedResults): void {
@@ -146,6 +151,10 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
       spool.keepAssignment('');
       local.assign(name, { number: 0, targets: [] });
     },
+    granted: (share) => batcher.granted(share),
+    get notGranted() {
+      return batcher.skipped;
+    },
     stop: () => local.assign(name, { number: 0, targets: [] }),
   };
 }
@@ -164,34 +173,6 @@ function changed(
 
 const Named = WireTarget.pick({ name: true });
 const nameOf = (written: unknown) => Named.parse(written).name;
-
-/** Hands sightings on in batches, as many together as a message holds. */
-function createBatcher({ process, delivery, random, log }: RemoteSchedulerOptions) {
-  return (sightings: Batch['sightings']): void => {
-    let together: Batch['sightings'] = [];
-    let bytes = 0;
-    const post = () => {
-      if (together.length === 0) return;
-      const ticket = random.id(20);
-      const batch: Batch = { kind: 'batch', protocol: [...protocolRange], ticket, process, sightings: together };
-      delivery.add(ticket, JSON.stringify(batch));
-      together = [];
-      bytes = 0;
-    };
-    for (const sighting of sightings) {
-      const { target } = sighting;
-      const size = Buffer.byteLength(JSON.stringify(sighting)) + 1;
-      if (size > messageLimit - batchRoom) {
-        log.warn({ target }, `an outcome takes more than ${messageLimit} bytes and is not sent to the hub`);
-        continue;
-      }
-      if (bytes + size > messageLimit - batchRoom) post();
-      together.push(sighting);
-      bytes += size;
-    }
-    post();
-  };
-}
 
 /** Whether a payload of the spool is a batch: only a hub of version 3 can read one. */
 export const isBatch = (payload: string) => payload.startsWith(batchBeginning);

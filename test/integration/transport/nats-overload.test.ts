@@ -127,4 +127,47 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
     expect(await hub.transport.run('us1', tcpCommand('fine:1'), never)).toEqual(measured);
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
   });
+
+  test('a node that sends more than it may is asked to send the rest later, and another one is heard meanwhile', async () => {
+    await using server = await startNats({ nodes: ['us1', 'de1'] });
+    const { log, lines } = memoryLog();
+    const seen: string[] = [];
+    await using _hub = await startHub(
+      server,
+      { log },
+      {
+        watching: () => {},
+        seen(node, some, confirm) {
+          seen.push(...some.map(() => node));
+          confirm?.();
+        },
+      },
+    );
+    const connection = await signInAs(server, 'us1');
+    opened.push(connection);
+    await using node = startNode(server, 'de1');
+    await eventually(30_000, () => expect(node.node.welcome).toBe(true));
+    const states = new Map<string, number>();
+    const inbox = `${subjectsOf('us1').inbox}.rogue`;
+    connection.subscribe(inbox, {
+      callback(_, message) {
+        const { state } = message.json<{ state: string }>();
+        states.set(state, (states.get(state) ?? 0) + 1);
+      },
+    });
+    const sightings = [
+      { target: 'shop', revision: 'a', type: 'telepathy', dueAt: 1, startedAt: 1, outcome: 'x'.repeat(60_000) },
+    ];
+    for (let count = 0; count < 1_500; count += 1) {
+      const batch = { kind: 'batch', protocol: [3, 3], ticket: `t${count}`, process: 'rogue', sightings };
+      connection.publish(subjectsOf('us1').result, JSON.stringify(batch), { reply: inbox });
+      if (count % 50 === 0) await connection.flush();
+    }
+    await eventually(30_000, () => expect([...states.values()].reduce((sum, count) => sum + count, 0)).toBe(1_500));
+    expect(states.get('later')).toBeGreaterThan(100);
+    expect(states.get('refused')).toBeGreaterThan(200);
+    expect(lines.filter(({ msg }) => msg === 'a node sends more than it may; messages are not read')).toHaveLength(1);
+    node.local.see([{ target: 'shop', revision: 'a', dueAt: 1_000, startedAt: 1_000, outcome: measured }]);
+    await eventually(30_000, () => expect(node.spool.size).toBe(0));
+  });
 });

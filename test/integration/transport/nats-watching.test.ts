@@ -405,4 +405,43 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     ]);
     expect(sightings).toEqual([sighting('shop', 1_000)]);
   });
+
+  test('what an overloaded hub grants holds for each node, with what is down, until it grants all again', async () => {
+    let share = 0.3;
+    const seen: Observation[] = [];
+    const told: number[] = [];
+    await using hub = await startHub(
+      server,
+      {},
+      {
+        watching: () => {},
+        seen(_, some, confirm) {
+          seen.push(...some);
+          confirm?.();
+        },
+        granted: () => share,
+        skipped: (_, __, results) => void told.push(results),
+      },
+    );
+    const nodes = ['us1', 'de1'].map((name) => startNode(server, name));
+    for (const name of ['us1', 'de1']) hub.transport.assign(name, { number: 1, targets: [target('shop')] });
+    for (const one of nodes) {
+      await eventually(30_000, () => expect(namesOf(one)).toEqual(['shop']));
+      one.local.see([sighting('shop', 0)]);
+    }
+    await eventually(30_000, () => expect(seen).toHaveLength(2));
+    for (const { spool } of nodes) await eventually(30_000, () => expect(spool.size).toBe(0));
+    const results = Array.from({ length: 200 }, (_, index) => sighting('shop', 1_000 * (index + 1)));
+    for (const { local } of nodes) local.see(results);
+    for (const { spool } of nodes) await eventually(30_000, () => expect(spool.size).toBe(0));
+    expect(told).toHaveLength(2);
+    const perNode = (seen.length - 2) / 2;
+    expect(told).toEqual([200 - perNode, 200 - perNode]);
+    share = 1;
+    nodes[0]?.local.see([sighting('shop', 300_000)], true);
+    await eventually(30_000, () => expect(nodes[0]?.spool.size).toBe(0));
+    const before = seen.length;
+    nodes[0]?.local.see(results);
+    await eventually(30_000, () => expect(seen.length - before).toBe(200));
+  });
 });

@@ -39,7 +39,7 @@ parentPort?.on('message', (message: HubMessage) => {
       outcome: refusal === null ? outcome : putAside(refusal),
       startedAt: 1,
     }));
-    say({ kind: 'seen', sightings });
+    say({ kind: 'seen', isNews: false, sightings });
     return;
   }
   if (message.kind !== 'run' && message.kind !== 'abort') return;

@@ -13,7 +13,7 @@ const status = {
   roundTripMs: null,
 };
 
-const lastCell = (losses?: { dropped: number; refused: number; skipped: number }) =>
+const lastCell = (losses?: { dropped: number; refused: number; skipped: number; hub_overload?: number }) =>
   nodeTable([info], [{ ...status, losses }])
     .trimEnd()
     .split(/\s{2,}/)
@@ -21,6 +21,7 @@ const lastCell = (losses?: { dropped: number; refused: number; skipped: number }
 
 test('the table of nodes says what each has lost', () => {
   expect(lastCell({ dropped: 12, refused: 0, skipped: 3 })).toBe('12 dropped, 3 not begun');
+  expect(lastCell({ dropped: 0, refused: 0, skipped: 0, hub_overload: 7 })).toBe('7 skipped (hub overload)');
   expect(lastCell({ dropped: 0, refused: 2, skipped: 0 })).toBe('2 refused');
   expect(lastCell({ dropped: 0, refused: 0, skipped: 0 })).toBe('0');
   expect(lastCell()).toBe('-');

@@ -27,7 +27,7 @@ let watching: TargetScheduler | null = null;
 afterEach(() => watching?.[Symbol.dispose]());
 
 function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), takesMs = 0) {
-  const batches: { at: number; sightings: readonly Observation[] }[] = [];
+  const batches: { at: number; sightings: readonly Observation[]; isNews: boolean }[] = [];
   const busy: [number, boolean][] = [];
   const commands: NodeCheckCommand[] = [];
   let aheadMs = 0;
@@ -42,7 +42,7 @@ function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), t
     },
     clock,
     aheadMs: () => aheadMs,
-    send: (sightings) => void batches.push({ at: clock.now(), sightings }),
+    send: (sightings, isNews) => void batches.push({ at: clock.now(), sightings, isNews }),
     onBusy: (place, isBusy) => void busy.push([place, isBusy]),
   });
   watching = watched;
@@ -73,7 +73,7 @@ test('a check that runs goes on when only its slots are others, and nothing of i
   for (const { at, sightings: seen } of batches) for (const { startedAt } of seen) expect(at - startedAt).toBe(6_000);
 });
 
-test('what is as it was waits up to a second for company; what is new or bad goes at once with all that waits', async () => {
+test('what is as it was waits up to a second for company; what is new or bad goes at once, in a message of its own', async () => {
   const clock = new FakeClock();
   const downs = new Set<string>();
   const { watched, batches } = watch(clock, (host) => (downs.has(host) ? down() : up()));
@@ -93,7 +93,7 @@ test('what is as it was waits up to a second for company; what is new or bad goe
     const batch = batches
       .slice(before)
       .find(({ sightings }) => sightings.some(({ outcome }) => outcome.status === 'down'));
-    expect(batch?.sightings.at(-1), `round ${round}`).toMatchObject({ target: 't7', dueAt: expect.any(Number) });
+    expect(batch, `round ${round}`).toMatchObject({ isNews: true, sightings: [{ target: 't7' }] });
     expect((batch?.at ?? 0) - (batch?.sightings.at(-1)?.dueAt ?? 0)).toBeLessThan(20);
   }
 });
@@ -241,4 +241,34 @@ test('the last word of a target that was changed meanwhile goes at once', async 
   await clock.advance(5_000);
   expect(batches[0]?.sightings).toMatchObject([{ revision: 'one' }]);
   expect((batches[0]?.at ?? 0) - (batches[0]?.sightings[0]?.startedAt ?? 0)).toBe(5_000);
+});
+
+test('on a bad day news is in few messages, each target with its results in order, and what comes after a change is news too', async () => {
+  const clock = new FakeClock();
+  let isDown = false;
+  const { watched, batches, sightings } = watch(clock, () => (isDown ? down() : up()));
+  const quick = { schedule: { kind: 'every', everyMs: 1_000 } } as const;
+  watched.assign(Array.from({ length: 100 }, (_, index) => target(`t${index}`, quick)));
+  await clock.advance(10_500);
+  expect(batches.some(({ isNews }) => isNews)).toBe(false);
+  isDown = true;
+  const before = batches.length;
+  await clock.advance(10_000);
+  const bad = batches.slice(before).filter(({ isNews }) => isNews);
+  expect(bad.length).toBeLessThanOrEqual(101);
+  for (const { at, sightings: seen } of bad)
+    for (const { outcome, dueAt } of seen) if (outcome.status === 'down') expect(at - dueAt).toBeLessThanOrEqual(110);
+  isDown = false;
+  const recovered = sightings().length;
+  await clock.advance(15_000);
+  const ups = new Map<string, boolean[]>();
+  for (const { isNews, sightings: seen } of batches)
+    for (const one of seen.filter((one) => sightings().indexOf(one) >= recovered))
+      ups.set(one.target, [...(ups.get(one.target) ?? []), isNews]);
+  for (const isNews of ups.values()) expect(isNews.filter(Boolean).length).toBeGreaterThanOrEqual(10);
+  expect([...ups.values()].every((isNews) => isNews.at(-1) === false)).toBe(true);
+  for (const name of ups.keys()) {
+    const dues = sightings().flatMap(({ target, dueAt }) => (target === name ? dueAt : []));
+    expect(dues).toEqual(dues.toSorted((a, b) => a - b));
+  }
 });

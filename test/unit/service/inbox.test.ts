@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Observation } from '#protocol/watching.ts';
 import { createInbox } from '#service/inbox.ts';
+import type { UnreadBatch } from '#service/ports.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
 
@@ -15,6 +16,8 @@ function slow(msEach: number) {
   const clock = new FakeClock();
   const seen: { dueAt: number; isBehind: boolean; readUntil: number }[] = [];
   const givenUp: number[] = [];
+  const skipped: string[] = [];
+  const overtaken: string[] = [];
   const inbox = createInbox({
     clock,
     read(told, from, to, isBehind) {
@@ -24,8 +27,29 @@ function slow(msEach: number) {
       }
     },
     giveUp: (told, from) => void givenUp.push(...told.sightings.slice(from).map(({ dueAt }) => dueAt)),
+    skip: (batches) => void skipped.push(...batches.map(({ node, due }) => `${node} ${due.from}`)),
+    overtaken: ({ node, due }) => void overtaken.push(`${node} ${due.from}`),
   });
-  return { clock, inbox, seen, givenUp };
+  const postponed: number[] = [];
+  const parsed: number[] = [];
+  /** Comes now with so many results, the first of them due `agoMs` ago; it is parsed when it is its turn. */
+  const come = (node: string, count: number, more: Partial<UnreadBatch> & { readonly agoMs?: number } = {}) => {
+    const from = clock.now() - (more.agoMs ?? 0);
+    const batch = { node, sightings: sightings(count, from), confirm: null };
+    inbox.addUnread({
+      node,
+      bytes: 250 * count,
+      isNews: false,
+      due: { from, until: from },
+      results: count,
+      read: () => (parsed.push(from), batch),
+      skip: () => {},
+      postpone: () => void postponed.push(from),
+      ...more,
+    });
+    return from;
+  };
+  return { clock, inbox, seen, givenUp, skipped, overtaken, postponed, parsed, come };
 }
 
 test('what is little is read at once, and nothing before it may be', () => {
@@ -77,4 +101,56 @@ test('holds so much and no more: the oldest goes first', async () => {
   expect(givenUp).toEqual(givenUp.toSorted((a, b) => a - b));
   await clock.advance(10_000_000);
   expect(seen.length + givenUp.length).toBe(120 * 256);
+});
+
+test('what waits as bytes is parsed when it is its turn, news first and what is minutes old last', async () => {
+  const { clock, inbox, parsed, come, overtaken } = slow(1);
+  inbox.open();
+  const first = come('zz1', 100);
+  const old = come('zz1', 1, { agoMs: 600_000 });
+  const healthy = [come('zz1', 1, { agoMs: 4 }), come('zz2', 1, { agoMs: 3 })];
+  expect(parsed).toEqual([first]);
+  const news = come('zz1', 1, { isNews: true });
+  await clock.advance(1_000);
+  expect(parsed).toEqual([first, news, ...healthy, old]);
+  // Not that of the other node.
+  expect(overtaken).toEqual([`zz1 ${healthy[0]}`]);
+  expect(inbox.readUntil).toBe(clock.now());
+});
+
+test('healthy results that waited for five seconds are skipped unread, of all nodes alike, and news never is', async () => {
+  const { clock, inbox, seen, skipped, parsed, come } = slow(10);
+  inbox.open();
+  const came = clock.now();
+  const pairs: (readonly [number, number])[] = [];
+  const news: number[] = [];
+  // Twice of what can be read, for a minute.
+  for (let count = 0; count < 120; count += 1) {
+    pairs.push([come('zz1', 50), come('zz2', 50)]);
+    if (count % 10 === 0) news.push(come('zz1', 1, { isNews: true, agoMs: 1 }));
+    await clock.advance(Math.max(0, came + (count + 1) * 500 - clock.now()));
+    expect(clock.now() - inbox.readUntil).toBeLessThan(6_000);
+  }
+  await clock.advance(60_000);
+  expect(seen.some(({ isBehind }) => isBehind)).toBe(false);
+  // Only at the beginning and the end of what is skipped at once may it be one of two nodes.
+  const halves = pairs.filter(([one, other]) => skipped.includes(`zz1 ${one}`) !== skipped.includes(`zz2 ${other}`));
+  expect(skipped.length).toBeGreaterThan(60);
+  expect(halves.length).toBeLessThan(skipped.length / 4);
+  expect(news.every((from) => parsed.includes(from))).toBe(true);
+});
+
+test('holds so many bytes and no more: what is old is sent again, then the oldest healthy results are skipped', async () => {
+  const { clock, inbox, skipped, postponed, parsed, come } = slow(1);
+  for (let count = 0; count < 300; count += 1) come('zz1', 256, { bytes: 64_000, agoMs: 600_000 });
+  for (let count = 0; count < 600; count += 1) {
+    come('zz1', 256, { bytes: 64_000 });
+    await clock.advance(1);
+  }
+  const news = come('zz1', 1, { isNews: true });
+  expect(postponed).toHaveLength(300);
+  expect(skipped.length).toBeGreaterThanOrEqual(100);
+  expect(skipped).toEqual(skipped.toSorted());
+  inbox.open();
+  expect(parsed[0]).toBe(news);
 });

@@ -2,27 +2,33 @@ import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
 import type { ResultReceipt } from '#protocol/nodes.ts';
 import type { Observation } from '#protocol/watching.ts';
+import type { NodeListener, UnreadBatch } from '#service/ports.ts';
 import { createBatches } from '#transport/nats/batches.ts';
 import { createDelivery } from '#transport/nats/delivery.ts';
 import { openSpool } from '#node/spool.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';
+import { measured } from '../../support/remote-nodes.ts';
 
 const outcome = failed(failure('target', 'refused', 'connection refused'));
 
-function play(refuses: (node: string, sighting: Observation) => string | null) {
+function play(refuses: (node: string, sighting: Observation) => string | null, receive?: NodeListener['receive']) {
   const clock = new FakeClock();
   const log = memoryLog();
   const seen: Observation[] = [];
   const listener = {
     watching: () => {},
     refuses,
+    ...(receive !== undefined && { receive }),
     seen(_: string, sightings: readonly Observation[], confirm: (() => void) | null) {
       seen.push(...sightings);
       confirm?.();
     },
   };
+  const answers: ResultReceipt[] = [];
   const batches = createBatches({
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ours
+    answer: (_, payload) => void answers.push(JSON.parse(payload) as ResultReceipt),
     isEnrolled: () => true,
     heard: () => {},
     refused: () => {},
@@ -30,22 +36,21 @@ function play(refuses: (node: string, sighting: Observation) => string | null) {
     clock,
     log: log.log,
   });
-  const send = (...dues: readonly number[]): ResultReceipt => {
-    let answer = '';
-    const sightings = dues.map((dueAt) => ({
-      target: 'shop',
-      revision: 'a',
-      type: 'tcp',
-      dueAt,
-      startedAt: dueAt,
-      outcome,
-    }));
-    const text = JSON.stringify({ kind: 'batch', protocol: [1, 3], ticket: 't', process: 'p', sightings });
-    const respond = (data?: unknown) => ((answer = String(data)), true);
-    batches.take('de1', { data: Buffer.from(text), string: () => text, respond });
-    return JSON.parse(answer) as ResultReceipt; // oxlint-disable-line typescript/no-unsafe-type-assertion -- ours
+  const take = (content: object, results: readonly object[]) => {
+    const batch = { kind: 'batch', protocol: [1, 3], ticket: 't', process: 'p', ...content, sightings: results };
+    batches.take('de1', { data: Buffer.from(JSON.stringify(batch)), reply: 'inbox' });
   };
-  return { clock, log, seen, send };
+  const resultOf = (dueAt: number, more: object = {}) => {
+    return { target: 'shop', revision: 'a', type: 'tcp', dueAt, startedAt: dueAt, outcome, ...more };
+  };
+  const send = (...dues: readonly number[]): ResultReceipt | undefined => {
+    take(
+      {},
+      dues.map((dueAt) => resultOf(dueAt)),
+    );
+    return answers.at(-1);
+  };
+  return { clock, log, seen, send, take, resultOf, answers };
 }
 
 test('what a node made up is discarded, and it is told so; what is true beside it counts', async () => {
@@ -78,6 +83,66 @@ test('a node drops what the hub refused, and counts it', () => {
   delivery.hear({ ticket: 'c', state: 'stored', reason: 'it is no due time of shop', discarded: 3 });
   expect([spool.size, delivery.refused]).toEqual([1, 4]);
   expect(lines.filter(({ msg }) => msg === 'the hub refused results')).toHaveLength(1);
+  delivery.close();
+  spool.close();
+});
+
+test('a batch is not parsed before its turn, and the hub may have it skipped or sent again instead', () => {
+  const waiting: UnreadBatch[] = [];
+  const { take, resultOf, seen, answers, clock } = play(
+    () => null,
+    (batch) => void waiting.push(batch),
+  );
+  const due = { from: clock.now() - 5_000, until: clock.now() };
+  const healthy = { ...resultOf(due.until), outcome: measured };
+  take({ news: false, due, results: 2 }, [healthy, healthy]);
+  take({ news: true, due, results: 1 }, [healthy]);
+  // Of an earlier version.
+  take({}, [{ ...resultOf(due.from), outcome: measured }, healthy]);
+  take({}, [healthy, resultOf(due.until)]);
+  take({}, [{ nonsense: '"status":"down"', dueAt: due.until }]);
+  expect([seen, answers]).toEqual([[], []]);
+  expect(waiting.map(({ isNews, results }) => [isNews, results])).toEqual([
+    [false, 2],
+    [true, 1],
+    [false, 2],
+    [true, 2],
+    [false, 1],
+  ]);
+  expect(waiting[0]?.due).toEqual(due);
+  expect(waiting[2]?.due.from).toBeLessThanOrEqual(due.from);
+  expect(waiting[2]?.due.until).toBe(due.until);
+  waiting[0]?.skip();
+  waiting[2]?.postpone();
+  const read = waiting[3]?.read();
+  expect(read?.sightings.map(({ outcome }) => outcome.status)).toEqual(['up', 'down']);
+  read?.confirm?.();
+  expect(waiting[4]?.read()).toBeNull();
+  const reason = 'hub overload: these results were not read in time';
+  expect(answers).toEqual([
+    { ticket: 't', state: 'stored', reason, skipped: 2 },
+    { ticket: 't', state: 'later', reason: null },
+    { ticket: 't', state: 'stored', reason: null },
+    { ticket: 't', state: 'refused', reason: 'it cannot be read' },
+  ]);
+});
+
+test('a node forgets what the hub skipped, counts it, and sends again later what it is to send later', async () => {
+  const clock = new FakeClock();
+  const { log } = memoryLog();
+  const spool = openSpool({ path: ':memory:', longestMs: 600_000, most: 100, clock, log });
+  const sent: string[] = [];
+  const delivery = createDelivery({ spool, send: (payload) => sent.push(payload) > 0, clock, log });
+  delivery.resume();
+  delivery.add('a', 'A');
+  delivery.add('b', 'B');
+  delivery.hear({ ticket: 'a', state: 'stored', reason: 'hub overload', skipped: 256 });
+  delivery.hear({ ticket: 'b', state: 'later', reason: null });
+  expect([spool.size, delivery.skipped, delivery.refused, delivery.unsent]).toEqual([1, 256, 0, 1]);
+  expect(sent).toEqual(['A', 'B']);
+  await clock.advance(20_000);
+  expect(sent).toEqual(['A', 'B', 'B']);
+  expect(delivery.unsent).toBe(0);
   delivery.close();
   spool.close();
 });

@@ -33,3 +33,14 @@ test('of two processes the one that is not heard gets no commands, and the node 
   expect(presence.recipients).toMatchObject([{ process: 'a' }]);
   expect(presence.obstacle).toBe(null);
 });
+
+test('a node has at most sixteen processes, and another one is told so', async () => {
+  const clock = new FakeClock();
+  const presence = createPresence(nodeInfo('de1'), clock);
+  for (let count = 0; count < 16; count += 1) expect(presence.hear(report({ process: `p${count}` }))).toBe(null);
+  for (let count = 0; count < 1_000; count += 1)
+    expect(presence.hear(report({ process: `more${count}` }))).toBe('16 processes serve this node already');
+  expect(presence.summary.processes).toBe(16);
+  expect(presence.hear(report({ process: 'p0', phase: 'leaving' }))).toBe(null);
+  expect(presence.hear(report({ process: 'more' }))).toBe(null);
+});

@@ -1,0 +1,94 @@
+import type { Log } from '#kernel/log.ts';
+import type { Random } from '#kernel/random.ts';
+import { messageLimit, protocolRange } from '#protocol/nodes.ts';
+import { type Batch, type BatchHead, type DueSpan, isGranted } from '#protocol/watching.ts';
+import type { ReceiptDelivery } from './delivery.ts';
+
+export interface BatcherOptions {
+  readonly process: string;
+  readonly delivery: Pick<ReceiptDelivery, 'add'>;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Hands results on in batches, as many together as a message holds. */
+export interface Batcher {
+  /** Of results that are no news, only those that the hub takes. */
+  hand(results: Batch['sightings'], isNews: boolean): void;
+  /** The hub takes this share of healthy results from now on. */
+  granted(share: number): void;
+  /** How many results it did not take since the start. */
+  readonly skipped: number;
+}
+
+// What stands around the results of a batch.
+const batchRoom = 2_048;
+
+export function createBatcher({ process, delivery, random, log }: BatcherOptions): Batcher {
+  let share = 1;
+  let skipped = 0;
+  /** What the hub has still to hear of. */
+  let unsaid: BatchHead['skipped'] = undefined;
+
+  function skip(results: Batch['sightings']): void {
+    if (results.length === 0) return;
+    skipped += results.length;
+    const due = spanOf(results);
+    unsaid = {
+      results: results.length + (unsaid?.results ?? 0),
+      due: {
+        from: Math.min(due.from, unsaid?.due.from ?? due.from),
+        until: Math.max(due.until, unsaid?.due.until ?? due.until),
+      },
+    };
+  }
+
+  function post(results: Batch['sightings'], news: boolean): void {
+    const due = results.length === 0 ? unsaid?.due : spanOf(results);
+    if (due === undefined) return;
+    const ticket = random.id(20);
+    const head: BatchHead = { kind: 'batch', protocol: [...protocolRange], ticket, process, news, due };
+    const more = { results: results.length, ...(unsaid !== undefined && { skipped: unsaid }) };
+    unsaid = undefined;
+    const batch: Batch = { ...head, ...more, sightings: results };
+    delivery.add(ticket, JSON.stringify(batch), news);
+  }
+
+  return {
+    hand(results, isNews) {
+      const isSent = ({ dueAt }: Batch['sightings'][number]) => isNews || isGranted(dueAt, share);
+      skip(results.filter((one) => !isSent(one)));
+      let together: Batch['sightings'] = [];
+      let bytes = 0;
+      for (const one of results.filter(isSent)) {
+        const size = Buffer.byteLength(JSON.stringify(one)) + 1;
+        if (size > messageLimit - batchRoom) {
+          log.warn(
+            { target: one.target },
+            `an outcome takes more than ${messageLimit} bytes and is not sent to the hub`,
+          );
+          continue;
+        }
+        if (bytes + size > messageLimit - batchRoom) {
+          post(together, isNews);
+          together = [];
+          bytes = 0;
+        }
+        together.push(one);
+        bytes += size;
+      }
+      post(together, isNews);
+    },
+    granted(next) {
+      share = next;
+    },
+    get skipped() {
+      return skipped;
+    },
+  };
+}
+
+function spanOf(results: Batch['sightings']): DueSpan {
+  const dues = results.map(({ dueAt }) => dueAt);
+  return { from: Math.min(...dues), until: Math.max(...dues) };
+}
