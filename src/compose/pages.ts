@@ -13,7 +13,8 @@ import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
 import { longestInterval } from '#schedule/schedule.ts';
-import { type Access, createAccess, type Sessions } from '#web/access/access.ts';
+import { type Access, createAccess } from '#web/access/access.ts';
+import { createSessions, type Sessions, type SessionStore } from '#web/access/sessions.ts';
 import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
 import { type Board, createBoard } from '#web/state/board.ts';
@@ -36,7 +37,7 @@ export interface PagesOver {
   readonly history: HistoryReader;
   readonly controls: () => Controls;
   readonly checkNow: (spec: CheckSpec) => Promise<string>;
-  readonly store: NoteStore & Pick<ChangeStore, 'changesOf'>;
+  readonly store: NoteStore & SessionStore & Pick<ChangeStore, 'changesOf'>;
   readonly silences: () => readonly Silence[];
   /** The share of a node's answers within the last hour that contradicted most others; null where none could be compared. */
   readonly disagreementOf: (node: string) => number | null;
@@ -50,8 +51,9 @@ export function openPages(over: PagesOver) {
   const { history, clock, log } = over;
   const board = boardOf(over);
   const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'history could not be read'));
-  const sessions: Sessions = new Map();
   const { store, random, inForce } = over;
+  const failed = (error: unknown) => log.error({ err: error }, 'cannot store sessions; they end with the program');
+  const sessions = createSessions({ store, clock, random, failed });
   const notes = createNotes({ store, clock, random, pages: () => Object.keys(inForce().pages) });
   const kept = { board, past, sessions, notes, ahead: aheadOf(over) };
   return {
@@ -142,7 +144,7 @@ function aheadOf({ inForce, silences, clock }: PagesOver) {
   };
 }
 
-function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, sessions: Sessions): Access {
+function accessOf({ http, ownService }: Config, { clock }: PagesOver, sessions: Sessions): Access {
   const isTrusted = inRanges(http.trustProxy);
   return createAccess({
     users: new Map(Object.entries(http.users)),
@@ -151,7 +153,6 @@ function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, se
     strangers: ownService?.open === true,
     sessions,
     clock,
-    random,
   });
 }
 

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
-import { systemRandom } from '#kernel/random.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { createAccess } from '#web/access/access.ts';
 import { loadAssets } from '#web/assets/assets.ts';
@@ -45,7 +44,7 @@ async function serve() {
     isProxy: () => false,
     strangers: true,
     clock: systemClock,
-    random: systemRandom,
+    sessions: { open: () => '', userOf: () => null, close: () => {} },
   });
   const assets = await loadAssets();
   const site = createSite({ assets, places: ['overview'] });
