@@ -162,6 +162,13 @@ export const IncidentEvent = z
   })
   .describe('An incident that was opened, changed or closed: the data of an event `incident`.');
 
+export const BeatEvent = z
+  .strictObject({
+    every_seconds: Seconds.describe('How often it comes: two that are missing mean that the stream is dead.'),
+    start: z.int().describe('Another number if the program was started again, or has loaded its configuration anew.'),
+  })
+  .describe('The stream is alive: the data of an event `beat`.');
+
 export const Series = z
   .strictObject({ from: Moment, to: Moment, step_seconds: Seconds, parts: z.array(Figures) })
   .describe('Figures in steps, those without any result too.');

@@ -1,7 +1,15 @@
 import { shownNode } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
-import { hasBudgets, incidentsPart, overviewHead, type Past, targetRow, wallTile } from '../pages/overview.ts';
+import {
+  hasBudgets,
+  incidentsPart,
+  overviewHead,
+  overviewTitle,
+  type Past,
+  targetRow,
+  wallTile,
+} from '../pages/overview.ts';
 import type { Board } from '../state/board.ts';
 import type { StreamEvent } from '../streams.ts';
 
@@ -21,7 +29,7 @@ export function overviewEvents(board: Board, past: { of(target: string): Past | 
     );
     const head = String(overviewHead({ targets, now }));
     const incidents = String(incidentsPart({ incidents: board.openIncidents(), now }));
-    return [{ event: 'patch', data: { head, incidents, ...parts } }];
+    return [{ event: 'patch', data: { title: overviewTitle({ targets, now }), parts: { head, incidents, ...parts } } }];
   };
 }
 

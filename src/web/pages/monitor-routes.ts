@@ -99,6 +99,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
         place: 'overview',
         content,
         live: '/live/overview',
+        since: pages.overviewStream.version,
         again: targets.some(({ name }) => past.of(name) === null),
         refresh: 30,
       }),
@@ -135,6 +136,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
         content: targetContent(value),
         live: '/api/v1/events',
         liveOf: name,
+        since: pages.changeStream.version,
         refresh: 30,
         scripts: ['uplot.js'],
         modules: ['chart.js'],
@@ -151,7 +153,8 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
   });
 }
 
-function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, clock, access }: MonitorPages): void {
+function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
+  const { site, reader, board, silenceOf, clock, access } = pages;
   app.get('/incidents', async (request, reply) => {
     const { incidents: open } = await reader.incidents({ isOpen: true, limit: incidentsShown });
     const { incidents: over } = await reader.incidents({ isOpen: false, limit: incidentsShown });
@@ -166,6 +169,7 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
         place: 'incidents',
         content,
         live: '/api/v1/events',
+        since: pages.changeStream.version,
         refresh: 30,
       }),
     );
@@ -180,7 +184,9 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
     const silence = incident.endedAt === null ? silenceOf(incident.target) : null;
     const value = { now: clock.now(), incident, rounds, silence, mayAct: access.mayAct(request) };
     const title = incidentSentence(value);
-    const live = incident.endedAt === null ? '/api/v1/events' : null;
+    // What is still to be notified of its end is seen too.
+    const isOver = incident.endedAt !== null && incident.deliveries.every(({ state: one }) => one !== 'pending');
+    const live = isOver ? null : '/api/v1/events';
     return send(
       reply,
       site.page({
@@ -190,6 +196,7 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
         content: incidentContent(value),
         live,
         liveOf: incident.target,
+        since: pages.changeStream.version,
         refresh: live === null ? null : 30,
       }),
     );

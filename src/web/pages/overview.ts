@@ -55,6 +55,10 @@ export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets'
   return words.up({ up: of('up').length, all: targets.length, ...others });
 }
 
+/** The title of the page, as a browser's tab shows it. */
+export const overviewTitle = (value: Parameters<typeof overviewSentence>[0]): string =>
+  `${overviewSentence(value)} · ${texts.name}`;
+
 function worstOf(targets: readonly LiveTarget[]): ShownStatus {
   if (targets.some(({ status }) => status === 'down')) return 'down';
   if (targets.some(({ status }) => status === 'partial')) return 'partial';

@@ -8,6 +8,10 @@ export const texts = {
   navigation: 'Main',
   times: 'Times are in',
   logout: 'Sign out',
+  lost: {
+    title: 'Not connected · Watchpost',
+    words: 'Not connected since {time}. This is the state of that time.',
+  },
   places: { overview: 'Overview', incidents: 'Incidents', check: 'Check', nodes: 'Nodes', status: 'Status' },
   states: {
     up: 'up',
