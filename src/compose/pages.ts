@@ -19,11 +19,14 @@ import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
 import { type Board, createBoard } from '#web/state/board.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
+import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
 import { createStream } from '#web/streams.ts';
 import { createPastKeeper, type PastKeeper } from '#web/pages/history-values.ts';
+import { mapPart } from '#web/pages/overview.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
+import { readStatus } from '#web/pages/status-value.ts';
 import { statusRoutes } from '#web/pages/status-routes.ts';
 import { createSite } from '#web/pages/site.ts';
 
@@ -107,7 +110,11 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
   const { inForce, clock } = over;
   const { publicUrl } = config.http;
-  const status = statusRoutes({ site, board, past, pages: () => inForce().pages, publicUrl, notes, ahead, clock });
+  const read = readStatus({ board, past, pages: () => inForce().pages, notes, ahead, clock });
+  // Strangers may follow these pages: they leave room for everybody else.
+  const mostViewers = Math.floor(config.http.connections / 2);
+  const stream = createStream({ clock, mostViewers, ...statusEvents(read, board, clock) });
+  const status = statusRoutes({ site, board, read, stream, publicUrl });
   return {
     site,
     routes: hasMonitor
@@ -197,6 +204,7 @@ function monitorPages(
     canCheck,
   }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'canCheck'>,
 ) {
+  const map = () => mapPart(checking.statuses(), assets);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
   return monitorRoutes({
     site,
@@ -219,7 +227,7 @@ function monitorPages(
     },
     access,
     canCheck,
-    overviewStream: createStream({ ...stream, since: overviewEvents(board, past, clock) }),
+    overviewStream: createStream({ ...stream, since: overviewEvents({ board, past, map, clock }) }),
     changeStream: createStream({ ...stream, since: stateEvents(board) }),
     clock,
   });

@@ -21,7 +21,7 @@ const heading = ({ page }: Tab, name: RegExp) =>
 const lost = /^Not connected since \d\d:\d\d:\d\d\. This is the state of that time\.$/;
 const bar = ({ page }: Tab) => page.locator('#lost');
 const icon = async ({ page }: Tab) => page.locator('link[rel=icon]').getAttribute('href');
-const paths = ['/', '/?view=wall', '/targets/shop', '/incidents', '/nodes'];
+const paths = ['/', '/?view=wall', '/targets/shop', '/incidents', '/nodes', '/status'];
 
 test.for(['SIGSTOP', 'SIGKILL'] as const)(
   'every open page says that its hub is gone after %s, and goes on when it is back',

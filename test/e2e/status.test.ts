@@ -45,4 +45,18 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   for (const path of ['/badge/status/secret/state.svg', '/badge/inside/shop/state.svg', '/badge/status/shop/x.svg']) {
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   }
+
+  // The stream of a page shows what stands on the page, and begins with what changed since the page was drawn.
+  expect((await get('/live/status/nothing')).status).toBe(404);
+  expect(text).toContain('data-live="/live/status"');
+  const since = /data-since="(\d+)"/.exec(text)?.[1] ?? '';
+  let heard = '';
+  const stream = await get(`/live/status?since=${since}`);
+  expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  for await (const piece of stream.body ?? []) {
+    heard += Buffer.from(piece).toString();
+    if (heard.includes('event: beat')) break;
+  }
+  expect(heard).toContain('Web shop is not working.');
+  expect(heard).not.toMatch(/secret|Inside|127\.0\.0\.1/);
 });

@@ -1,6 +1,6 @@
 // Runs on every page: times in the viewer's own zone, and parts that are drawn anew as events come. Pages say the same without it.
 import { connect } from './connection.ts';
-import { exchange, remember, takeOver } from './parts.ts';
+import { exchange, type ListItem, place, remember, takeOver } from './parts.ts';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const longestMs = 10_000;
@@ -57,8 +57,16 @@ function hear(kind: string, data: string): boolean {
   return kind === 'done';
 }
 
-function showPatch({ title, parts }: { readonly title: string; readonly parts: Record<string, string> }): void {
+interface Patch {
+  readonly title: string;
+  readonly parts: Record<string, string>;
+  readonly items: readonly ListItem[];
+}
+
+function showPatch({ title, parts, items }: Patch): void {
   for (const [name, markup] of Object.entries(parts)) exchange(name, markup);
+  // A list begins or ends: the server draws what stands around it.
+  if (items.filter((item) => !place(item)).length > 0) refreshSoon();
   if (!document.documentElement.classList.contains('lost')) document.title = title;
 }
 

@@ -48,6 +48,51 @@ export function exchange(name: string, markup: string): void {
   document.dispatchEvent(new CustomEvent('part', { detail: name }));
 }
 
+/** A row or tile of a list; without markup it does not belong there any more. */
+export interface ListItem {
+  readonly part: string;
+  readonly list: string;
+  readonly markup: string | null;
+}
+
+/** Draws an item of a list anew, at its place in the order; false if the page has no such list, or nothing is left in it. */
+export function place({ part, list, markup }: ListItem): boolean {
+  const old = elementOf(part);
+  const holder = document.querySelector(`[data-list="${CSS.escape(list)}"]`);
+  if (markup === null) {
+    old?.remove();
+    written.delete(part);
+    return old === null || holder === null || holder.querySelector('[data-order]') !== null;
+  }
+  if (holder === null) return false;
+  if (old !== null && holder.contains(old)) exchange(part, markup);
+  else {
+    old?.remove();
+    const fresh = parse(markup, holder);
+    if (fresh === null) return true;
+    localise(fresh);
+    fresh.classList.add('new');
+    written.set(part, markup);
+    holder.append(fresh);
+  }
+  const element = elementOf(part);
+  if (element !== null) settle(element, holder);
+  return true;
+}
+
+const orderOf = (element: Element | null) => element?.getAttribute('data-order') ?? null;
+
+// Those that stand right already are not looked for among all.
+function settle(element: Element, holder: Element): void {
+  const own = orderOf(element) ?? '';
+  const [before, after] = [orderOf(element.previousElementSibling), orderOf(element.nextElementSibling)];
+  if ((before === null || before <= own) && (after === null || own <= after)) return;
+  const next = [...holder.children].find((one) => one !== element && (orderOf(one) ?? '') > own) ?? null;
+  const focus = placeOfFocus(element);
+  holder.insertBefore(element, next);
+  if (focus !== null) reachable(element)[focus]?.focus({ preventScroll: true });
+}
+
 const reachable = (root: Element) =>
   [root, ...root.querySelectorAll('*')]
     .filter((one) => one instanceof HTMLElement)
@@ -66,13 +111,13 @@ function parse(markup: string, parent: Element | null): Element | null {
   return holder.firstElementChild;
 }
 
-/** Puts another version of the page in place of this one: part by part if both have the same parts in the same order. */
+/** Puts another version of the page in place of this one: part by part if both have the same parts and lists in the same order. */
 export function takeOver(next: Document): void {
-  const names = (root: Document) =>
-    partsOf(root)
-      .map(({ name }) => name)
+  const outline = (root: Document) =>
+    [...root.querySelectorAll('[data-part], [data-list]')]
+      .map((one) => `${one.getAttribute('data-part')} ${one.getAttribute('data-list')}`)
       .join('\n');
-  if (names(next) === names(document)) {
+  if (outline(next) === outline(document)) {
     for (const { name, element } of partsOf(next)) exchange(name, element.outerHTML);
   } else {
     const fields = fieldsOf(document);

@@ -13,6 +13,7 @@ import { chartOf, figuresTable, type PastKeeper, roundsOf, seriesJson } from './
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
 import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
+import { filterOf, queryOf } from './overview-filter.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { Site } from './site.ts';
@@ -39,8 +40,6 @@ export interface MonitorPages {
   readonly clock: Clock;
 }
 
-const Text = z.string().max(200).catch('');
-const OverviewQuery = z.object({ state: Text, label: Text, q: Text, group: Text, view: Text });
 const Moment = z.iso
   .datetime({ offset: true })
   .transform((text) => Date.parse(text))
@@ -76,7 +75,7 @@ export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
 function addOverview(app: FastifyInstance, pages: MonitorPages): void {
   const { site, assets, board, past, clock, access } = pages;
   app.get('/', async (request, reply) => {
-    const query = OverviewQuery.parse(request.query);
+    const filter = filterOf(request.query);
     const targets = board.targets();
     await past.want(
       targets.map(({ name }) => name),
@@ -88,7 +87,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       incidents: board.openIncidents(),
       nodes: pages.nodes(),
       past: (target: string) => past.of(target),
-      filter: { state: query.state, label: query.label, text: query.q, group: query.group, view: query.view },
+      filter,
     };
     const content = overviewContent(value, assets);
     return send(
@@ -98,7 +97,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
         title: overviewSentence(value),
         place: 'overview',
         content,
-        live: '/live/overview',
+        live: `/live/overview?${queryOf(filter)}`,
         since: pages.overviewStream.version,
         again: targets.some(({ name }) => past.of(name) === null),
         refresh: 30,
@@ -204,7 +203,9 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
 }
 
 function addStreams(app: FastifyInstance, { overviewStream, changeStream }: MonitorPages): void {
-  app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) => overviewStream.open(request, reply));
+  app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) =>
+    overviewStream.open(request, reply, queryOf(filterOf(request.query))),
+  );
   app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) => changeStream.open(request, reply));
   app.addHook('preClose', async () => {
     overviewStream[Symbol.dispose]();

@@ -5,6 +5,7 @@ import type { Assets } from '../assets/assets.ts';
 import type { LiveTarget, ShownStatus } from '../state/board.ts';
 import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
+import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overview-filter.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
 import { texts } from './texts.ts';
@@ -17,14 +18,6 @@ export interface Past {
   readonly budgetLeft: number | null;
 }
 
-export interface OverviewFilter {
-  readonly state: string;
-  readonly label: string;
-  readonly text: string;
-  readonly group: string;
-  readonly view: string;
-}
-
 export interface OverviewValue {
   readonly now: number;
   readonly targets: readonly LiveTarget[];
@@ -33,8 +26,6 @@ export interface OverviewValue {
   readonly past: (target: string) => Past | null;
   readonly filter: OverviewFilter;
 }
-
-const order: readonly ShownStatus[] = ['down', 'partial', 'unknown', 'maintenance', 'up'];
 
 /** The state of everything in one sentence. */
 export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets' | 'now'>): string {
@@ -72,35 +63,23 @@ export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Mar
 }
 
 export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
-  const { targets, nodes, filter } = value;
-  const shown = filtered(targets, filter).toSorted(
-    (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || (a.name < b.name ? -1 : 1),
-  );
+  const { targets, filter } = value;
+  const shown = filtered(targets, filter);
   const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
   return html`${overviewHead(value)}
 ${incidentsPart(value)}
 ${welcome(value)}
 ${filters(value)}
 ${list}
-<div data-part="map">${worldMap(
+${mapPart(value.nodes, assets)}`;
+}
+
+/** The map of the nodes. */
+export const mapPart = (nodes: OverviewValue['nodes'], assets: Pick<Assets, 'world' | 'url'>): Markup =>
+  html`<div data-part="map">${worldMap(
     nodes.map(({ info, online }) => ({ node: info, state: online ? 'up' : 'unknown' })),
     assets,
   )}</div>`;
-}
-
-function filtered(
-  targets: readonly LiveTarget[],
-  { state: wanted, label, text }: OverviewFilter,
-): readonly LiveTarget[] {
-  const [key = '', value = ''] = label.split(':');
-  const word = text.toLowerCase();
-  return targets.filter(
-    (target) =>
-      (wanted === '' || target.status === wanted) &&
-      (label === '' || target.labels[key] === value) &&
-      (word === '' || `${target.name} ${target.host}`.toLowerCase().includes(word)),
-  );
-}
 
 /** The open incidents, the newest first. */
 export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents' | 'now'>): Markup {
@@ -143,30 +122,32 @@ ${
 }
 
 function wall(targets: readonly LiveTarget[]): Markup {
-  return html`<div class="wall">${targets.map((target) => wallTile(target))}</div>`;
+  return html`<div class="wall" data-list="">${targets.map((target) => wallTile(target))}</div>`;
 }
 
 /** A target on the wall. */
 export const wallTile = ({ name, status }: Pick<LiveTarget, 'name' | 'status'>): Markup =>
-  html`<a class="tile ${status}" data-part="w-${name}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
+  html`<a class="tile ${status}" data-part="w-${name}" data-order="${orderOf({ name, status })}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
 
 function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const { group } = value.filter;
   const words = texts.overview;
   if (targets.length === 0) return value.targets.length === 0 ? nothing : html`<p class="soft">${words.noneShown}</p>`;
   const withBudgets = hasBudgets(value.targets);
-  const groups = group === '' ? new Map([['', targets]]) : Map.groupBy(targets, ({ labels }) => labels[group] ?? '');
-  const bodies = [...groups]
+  const bodies = [...Map.groupBy(targets, (target) => groupOf(target, value.filter))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, members]) => {
-      const up = members.filter(({ status }) => status === 'up').length;
-      const head =
-        group === ''
-          ? nothing
-          : html`<tr class="group"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
-      return html`<tbody>${head}${members.map((target) => targetRow(target, value.past(target.name), withBudgets))}</tbody>`;
-    });
+    .map(
+      ([name, members]) =>
+        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target.name), withBudgets))}</tbody>`,
+    );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+}
+
+/** The row above the members of a group that are shown. */
+export function groupHead(name: string, members: readonly LiveTarget[], withBudgets: boolean): Markup {
+  const words = texts.overview;
+  const up = members.filter(({ status }) => status === 'up').length;
+  return html`<tr class="group" data-part="g-${name}"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
 }
 
 /** Whether rows tell what is left of budgets. */
@@ -203,7 +184,7 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): M
     past === null
       ? nothing
       : stateBar(past.days, words.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length));
-  return html`<tr data-part="t-${name}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
 
 /** A share as people write it; three digits, and never rounded up to 100. */

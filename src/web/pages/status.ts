@@ -41,7 +41,7 @@ export function serviceOf(name: string, target: string, live: LiveTarget | undef
   return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };
 }
 
-export function statusSentence({ services }: Pick<StatusValue, 'services'>): string {
+function statusSentence({ services }: Pick<StatusValue, 'services'>): string {
   const words = texts.status;
   const down = services.filter(({ status }) => status === 'down');
   if (down.length > 0) return words.down(down.map(({ name }) => name));
@@ -56,18 +56,35 @@ function worstStatus({ services }: StatusValue): ShownStatus {
   return order.find((one) => services.some(({ status }) => status === one)) ?? 'unknown';
 }
 
-export function statusContent(value: StatusValue): Markup {
+/** The title of the page, as a browser's tab shows it. */
+export const statusTitle = (value: StatusValue): string => `${value.title}: ${statusSentence(value)}`;
+
+/** The page, part by part. */
+export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
   const words = texts.status;
-  const items = value.services.map(
+  const services = value.services.map(
     ({ name, status, past, incidents, since }) =>
-      html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
-        past === null
-          ? nothing
-          : html`${stateBar(past.days, texts.overview.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${words.uptime(percent(past.uptime))}</span><span>${words.today}</span></p>`
-      }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
+      [
+        `s-${name}`,
+        html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
+          past === null
+            ? nothing
+            : html`${stateBar(past.days, texts.overview.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${words.uptime(percent(past.uptime))}</span><span>${words.today}</span></p>`
+        }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
+      ] as const,
   );
-  return html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>${notesPart(value)}${maintenancePart(value)}${items}`;
+  return new Map([
+    [
+      'head',
+      html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>`,
+    ],
+    ['notes', notesPart(value)],
+    ['maintenance', maintenancePart(value)],
+    ...services,
+  ]);
 }
+
+export const statusContent = (value: StatusValue): Markup => html`${[...statusParts(value).values()]}`;
 
 function notesPart({ notes }: StatusValue): Markup {
   const items = notes.map(
