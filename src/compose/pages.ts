@@ -22,7 +22,7 @@ import { overviewEvents, stateEvents } from '#web/live/events.ts';
 import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
 import { createStream } from '#web/streams.ts';
-import { createPastKeeper, type PastKeeper } from '#web/pages/history-values.ts';
+import { createPastKeeper, type PastKeeper } from '#web/pages/past.ts';
 import { mapPart } from '#web/pages/overview.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';

@@ -1,7 +1,7 @@
 import type { Figures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
 import { cover, dayMs, hourMs, type Piece, type Span } from './span.ts';
-import { addTime, noTime, type Spell, type TimeByStatus, timeIn, uptimeOf } from './spells.ts';
+import { addTime, noTime, type Spell, type TimeByStatus, timeIn, uptimeOf, verdictsSince } from './spells.ts';
 import { Tally } from './tally.ts';
 
 type Row = SealedSums | PastResult;
@@ -11,6 +11,7 @@ export interface Read extends Span {
   readonly time: TimeByStatus | null;
   readonly rows: readonly Row[];
   /** As in `Figures`. */
+  readonly since: number | null;
   readonly verdictsFrom: number | null;
 }
 
@@ -25,10 +26,17 @@ export function readSpan(
 ): Read {
   const pieces = what === 'time' ? [] : cover(span, source.kept());
   const wide = { from: pieces[0]?.from ?? span.from, to: pieces.at(-1)?.to ?? span.to };
-  const time = node === null ? timeIn(wide, source.spells(target, wide), now) : null;
+  const spells = node === null ? source.spells(target, wide) : null;
+  const time = spells === null ? null : timeIn(wide, spells, now);
   const read = pieces.map((piece) => ({ piece, rows: rowsOf(source, target, node, piece) }));
   const since = node === null ? source.verdictsFrom(target) : null;
-  return { ...wide, time, rows: read.flatMap(({ rows }) => rows), verdictsFrom: waitingFor(since, read) };
+  return {
+    ...wide,
+    time,
+    since: spells === null ? null : verdictsSince(wide, spells),
+    rows: read.flatMap(({ rows }) => rows),
+    verdictsFrom: waitingFor(since, read),
+  };
 }
 
 const unitMs = { results: 1, hours: hourMs, days: dayMs };
@@ -67,9 +75,11 @@ export function partsRead(
   const since = node === null ? source.verdictsFrom(target) : null;
   return parts.map((part, index) => {
     const own = (pieces[index] ?? []).map((piece) => ({ piece, rows: takeWithin(rows[piece.of], piece) }));
+    const within = spellsIn(spells, starts, part);
     return {
       ...part,
-      time: node === null ? timeIn(part, spellsIn(spells, starts, part), now) : null,
+      time: node === null ? timeIn(part, within, now) : null,
+      since: node === null ? verdictsSince(part, within) : null,
       rows: own.flatMap((one) => one.rows),
       verdictsFrom: waitingFor(since, own),
     };
@@ -89,6 +99,7 @@ export function figuresOf(reads: readonly Read[], span: Span, node: string | nul
   }
   const waiting = reads.flatMap(({ verdictsFrom }) => verdictsFrom ?? []);
   const verdictsFrom = waiting.length === 0 ? null : Math.max(...waiting);
+  const starts = reads.flatMap(({ since }) => since ?? []);
   const { answers, latency } = tally;
   const answered = answers.up + answers.down;
   const share = answered === 0 ? null : answers.up / answered;
@@ -96,6 +107,7 @@ export function figuresOf(reads: readonly Read[], span: Span, node: string | nul
     from: Math.min(span.from, ...reads.map(({ from }) => from)),
     to: Math.max(span.to, ...reads.map(({ to }) => to)),
     uptime: time === null ? share : verdictsFrom === null ? uptimeOf(time) : null,
+    since: starts.length === 0 ? null : Math.min(...starts),
     verdictsFrom,
     time,
     answers,

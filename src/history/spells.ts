@@ -56,6 +56,30 @@ function endsOf(spells: readonly Spell[], now: number): readonly number[] {
   return spells.map(({ last, holdsMs }, index) => Math.min(last + holdsMs, spells[index + 1]?.from ?? now, now));
 }
 
+/** A part of a span in which a target was in one state. */
+export interface VerdictPeriod extends Span {
+  readonly status: TargetStatus;
+  readonly inMaintenance: boolean;
+}
+
+/** The parts of a span that were watched. `spells` as in `timeIn`. */
+export function periodsIn({ from, to }: Span, spells: readonly Spell[], now: number): readonly VerdictPeriod[] {
+  const ends = endsOf(spells, now);
+  return spells.flatMap(({ from: begun, status, inMaintenance }, index) => {
+    const period = { from: Math.max(begun, from), to: Math.min(ends[index] ?? to, to), status, inMaintenance };
+    return period.to > period.from ? [period] : [];
+  });
+}
+
+/** From when on there are verdicts in a span; null if there are none. */
+export function verdictsSince({ from, to }: Span, spells: readonly Spell[]): number | null {
+  const first = spells.find(
+    (spell) =>
+      spell.from < to && spell.last + spell.holdsMs > from && (spell.status !== 'unknown' || spell.inMaintenance),
+  );
+  return first === undefined ? null : Math.max(first.from, from);
+}
+
 /** How the time of a span was spent. `spells` are all that touch it, oldest first, and the one after them where there is one. */
 export function timeIn({ from, to }: Span, spells: readonly Spell[], now: number): TimeByStatus {
   const time = { ...noTime };

@@ -23,6 +23,9 @@ const figures = {
   from: Moment,
   to: Moment,
   uptime: Ratio.nullable().describe('Null where there is nothing to go by.'),
+  since: Moment.nullable().describe(
+    'From when on it was watched within the span; null if it was not, and of one node.',
+  ),
   time: Time.nullable().describe('Null where a node is named, which gives no verdict.'),
   answers: z.strictObject({ up: z.int(), down: z.int(), unknown: z.int(), late: z.int() }),
   latency: z

@@ -23,6 +23,10 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
 
   await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'up' }));
   expect((await json()).services).toMatchObject([{ name: '<b>Web shop', status: 'up' }]);
+  const known = { uptime_90d: 1, uptime_since: expect.stringMatching(/^\d{4}-/) };
+  await eventually(30_000, async () => expect((await json()).services).toMatchObject([known]));
+  const uptime = await (await get('/badge/status/shop/uptime.svg')).text();
+  expect(uptime).toMatch(/aria-label="&lt;b&gt;Web shop: 100 % in \d+ (?:s|min)"/);
   const page = await get('/status');
   expect(page.headers.get('cache-control')).toBe('public, max-age=10');
   const text = await page.text();

@@ -2,6 +2,7 @@
 
 const forms = {
   time: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }),
+  clock: new Intl.DateTimeFormat('sv-SE', { hour: '2-digit', minute: '2-digit' }),
   day: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }),
 };
 
@@ -11,8 +12,14 @@ export function localise(root: ParentNode): void {
     const at = new Date(element.getAttribute('datetime') ?? '');
     if (Number.isNaN(at.getTime())) continue;
     element.setAttribute('title', at.toISOString());
-    element.textContent = forms[element.getAttribute('data-form') === 'day' ? 'day' : 'time'].format(at);
+    element.textContent = textOf(at, element.getAttribute('data-form'));
   }
+}
+
+function textOf(at: Date, form: string | null): string {
+  if (form !== 'short') return forms[form === 'day' ? 'day' : 'time'].format(at);
+  const isToday = forms.day.format(at) === forms.day.format(new Date());
+  return isToday ? forms.clock.format(at) : forms.day.format(at);
 }
 
 const written = new Map<string, string>();

@@ -171,7 +171,7 @@ function paint(self: UPlot, { events }: Series, one: Painter): void {
 const paintShade: Painter = ({ ctx, bbox: { top, height: high } }, event, left, right) => {
   if (!isShade(event)) return;
   ctx.fillStyle = clear(colourOf(event.kind), 0.14);
-  ctx.fillRect(left, top, Math.max(right - left, 2), high);
+  ctx.fillRect(left, top, Math.max(right - left, 2 * devicePixelRatio), high);
 };
 
 const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, event, left) => {

@@ -9,10 +9,10 @@ import {
   incidentsPart,
   overviewHead,
   overviewTitle,
-  type Past,
   targetRow,
   wallTile,
 } from '../pages/overview.ts';
+import type { PastKeeper } from '../pages/past.ts';
 import type { Board, LiveTarget } from '../state/board.ts';
 import type { StreamEvent } from '../streams.ts';
 
@@ -25,7 +25,7 @@ interface ListItem {
 
 export interface OverviewSources {
   readonly board: Board;
-  readonly past: { of(target: string): Past | null };
+  readonly past: Pick<PastKeeper, 'of'>;
   readonly map: () => Markup;
   readonly clock: Clock;
 }
@@ -54,7 +54,7 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
     const isWall = filter.view === 'wall';
     const rows = targets.filter(({ name }) => changed.has(name));
     const draw = (target: LiveTarget) =>
-      String(isWall ? wallTile(target) : targetRow(target, past.of(target.name), withBudgets));
+      String(isWall ? wallTile(target) : targetRow(target, past.of(target), withBudgets));
     const items = rows.map((target): ListItem => ({
       part: `${isWall ? 'w' : 't'}-${target.name}`,
       list: groupOf(target, filter),

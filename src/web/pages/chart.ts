@@ -51,7 +51,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
   const shades = events.map((event) => {
     if (!isShade(event)) return markOf(event, x(event.from));
     const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
-    return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 1.5).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
+    return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 2).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
   });
   const drawn = lines.map(({ name, points }, index) => {
     const runs = unbroken(points);

@@ -17,6 +17,13 @@ export function moment(at: number, form: 'time' | 'day' = 'time'): Markup {
   return html`<time datetime="${iso}" data-form="${form}">${shown}</time>`;
 }
 
+/** A moment of the last days: its time if it is of today, else its day. */
+export function shortMoment(at: number, now: number): Markup {
+  const [iso, today] = [at, now].map((one) => new Date(one).toISOString());
+  const shown = iso?.slice(0, 10) === today?.slice(0, 10) ? `${iso?.slice(11, 16)} UTC` : iso?.slice(0, 10);
+  return html`<time datetime="${iso}" data-form="short">${shown}</time>`;
+}
+
 export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting';
 
 /** A state with its shape and its word. */

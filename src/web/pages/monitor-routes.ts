@@ -9,7 +9,8 @@ import type { Board, LiveTarget } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { type Actions, addActions } from './actions.ts';
 import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart-span.ts';
-import { chartOf, figuresTable, type PastKeeper, roundsOf, seriesJson } from './history-values.ts';
+import { chartOf, figuresTable, roundsOf, seriesJson } from './history-values.ts';
+import type { PastKeeper } from './past.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
 import { onlyReaders } from './guard.ts';
 import { html, state } from './markup.ts';
@@ -86,7 +87,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       targets,
       incidents: board.openIncidents(),
       nodes: pages.nodes(),
-      past: (target: string) => past.of(target),
+      past: (target: LiveTarget) => past.of(target),
       filter,
     };
     const content = overviewContent(value, assets);
@@ -99,7 +100,7 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
         content,
         live: `/live/overview?${queryOf(filter)}`,
         since: pages.overviewStream.version,
-        again: targets.some(({ name }) => past.of(name) === null),
+        again: targets.some((target) => past.of(target) === null),
         refresh: 30,
       }),
     );

@@ -3,27 +3,21 @@ import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { LiveTarget, ShownStatus } from '../state/board.ts';
-import { sparkline, stateBar, type Stretch, votesBar } from './drawings.ts';
+import { sparkline, stateBar, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overview-filter.ts';
 import { worldMap } from './map.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import type { Past } from './past.ts';
+import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
-
-/** How a target was: 90 days, the share of them that it was up, and what is left of its budget. */
-export interface Past {
-  readonly days: readonly Stretch[];
-  readonly uptime: number | null;
-  /** Null where the target has no objective. */
-  readonly budgetLeft: number | null;
-}
 
 export interface OverviewValue {
   readonly now: number;
   readonly targets: readonly LiveTarget[];
   readonly incidents: readonly Incident[];
   readonly nodes: readonly { readonly info: NodeInfo; readonly online: boolean }[];
-  readonly past: (target: string) => Past | null;
+  readonly past: (target: LiveTarget) => Past | null;
   readonly filter: OverviewFilter;
 }
 
@@ -138,7 +132,7 @@ function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(
       ([name, members]) =>
-        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target.name), withBudgets))}</tbody>`,
+        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target), withBudgets))}</tbody>`,
     );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
 }
@@ -164,9 +158,11 @@ const drawn = new WeakMap<LiveTarget['votes'], Drawn>();
 /** A target in the list. */
 export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
   const { votes, name, host, status, dueAt } = target;
-  const of = [name, host, status, dueAt, past, withBudgets];
+  const shown = past === null ? [] : [past.days, uptimeWords(past), percent(past.budgetLeft)];
+  const of = [name, host, status, dueAt, ...shown, withBudgets];
   const known = drawn.get(votes);
-  if (known !== undefined && known.of.every((one, index) => one === of[index])) return known.row;
+  if (known !== undefined && known.of.length === of.length && known.of.every((one, index) => one === of[index]))
+    return known.row;
   const row = drawRow(target, past, withBudgets);
   drawn.set(votes, { of, row });
   return row;
@@ -180,11 +176,22 @@ function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): M
   );
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
-  const bar =
-    past === null
-      ? nothing
-      : stateBar(past.days, words.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length));
-  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
+  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roughly(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+}
+
+/** An uptime with the time that it is about, if that is shorter than one expects: `100 % in 4 min`. */
+export const uptimeWords = ({ uptime, knownMs }: Pick<Past, 'uptime' | 'knownMs'>): string =>
+  `${percent(uptime)}${knownMs === null ? '' : ` ${texts.overview.knownFor(roughly(knownMs))}`}`;
+
+/** The bar of the days in words. */
+export function daysInWords({ days, uptime, knownMs }: Past): string {
+  const down = days.filter((one) => one === 'down').length;
+  return texts.overview.daysInWords(
+    uptime === null ? null : percent(uptime),
+    down,
+    knownMs === null ? null : roughly(knownMs),
+  );
 }
 
 /** A share as people write it; three digits, and never rounded up to 100. */

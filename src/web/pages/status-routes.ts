@@ -6,7 +6,7 @@ import { formatSeconds } from '#kernel/units.ts';
 import type { Board } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { html } from './markup.ts';
-import { percent } from './overview.ts';
+import { uptimeWords } from './overview.ts';
 import type { Site } from './site.ts';
 import { badge, statusContent, statusJson, statusTitle, type StatusValue } from './status.ts';
 import type { StatusReader } from './status-value.ts';
@@ -86,7 +86,7 @@ export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRou
       const last = board.target(target)?.recent.findLast((one) => one !== null) ?? null;
       const words = {
         state: texts.states[service.status],
-        uptime: percent(service.past?.uptime ?? null),
+        uptime: service.past === null ? '–' : uptimeWords(service.past),
         latency: last === null ? '–' : formatSeconds(last),
       };
       reply.headers(cached).type('image/svg+xml').header('cross-origin-resource-policy', 'cross-origin');

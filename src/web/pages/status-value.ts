@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Board } from '../state/board.ts';
 import type { Notes } from '../state/notes.ts';
-import type { PastKeeper } from './history-values.ts';
+import type { PastKeeper } from './past.ts';
 import { serviceOf, type StatusValue } from './status.ts';
 
 /** By name, what the configuration says about each page. */
@@ -39,9 +39,10 @@ export function readStatus({ board, past, pages, notes, ahead, clock }: StatusSo
     const live = new Map(board.targets().map((target) => [target.name, target]));
     // Never waited for: what was is shown as it was known last.
     void past.want([...live.keys()], 0);
-    const services = Object.entries(page.targets).map(([target, shown]) =>
-      serviceOf(shown, target, live.get(target), past.of(target)),
-    );
+    const services = Object.entries(page.targets).map(([name, shown]) => {
+      const target = live.get(name);
+      return serviceOf(shown, name, target, target === undefined ? null : past.of(target));
+    });
     const maintenance = ahead()
       .map(({ targets, from, to }) => ({
         from,

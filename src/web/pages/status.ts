@@ -2,8 +2,10 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import type { LiveTarget, ShownStatus } from '../state/board.ts';
 import type { Note } from '../state/notes.ts';
 import { stateBar } from './drawings.ts';
-import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
-import { type Past, percent } from './overview.ts';
+import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
+import { daysInWords, percent } from './overview.ts';
+import type { Past } from './past.ts';
+import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 /** A page for everybody: some targets under names of their own. */
@@ -69,7 +71,7 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
         html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
           past === null
             ? nothing
-            : html`${stateBar(past.days, texts.overview.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${words.uptime(percent(past.uptime))}</span><span>${words.today}</span></p>`
+            : html`${stateBar(past.days, daysInWords(past))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${availability(past, value.now)}</span><span>${words.today}</span></p>`
         }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
       ] as const,
   );
@@ -82,6 +84,12 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
     ['maintenance', maintenancePart(value)],
     ...services,
   ]);
+}
+
+function availability({ uptime, since, knownMs }: Past, now: number): Markup {
+  const share = percent(uptime);
+  if (uptime === null || since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
+  return html`${texts.status.uptimeSince(share)} ${shortMoment(since, now)} (${roughly(knownMs)})`;
 }
 
 export const statusContent = (value: StatusValue): Markup => html`${[...statusParts(value).values()]}`;
@@ -114,6 +122,7 @@ export function statusJson(value: StatusValue) {
       status,
       since: since === null ? null : new Date(since).toISOString(),
       uptime_90d: past?.uptime ?? null,
+      uptime_since: past === null || past.since === null ? null : new Date(past.since).toISOString(),
     })),
     notes: value.notes.map(({ id, words, createdAt, endsAt }) => ({
       id,

@@ -12,6 +12,14 @@ export const countVotes = (counts: Readonly<Record<string, number>>): string =>
     .map(([kind, number]) => `${number} ${kind}`)
     .join(', ');
 
+/** A length of time in one unit: `40 s`, `4 min`, `5 h`, `12 days`. */
+export function roughly(ms: number): string {
+  const [seconds, minutes, hours] = [ms / 1_000, ms / 60_000, ms / 3_600_000].map(Math.floor);
+  if (minutes === undefined || minutes < 1) return `${seconds} s`;
+  if (hours === undefined || hours < 1) return `${minutes} min`;
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}
+
 const how = {
   up: 'up',
   partial: 'partly up',
@@ -32,7 +40,7 @@ export const targetTexts = {
   }) {
     const { name, status, up, all, forMs, uptime, p95 } = told;
     const seen = all === 0 ? '' : status === 'up' || status === 'partial' ? ` from ${up} of ${count(all, 'node')}` : '';
-    const past = [uptime === null ? '' : `${uptime} in 30 days`, p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
+    const past = [uptime ?? '', p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
     const is =
       forMs === null || status === 'up'
         ? `is ${how[status]}${seen}`
@@ -77,6 +85,8 @@ export const targetTexts = {
   figures: 'Figures',
   uptime: 'Uptime',
   down: 'Down for',
+  month: (uptime: string) => `${uptime} in 30 days`,
+  fewAnswers: (least: number) => `Percentiles need ${least} answers.`,
   answers: 'Answers',
   rounds: 'Votes of the last rounds',
   roundsCaption: (rounds: number) => `The newest of ${count(rounds, 'round')} is on the right. The first was due at`,

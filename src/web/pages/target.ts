@@ -1,6 +1,7 @@
 import { probedTypeNames } from '#checks/index.ts';
 import type { Change } from '#history/changes.ts';
 import type { Figures, PastRound } from '#history/reader.ts';
+import type { Latency } from '#history/tally.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
@@ -8,12 +9,12 @@ import { answers, certificates } from './changes.ts';
 import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
 import { incidentHref, targetHref } from './links.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import { outcomes } from './outcomes.ts';
-import { percent } from './overview.ts';
+import { percent, uptimeWords } from './overview.ts';
 import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
-import { countVotes } from './target-texts.ts';
+import { countVotes, roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 export interface TargetValue {
@@ -41,9 +42,24 @@ export function targetSentence({ target, figures, now }: TargetValue): string {
     up,
     all: votes.length,
     forMs: since === null ? null : Math.max(0, now - since),
-    uptime: month === undefined || month.uptime === null ? null : percent(month.uptime),
-    p95: month === undefined || month.latency === null ? null : formatSeconds(month.latency.p95),
+    uptime: month === undefined || month.uptime === null ? null : monthWords(month),
+    p95: hasPercentiles(month) ? formatSeconds(month.latency.p95) : null,
   });
+}
+
+// Percentiles of fewer answers say little.
+const leastAnswers = 20;
+const hasPercentiles = (figures?: Figures): figures is Figures & { readonly latency: Latency } =>
+  figures !== undefined && figures.latency !== null && figures.latency.count >= leastAnswers;
+
+/** How long a target was watched within a span, in milliseconds; null if that is nearly all of it, or nothing. */
+const watchedMs = ({ from, to, since }: Figures): number | null =>
+  since === null || since - from < 0.02 * (to - from) ? null : to - since;
+
+function monthWords(figures: Figures): string {
+  const knownMs = watchedMs(figures);
+  const { uptime } = figures;
+  return knownMs === null ? texts.target.month(percent(uptime)) : uptimeWords({ uptime, knownMs });
 }
 
 export function targetContent(value: TargetValue): Markup {
@@ -73,14 +89,22 @@ ${certificates(value.changes, value.now)}${answers(value.changes)}
 <h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>`;
 }
 
-function figuresTable({ figures }: TargetValue): Markup {
+function figuresTable({ figures, now }: TargetValue): Markup {
   const words = texts.target;
   const time = (seconds: number | undefined) =>
     html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.figures}"><table><thead><tr><th scope="col">${words.span}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="num">${words.down}</th><th scope="col" class="num">min</th><th scope="col" class="num">p50</th><th scope="col" class="num">p95</th><th scope="col" class="num">p99</th><th scope="col" class="num">max</th><th scope="col" class="num">${words.answers}</th></tr></thead><tbody>${figures.map(
-    ({ name, figures: { uptime, time: spent, latency, answers } }) =>
-      html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(latency?.p50)}${time(latency?.p95)}${time(latency?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`,
-  )}</tbody></table></div>`;
+    ({ name, figures: one }) => {
+      const { uptime, since, time: spent, latency, answers } = one;
+      const knownMs = watchedMs(one);
+      const known =
+        knownMs === null || since === null
+          ? nothing
+          : html` <span class="small soft">${texts.overview.since} ${shortMoment(since, now)} (${roughly(knownMs)})</span>`;
+      const most = hasPercentiles(one) ? one.latency : undefined;
+      return html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}${known}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(most?.p50)}${time(most?.p95)}${time(most?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`;
+    },
+  )}</tbody></table></div>${figures.some(({ figures: { latency } }) => latency !== null && latency.count < leastAnswers) ? html`<p class="small soft">${words.fewAnswers(leastAnswers)}</p>` : nothing}`;
 }
 
 const answered = ({ up, down, unknown, late }: Figures['answers']): string =>

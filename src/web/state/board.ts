@@ -7,6 +7,12 @@ import { type Spread, SpreadRing, spreadOf } from './spread.ts';
 
 export type ShownStatus = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance';
 
+/** From when on a target was in a state. */
+export interface StateChange {
+  readonly status: ShownStatus;
+  readonly from: number;
+}
+
 /** A target as it is watched. */
 export interface WatchedTarget {
   readonly name: string;
@@ -29,6 +35,8 @@ export interface LiveTarget extends WatchedTarget {
   /** Since when, or null where nothing is known. */
   readonly since: number | null;
   readonly dueAt: number | null;
+  /** How it was lately: from when on it was in each state, the oldest first. */
+  readonly changes: readonly StateChange[];
   /** What each node saw last, with everything that it told. */
   readonly votes: readonly Vote[];
   /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
@@ -69,6 +77,7 @@ interface Entry {
   status: ShownStatus;
   since: number | null;
   dueAt: number | null;
+  changes: readonly StateChange[];
   votes: readonly Vote[];
   recent: (number | null)[];
   /** By node; null where none has told any. */
@@ -85,6 +94,7 @@ export interface BoardOptions {
 
 const roundsKept = 40;
 const changesKept = 500;
+const stateChangesKept = 50;
 
 export function createBoard({ clock, watched, openIncidents }: BoardOptions): Board {
   const entries = new Map<string, Entry>();
@@ -107,12 +117,13 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
         status: 'unknown',
         since: null,
         dueAt: null,
+        changes: [],
         votes: [],
         recent: [],
         incidents,
         spreads: noSpreads,
       };
-    const { status, since, dueAt, votes, recent, spreads } = entry;
+    const { status, since, dueAt, changes, votes, recent, spreads } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
     return {
@@ -121,6 +132,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       votes,
       recent,
       dueAt,
+      changes,
       spreads: spreads === null ? noSpreads : listed(spreads, votes),
       status: isStale ? 'unknown' : status,
       since: isStale ? heldUntil : downSince(status, since, incidents),
@@ -135,6 +147,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       const status = inMaintenance ? 'maintenance' : verdict.status;
       if (status !== entry.status || entry.since === null) entry.since = dueAt;
       entry.status = status;
+      keepChange(entry, status, dueAt);
       entry.dueAt = dueAt;
       entry.votes = votes;
       entry.recent.push(middle(votes));
@@ -156,6 +169,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
         const shown = inMaintenance ? 'maintenance' : status;
         const entry = entryOf(entries, name);
         if (entry.dueAt === null) Object.assign(entry, { status: shown, since, dueAt: round?.dueAt ?? null });
+        if (entry.changes.length === 0 && since !== null) entry.changes = [{ status: shown, from: since }];
         else if (entry.status === shown && since !== null) entry.since = since;
       }
     },
@@ -196,6 +210,7 @@ function entryOf(entries: Map<string, Entry>, name: string): Entry {
     status: 'unknown',
     since: null,
     dueAt: null,
+    changes: [],
     votes: [],
     recent: [],
     spreads: null,
@@ -203,6 +218,13 @@ function entryOf(entries: Map<string, Entry>, name: string): Entry {
   };
   entries.set(name, entry);
   return entry;
+}
+
+function keepChange(entry: Entry, status: ShownStatus, dueAt: number): void {
+  const last = entry.changes.at(-1);
+  if (last?.status === status) return;
+  const change = { status, from: Math.max(dueAt, last?.from ?? dueAt) };
+  entry.changes = [...entry.changes, change].slice(-stateChangesKept);
 }
 
 const noSpreads: LiveTarget['spreads'] = new Map();
