@@ -12,7 +12,7 @@ import { type Window, windowsAhead } from '#monitor/suppress/maintenance.ts';
 import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
-import { longestInterval } from '#schedule/schedule.ts';
+import { createNextDue, longestInterval } from '#schedule/schedule.ts';
 import { type Access, createAccess } from '#web/access/access.ts';
 import { createSessions, type Sessions, type SessionStore } from '#web/access/sessions.ts';
 import type { Assets } from '#web/assets/assets.ts';
@@ -169,6 +169,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
     return {
       everyMs,
       holdsMs: 3 * (everyMs ?? 86_400_000) + 60_000,
+      nextDue: createNextDue(schedule, name),
       name,
       check: spec.type,
       host: spec.host,

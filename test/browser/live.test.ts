@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { command } from '../support/command.ts';
-import { focused, openBrowser, openTab, type Tab } from '../support/browser.ts';
+import { expectGoodInBoth, focused, openBrowser, openTab, type Tab } from '../support/browser.ts';
 import { startHttpTarget } from '../support/http-target.ts';
 import { createProgram } from '../support/program.ts';
 import { closedPort } from '../support/tcp-servers.ts';
@@ -76,4 +76,37 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   for (const { page, complaints } of tabs) {
     expect([page.url(), await page.evaluate('window.mark'), complaints]).toEqual([page.url(), 1, []]);
   }
+});
+
+test('what waits for its first check and what is only slow do not look down', async (context) => {
+  const browser = await openBrowser(context);
+  await using target = await startHttpTarget();
+  await using program = await createProgram();
+  const { url } = await program.start(`
+data: watchpost.db
+http: { listen: 127.0.0.1:0 }
+defaults: { every: 1s }
+targets:
+  slowly: { check: http, host: "${target.url}", timeout: 900ms, rules: [down, slow] }
+  yearly: { check: http, host: "${target.url}", cron: "0 0 1 1 *", timezone: UTC }
+rules: { down: { rounds: 1 }, slow: { latency: { above: 1ms, clear: 1ms, window: 1m } } }
+pages: { status: { targets: { slowly: Slow, yearly: Rare } } }
+`);
+  await using tab = await openTab(browser, url);
+  const { page } = tab;
+  await page.goto('/');
+  await heading(tab, /1 of 2 targets is up; 1 waiting for a first check\./);
+  await page.getByRole('row', { name: /yearly waiting .* first check at \d{4}-01-01 01:00/ }).waitFor();
+  const warning = page.locator('[data-part="t-slowly"] .state.warning');
+  await warning.waitFor({ timeout: 120_000 });
+  await expectGoodInBoth(tab);
+  await page.goto('/targets/slowly');
+  await page.locator('[data-part="head"]').getByRole('link', { name: 'SLOW slowly' }).waitFor();
+  await expectGoodInBoth(tab);
+  await page.goto('/targets/yearly');
+  await heading(tab, /^yearly is waiting$/);
+  await expectGoodInBoth(tab);
+  await page.goto('/status');
+  await heading(tab, /All services are working\./);
+  await expectGoodInBoth(tab);
 });

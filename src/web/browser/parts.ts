@@ -19,7 +19,7 @@ export function localise(root: ParentNode): void {
 function textOf(at: Date, form: string | null): string {
   if (form !== 'short') return forms[form === 'day' ? 'day' : 'time'].format(at);
   const isToday = forms.day.format(at) === forms.day.format(new Date());
-  return isToday ? forms.clock.format(at) : forms.day.format(at);
+  return isToday ? forms.clock.format(at) : `${forms.day.format(at)} ${forms.clock.format(at)}`;
 }
 
 const written = new Map<string, string>();

@@ -9,6 +9,7 @@ import type { WatchedTarget } from '../state/board.ts';
 import type { ChartSpan } from './chart-span.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
 import { incidentHref } from './links.ts';
+import { shapeOf } from './markup.ts';
 import { texts } from './texts.ts';
 
 const day = 86_400_000;
@@ -122,7 +123,7 @@ const fewBefore = 8;
 const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent => ({
   from: startedAt,
   to: startedAt,
-  kind: 'incident',
+  kind: shapeOf(word) === 'warning' ? 'warning' : 'incident',
   words: `${word}: ${cause}`,
   href: incidentHref(id),
 });

@@ -17,17 +17,17 @@ export function moment(at: number, form: 'time' | 'day' = 'time'): Markup {
   return html`<time datetime="${iso}" data-form="${form}">${shown}</time>`;
 }
 
-/** A moment of the last days: its time if it is of today, else its day. */
-export function shortMoment(at: number, now: number): Markup {
-  const [iso, today] = [at, now].map((one) => new Date(one).toISOString());
-  const shown = iso?.slice(0, 10) === today?.slice(0, 10) ? `${iso?.slice(11, 16)} UTC` : iso?.slice(0, 10);
-  return html`<time datetime="${iso}" data-form="short">${shown}</time>`;
+/** A moment to the minute; scripts leave out the day if it is today. */
+export function shortMoment(at: number): Markup {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}" data-form="short">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
 }
 
-export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting';
+export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting' | 'warning';
 
 /** A state with its shape and its word. */
 export const state = (name: StateName, word: string): Markup => html`<span class="state ${name}">${word}</span>`;
 
-/** The shape of an incident that goes on: nobody knows whether what is unknown is down. */
-export const shapeOf = (word: string): StateName => (word === 'UNKNOWN' ? 'unknown' : 'down');
+/** The shape of an open incident by its word: only DOWN looks like down. */
+export const shapeOf = (word: string): StateName =>
+  word === 'DOWN' ? 'down' : word === 'UNKNOWN' ? 'unknown' : 'warning';

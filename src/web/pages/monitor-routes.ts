@@ -13,7 +13,7 @@ import { chartOf, figuresTable, roundsOf, seriesJson } from './history-values.ts
 import type { PastKeeper } from './past.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
 import { onlyReaders } from './guard.ts';
-import { html, state } from './markup.ts';
+import { html, shapeOf, state } from './markup.ts';
 import { filterOf, queryOf } from './overview-filter.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -158,9 +158,11 @@ function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
   app.get('/incidents', async (request, reply) => {
     const { incidents: open } = await reader.incidents({ isOpen: true, limit: incidentsShown });
     const { incidents: over } = await reader.incidents({ isOpen: false, limit: incidentsShown });
-    const count = board.openIncidents().length;
+    const shapes = board.openIncidents().map(({ wording }) => shapeOf(wording.word));
+    const count = shapes.length;
+    const shape = (['down', 'warning', 'unknown'] as const).find((one) => shapes.includes(one)) ?? 'up';
     const sentence = texts.incident.list(count);
-    const content = html`<div data-part="head"><h1>${state(count === 0 ? 'up' : 'down', '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>`;
+    const content = html`<div data-part="head"><h1>${state(shape, '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>`;
     return send(
       reply,
       site.page({

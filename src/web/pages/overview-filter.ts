@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { LiveTarget, ShownStatus } from '../state/board.ts';
+import type { LiveTarget } from '../state/board.ts';
+import { stateOf, type TargetState } from '../state/shown.ts';
 
 /** Which targets the overview shows, and how. */
 export interface OverviewFilter {
@@ -26,11 +27,11 @@ export function queryOf({ text, ...rest }: OverviewFilter): string {
 }
 
 /** The order of the states: those that need attention first. */
-export const order: readonly ShownStatus[] = ['down', 'partial', 'unknown', 'maintenance', 'up'];
+export const order: readonly TargetState[] = ['down', 'partial', 'unknown', 'maintenance', 'waiting', 'up'];
 
 /** Rows stand in the order of these texts, by UTF-16 code units: by state, then by name. */
-export const orderOf = ({ status, name }: Pick<LiveTarget, 'status' | 'name'>): string =>
-  `${order.indexOf(status)}${name}`;
+export const orderOf = (target: Pick<LiveTarget, 'status' | 'firstDueAt' | 'name'>): string =>
+  `${order.indexOf(stateOf(target))}${target.name}`;
 
 /** The targets that a filter shows, in their order. */
 export function filtered(
@@ -42,7 +43,7 @@ export function filtered(
   return targets
     .filter(
       (target) =>
-        (wanted === '' || target.status === wanted) &&
+        (wanted === '' || stateOf(target) === wanted) &&
         (label === '' || target.labels[key] === value) &&
         (word === '' || `${target.name} ${target.host}`.toLowerCase().includes(word)),
     )

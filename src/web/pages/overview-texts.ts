@@ -14,12 +14,16 @@ export const overviewTexts = {
     down === 1
       ? `${up} of ${count(all, 'target')} ${all === 1 || up === 1 ? 'is' : 'are'} up. ${first} ${ago === null ? 'is down' : `has been down for ${ago}`}.`
       : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `the longest: ${ago}`}.`,
-  up({ up, all, partial, unknown, maintenance }: Record<'up' | 'all' | 'partial' | 'unknown' | 'maintenance', number>) {
+  up(counts: Record<'up' | 'all' | 'partial' | 'unknown' | 'maintenance' | 'waiting', number>) {
+    const { up, all, partial, unknown, maintenance, waiting } = counts;
     if (up === all) return all === 1 ? 'The target is up.' : `All ${all} targets are up.`;
+    if (waiting === all)
+      return all === 1 ? 'The target waits for its first check.' : `All ${all} targets wait for their first check.`;
     const rest = [
       partial > 0 ? `${partial} partly` : '',
       unknown > 0 ? `${unknown} unknown` : '',
       maintenance > 0 ? `${maintenance} in maintenance` : '',
+      waiting > 0 ? `${waiting} waiting for a first check` : '',
     ].filter(Boolean);
     return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
   },
@@ -54,6 +58,9 @@ export const overviewTexts = {
   latency: 'Latency',
   budget: 'Budget left',
   lately: 'Middle time of the nodes in the last rounds',
+  firstCheck: 'first check at',
+  firstPing: 'waits for its first ping',
+  neverDue: 'no check is due',
   knownFor: (length: string) => `in ${length}`,
   daysInWords: (uptime: string | null, down: number, known: string | null) =>
     uptime === null
@@ -65,6 +72,7 @@ export const statusTexts = {
   up: 'All services are working.',
   partial: 'Some services are working in part.',
   unknown: 'Nothing is known at the moment.',
+  waiting: 'Nothing is known yet: the first checks are to come.',
   someUnknown: 'Nothing is known of some services; the others are working.',
   inMaintenance: 'Everything is working but for what is in maintenance.',
   down: (names: readonly string[]) =>
@@ -77,6 +85,7 @@ export const statusTexts = {
     down: 'not working',
     unknown: 'unknown',
     maintenance: 'in maintenance',
+    waiting: 'not checked yet',
   },
   uptime: (share: string) => `${share} in 90 days`,
   uptimeSince: (share: string) => `${share} since`,

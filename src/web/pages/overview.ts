@@ -1,13 +1,14 @@
-import { type NodeInfo, shownNode } from '#checks/index.ts';
+import { type NodeInfo, probedTypeNames, shownNode } from '#checks/index.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
-import type { LiveTarget, ShownStatus } from '../state/board.ts';
+import type { LiveTarget } from '../state/board.ts';
+import { stateOf, type TargetState } from '../state/shown.ts';
 import { sparkline, stateBar, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overview-filter.ts';
 import { worldMap } from './map.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import type { Past } from './past.ts';
 import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
@@ -23,7 +24,7 @@ export interface OverviewValue {
 
 /** The state of everything in one sentence. */
 export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets' | 'now'>): string {
-  const of = (status: ShownStatus) => targets.filter((target) => target.status === status);
+  const of = (wanted: TargetState) => targets.filter((target) => stateOf(target) === wanted);
   const down = of('down');
   const [first] = down.toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
   const words = texts.overview;
@@ -36,6 +37,7 @@ export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets'
     partial: of('partial').length,
     unknown: of('unknown').length,
     maintenance: of('maintenance').length,
+    waiting: of('waiting').length,
   };
   return words.up({ up: of('up').length, all: targets.length, ...others });
 }
@@ -44,12 +46,11 @@ export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets'
 export const overviewTitle = (value: Parameters<typeof overviewSentence>[0]): string =>
   `${overviewSentence(value)} · ${texts.name}`;
 
-function worstOf(targets: readonly LiveTarget[]): ShownStatus {
-  if (targets.some(({ status }) => status === 'down')) return 'down';
-  if (targets.some(({ status }) => status === 'partial')) return 'partial';
-  return targets.every(({ status }) => status === 'up' || status === 'maintenance') && targets.length > 0
-    ? 'up'
-    : 'unknown';
+function worstOf(targets: readonly LiveTarget[]): TargetState {
+  const states = new Set(targets.map(stateOf));
+  const worst = (['down', 'partial', 'unknown'] as const).find((one) => states.has(one));
+  if (worst !== undefined) return worst;
+  return states.has('up') || states.has('maintenance') ? 'up' : states.has('waiting') ? 'waiting' : 'unknown';
 }
 
 export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Markup {
@@ -75,15 +76,20 @@ export const mapPart = (nodes: OverviewValue['nodes'], assets: Pick<Assets, 'wor
     assets,
   )}</div>`;
 
+/** An open incident as an item of a list. */
+export function incidentItem(incident: Incident, now: number): Markup {
+  const words = texts.overview;
+  const { id, target, wording, startedAt, acknowledged, held } = incident;
+  return html`<li><a href="${incidentHref(id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${target}</a> <span class="wrap">${foreign(latestCause(incident))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
+}
+
 /** The open incidents, the newest first. */
 export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents' | 'now'>): Markup {
   const words = texts.overview;
   const rows = incidents.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, 50);
-  const items = rows.map(
-    ({ id, target, wording, startedAt, acknowledged, held, ...reasons }) =>
-      html`<li><a href="${incidentHref(id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${target}</a> <span class="wrap">${foreign(latestCause(reasons))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
-  );
-  return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
+  const items = rows.map((incident) => incidentItem(incident, now));
+  const isMild = rows.every(({ wording }) => shapeOf(wording.word) !== 'down');
+  return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open${isMild ? ' mild' : ''}" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }
 
 // For somebody who has just started it: what to do next.
@@ -120,8 +126,11 @@ function wall(targets: readonly LiveTarget[]): Markup {
 }
 
 /** A target on the wall. */
-export const wallTile = ({ name, status }: Pick<LiveTarget, 'name' | 'status'>): Markup =>
-  html`<a class="tile ${status}" data-part="w-${name}" data-order="${orderOf({ name, status })}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
+export function wallTile(target: Pick<LiveTarget, 'name' | 'status' | 'firstDueAt'>): Markup {
+  const { name } = target;
+  const shown = stateOf(target);
+  return html`<a class="tile ${shown}" data-part="w-${name}" data-order="${orderOf(target)}" href="${targetHref(name)}" title="${name}: ${texts.states[shown]}"><span class="state ${shown}">${name}</span></a>`;
+}
 
 function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const { group } = value.filter;
@@ -159,7 +168,8 @@ const drawn = new WeakMap<LiveTarget['votes'], Drawn>();
 export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
   const { votes, name, host, status, dueAt } = target;
   const shown = past === null ? [] : [past.days, uptimeWords(past), percent(past.budgetLeft)];
-  const of = [name, host, status, dueAt, ...shown, withBudgets];
+  const open = target.incidents.map(({ id }) => id).join('\n');
+  const of = [name, host, status, dueAt, open, ...shown, withBudgets];
   const known = drawn.get(votes);
   if (known !== undefined && known.of.length === of.length && known.of.every((one, index) => one === of[index]))
     return known.row;
@@ -169,16 +179,33 @@ export function targetRow(target: LiveTarget, past: Past | null, withBudgets: bo
 }
 
 function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
-  const { name, host, status, votes, recent } = target;
-  const seen = votesBar(
-    votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),
-    texts.states,
-  );
+  const { name, host, votes, recent, firstDueAt } = target;
+  const status = stateOf(target);
+  const seen =
+    firstDueAt === undefined
+      ? votesBar(
+          votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),
+          texts.states,
+        )
+      : html`<span class="small soft">${firstCheck(firstDueAt, target)}</span>`;
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
   const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
-  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roughly(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roughly(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
 }
+
+/** When a target that was never checked will be: the time of its first check, or what it waits for. */
+export function firstCheck(dueAt: number | null, { check }: Pick<LiveTarget, 'check'>): Markup {
+  const words = texts.overview;
+  if (!probedTypeNames.includes(check)) return html`${words.firstPing}`;
+  return dueAt === null ? html`${words.neverDue}` : html`${words.firstCheck} ${shortMoment(dueAt)}`;
+}
+
+// What is wrong besides being down.
+const warnings = ({ incidents }: LiveTarget): Markup[] =>
+  incidents.flatMap(({ wording: { word } }) =>
+    shapeOf(word) === 'warning' ? [html` <span class="state warning small">${word}</span>`] : [],
+  );
 
 /** An uptime with the time that it is about, if that is shorter than one expects: `100 % in 4 min`. */
 export const uptimeWords = ({ uptime, knownMs }: Pick<Past, 'uptime' | 'knownMs'>): string =>

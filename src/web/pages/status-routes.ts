@@ -104,7 +104,7 @@ const markOf = (target: string) => createHash('sha256').update(target).digest('h
 
 // An entry for each note and each service that is not well; the feed of a quiet day has none.
 function feedOf(value: StatusValue, url: string): string {
-  const troubled = value.services.filter(({ status }) => status !== 'up');
+  const troubled = value.services.filter(({ status }) => status !== 'up' && status !== 'waiting');
   const times = [
     ...troubled.flatMap(({ since }) => (since === null ? [] : [since])),
     ...value.notes.map(({ createdAt }) => createdAt),

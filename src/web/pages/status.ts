@@ -1,5 +1,6 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { LiveTarget, ShownStatus } from '../state/board.ts';
+import type { LiveTarget } from '../state/board.ts';
+import { type ShownStatus, stateOf, type TargetState } from '../state/shown.ts';
 import type { Note } from '../state/notes.ts';
 import { stateBar } from './drawings.ts';
 import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
@@ -30,7 +31,7 @@ export interface Service {
   /** The name on the page. */
   readonly name: string;
   readonly target: string;
-  readonly status: ShownStatus;
+  readonly status: TargetState;
   readonly since: number | null;
   readonly past: Past | null;
   readonly incidents: readonly Incident[];
@@ -39,12 +40,15 @@ export interface Service {
 /** What a page shows of a target; one that is not watched any more is unknown. */
 export function serviceOf(name: string, target: string, live: LiveTarget | undefined, past: Past | null): Service {
   if (live === undefined) return { name, target, status: 'unknown', since: null, past, incidents: [] };
-  const { status, since, incidents } = live;
+  const { since, incidents } = live;
+  const status = stateOf(live);
   return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };
 }
 
-function statusSentence({ services }: Pick<StatusValue, 'services'>): string {
+function statusSentence({ services: all }: Pick<StatusValue, 'services'>): string {
   const words = texts.status;
+  const services = all.filter(({ status }) => status !== 'waiting');
+  if (services.length === 0 && all.length > 0) return words.waiting;
   const down = services.filter(({ status }) => status === 'down');
   if (down.length > 0) return words.down(down.map(({ name }) => name));
   if (services.some(({ status }) => status === 'partial')) return words.partial;
@@ -53,8 +57,8 @@ function statusSentence({ services }: Pick<StatusValue, 'services'>): string {
   return services.some(({ status }) => status === 'maintenance') ? words.inMaintenance : words.up;
 }
 
-function worstStatus({ services }: StatusValue): ShownStatus {
-  const order: readonly ShownStatus[] = ['down', 'partial', 'up', 'maintenance'];
+function worstStatus({ services }: StatusValue): TargetState {
+  const order: readonly TargetState[] = ['down', 'partial', 'up', 'maintenance', 'unknown', 'waiting'];
   return order.find((one) => services.some(({ status }) => status === one)) ?? 'unknown';
 }
 
@@ -71,7 +75,7 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
         html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
           past === null
             ? nothing
-            : html`${stateBar(past.days, daysInWords(past))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${availability(past, value.now)}</span><span>${words.today}</span></p>`
+            : html`${stateBar(past.days, daysInWords(past))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${availability(past)}</span><span>${words.today}</span></p>`
         }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
       ] as const,
   );
@@ -86,10 +90,10 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
   ]);
 }
 
-function availability({ uptime, since, knownMs }: Past, now: number): Markup {
+function availability({ uptime, since, knownMs }: Past): Markup {
   const share = percent(uptime);
   if (uptime === null || since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
-  return html`${texts.status.uptimeSince(share)} ${shortMoment(since, now)} (${roughly(knownMs)})`;
+  return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roughly(knownMs)})`;
 }
 
 export const statusContent = (value: StatusValue): Markup => html`${[...statusParts(value).values()]}`;
@@ -112,14 +116,17 @@ function maintenancePart({ maintenance, now }: StatusValue): Markup {
 }
 
 /** The same for programs. */
+// Programs know the states that a check can give.
+const statusFor = (one: TargetState): ShownStatus => (one === 'waiting' ? 'unknown' : one);
+
 export function statusJson(value: StatusValue) {
   return {
     title: value.title,
-    status: worstStatus(value),
+    status: statusFor(worstStatus(value)),
     sentence: statusSentence(value),
     services: value.services.map(({ name, status, since, past }) => ({
       name,
-      status,
+      status: statusFor(status),
       since: since === null ? null : new Date(since).toISOString(),
       uptime_90d: past?.uptime ?? null,
       uptime_since: past === null || past.since === null ? null : new Date(past.since).toISOString(),
@@ -139,7 +146,7 @@ export function statusJson(value: StatusValue) {
 }
 
 /** A badge: words on the left, a state or a figure on the right. */
-export function badge(left: string, right: string, status: ShownStatus): string {
+export function badge(left: string, right: string, status: TargetState): string {
   const wide = (text: string) => 14 + Math.round(text.length * 6.6);
   const [a, b] = [wide(left), wide(right)];
   return String(
@@ -147,10 +154,11 @@ export function badge(left: string, right: string, status: ShownStatus): string 
   );
 }
 
-const badgeColours: Readonly<Record<ShownStatus, string>> = {
+const badgeColours: Readonly<Record<TargetState, string>> = {
   up: '#1a7f4b',
   partial: '#8f5b00',
   down: '#b9251c',
   unknown: '#66717b',
+  waiting: '#66717b',
   maintenance: '#3f5fb0',
 };

@@ -26,6 +26,7 @@ const how = {
   down: 'down',
   unknown: 'in an unknown state',
   maintenance: 'in maintenance',
+  waiting: 'waiting',
 } as const;
 
 export const targetTexts = {
@@ -42,7 +43,7 @@ export const targetTexts = {
     const seen = all === 0 ? '' : status === 'up' || status === 'partial' ? ` from ${up} of ${count(all, 'node')}` : '';
     const past = [uptime ?? '', p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
     const is =
-      forMs === null || status === 'up'
+      forMs === null || status === 'up' || status === 'waiting'
         ? `is ${how[status]}${seen}`
         : `has been ${how[status]}${seen} for ${describeDuration(forMs)}`;
     return `${name} ${is}${past.length === 0 ? '' : `; ${past.join('; ')}`}`;

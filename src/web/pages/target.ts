@@ -5,13 +5,14 @@ import type { Latency } from '#history/tally.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
+import { stateOf } from '../state/shown.ts';
 import { answers, certificates } from './changes.ts';
 import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import { outcomes } from './outcomes.ts';
-import { percent, uptimeWords } from './overview.ts';
+import { firstCheck, incidentItem, percent, uptimeWords } from './overview.ts';
 import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
 import { countVotes, roughly } from './target-texts.ts';
@@ -33,7 +34,8 @@ export interface TargetValue {
 
 /** How it is, from where, how it was: one sentence. */
 export function targetSentence({ target, figures, now }: TargetValue): string {
-  const { name, status, votes, since } = target;
+  const { name, votes, since } = target;
+  const status = stateOf(target);
   const up = votes.filter(({ outcome }) => outcome.status === 'up').length;
   const month = figures.find((one) => one.name === '30 days')?.figures;
   return texts.target.sentence({
@@ -45,6 +47,12 @@ export function targetSentence({ target, figures, now }: TargetValue): string {
     uptime: month === undefined || month.uptime === null ? null : monthWords(month),
     p95: hasPercentiles(month) ? formatSeconds(month.latency.p95) : null,
   });
+}
+
+function openIncidents({ target: { incidents }, now }: TargetValue): Markup {
+  if (incidents.length === 0) return nothing;
+  const items = incidents.toSorted((a, b) => a.startedAt - b.startedAt).map((one) => incidentItem(one, now));
+  return html`<ul class="plain" aria-label="${texts.overview.incidents}">${items}</ul>`;
 }
 
 // Percentiles of fewer answers say little.
@@ -69,8 +77,8 @@ export function targetContent(value: TargetValue): Markup {
   const labels = Object.entries(target.labels).map(
     ([key, one]) => html`<a href="/?label=${encodeURIComponent(`${key}:${one}`)}">${key}: ${one}</a> `,
   );
-  return html`<div data-part="head"><h1>${state(target.status, '')} ${targetSentence(value)}</h1>
-<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p></div>
+  return html`<div data-part="head"><h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
+<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p>${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}</div>
 ${
   mayCheck
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
@@ -89,7 +97,7 @@ ${certificates(value.changes, value.now)}${answers(value.changes)}
 <h2>${words.incidents}</h2><div data-part="incidents">${incidentList(incidents, value.now)}</div>`;
 }
 
-function figuresTable({ figures, now }: TargetValue): Markup {
+function figuresTable({ figures }: TargetValue): Markup {
   const words = texts.target;
   const time = (seconds: number | undefined) =>
     html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
@@ -100,7 +108,7 @@ function figuresTable({ figures, now }: TargetValue): Markup {
       const known =
         knownMs === null || since === null
           ? nothing
-          : html` <span class="small soft">${texts.overview.since} ${shortMoment(since, now)} (${roughly(knownMs)})</span>`;
+          : html` <span class="small soft">${texts.overview.since} ${shortMoment(since)} (${roughly(knownMs)})</span>`;
       const most = hasPercentiles(one) ? one.latency : undefined;
       return html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}${known}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(most?.p50)}${time(most?.p95)}${time(most?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`;
     },

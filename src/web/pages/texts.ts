@@ -21,6 +21,7 @@ export const texts = {
     unknown: 'unknown',
     maintenance: 'maintenance',
     waiting: 'waiting',
+    warning: 'warning',
   },
   phases: {
     resolve: 'resolve',

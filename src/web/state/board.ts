@@ -3,15 +3,9 @@ import type { Clock } from '#kernel/clock.ts';
 import type { TargetNow } from '#history/reader.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import { type Spread, SpreadRing, spreadOf } from './spread.ts';
-
-export type ShownStatus = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance';
-
-/** From when on a target was in a state. */
-export interface StateChange {
-  readonly status: ShownStatus;
-  readonly from: number;
-}
+import { type Entry, entryOf, keepChange, keepRound, listed, noSpreads } from './entry.ts';
+import type { ShownStatus, StateChange } from './shown.ts';
+import type { Spread } from './spread.ts';
 
 /** A target as it is watched. */
 export interface WatchedTarget {
@@ -27,11 +21,15 @@ export interface WatchedTarget {
   readonly everyMs: number | null;
   /** What a round saw holds no longer than this. */
   readonly holdsMs: number;
+  /** When it is due next after a moment; null if never. */
+  readonly nextDue: (after: number) => number | null;
 }
 
 /** A target as it is at this moment. */
 export interface LiveTarget extends WatchedTarget {
   readonly status: ShownStatus;
+  /** If nothing was seen of it so far, when its first check is due, null if never; undefined afterwards. */
+  readonly firstDueAt: number | null | undefined;
   /** Since when, or null where nothing is known. */
   readonly since: number | null;
   readonly dueAt: number | null;
@@ -73,18 +71,6 @@ interface Seen {
   readonly inMaintenance: boolean;
 }
 
-interface Entry {
-  status: ShownStatus;
-  since: number | null;
-  dueAt: number | null;
-  changes: readonly StateChange[];
-  votes: readonly Vote[];
-  recent: (number | null)[];
-  /** By node; null where none has told any. */
-  spreads: Map<string, SpreadRing> | null;
-  version: number;
-}
-
 export interface BoardOptions {
   readonly clock: Clock;
   /** What is watched at this moment. */
@@ -92,21 +78,24 @@ export interface BoardOptions {
   readonly openIncidents: () => readonly Incident[];
 }
 
-const roundsKept = 40;
 const changesKept = 500;
-const stateChangesKept = 50;
+const runningMs = 30_000;
 
 export function createBoard({ clock, watched, openIncidents }: BoardOptions): Board {
   const entries = new Map<string, Entry>();
   const changes: { readonly version: number; readonly incident: Incident }[] = [];
   const listeners = new Set<() => void>();
-  let version = clock.now();
+  const startedAt = clock.now();
+  let version = startedAt;
 
   function changed(): number {
     version += 1;
     for (const listener of listeners) listener();
     return version;
   }
+
+  // A check that is running is still the first one.
+  const firstDueOf = ({ nextDue }: WatchedTarget) => nextDue(Math.max(startedAt, clock.now() - runningMs));
 
   function liveOf(target: WatchedTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
     const entry = entries.get(target.name);
@@ -115,6 +104,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       return {
         ...target,
         status: 'unknown',
+        firstDueAt: firstDueOf(target),
         since: null,
         dueAt: null,
         changes: [],
@@ -135,6 +125,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       changes,
       spreads: spreads === null ? noSpreads : listed(spreads, votes),
       status: isStale ? 'unknown' : status,
+      firstDueAt: dueAt === null && since === null ? firstDueOf(target) : undefined,
       since: isStale ? heldUntil : downSince(status, since, incidents),
     };
   }
@@ -150,9 +141,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       keepChange(entry, status, dueAt);
       entry.dueAt = dueAt;
       entry.votes = votes;
-      entry.recent.push(middle(votes));
-      if (entry.recent.length > roundsKept) entry.recent.shift();
-      keepSpreads(entry, dueAt, votes);
+      keepRound(entry, dueAt, votes);
       entry.version = changed();
     },
     incidentsChanged(incidents) {
@@ -203,51 +192,4 @@ function downSince(status: ShownStatus, since: number | null, incidents: readonl
     since,
     ...incidents.flatMap(({ wording, startedAt }) => (wording.word === 'DOWN' ? [startedAt] : [])),
   );
-}
-
-function entryOf(entries: Map<string, Entry>, name: string): Entry {
-  const entry = entries.get(name) ?? {
-    status: 'unknown',
-    since: null,
-    dueAt: null,
-    changes: [],
-    votes: [],
-    recent: [],
-    spreads: null,
-    version: 0,
-  };
-  entries.set(name, entry);
-  return entry;
-}
-
-function keepChange(entry: Entry, status: ShownStatus, dueAt: number): void {
-  const last = entry.changes.at(-1);
-  if (last?.status === status) return;
-  const change = { status, from: Math.max(dueAt, last?.from ?? dueAt) };
-  entry.changes = [...entry.changes, change].slice(-stateChangesKept);
-}
-
-const noSpreads: LiveTarget['spreads'] = new Map();
-
-function keepSpreads(entry: Entry, dueAt: number, votes: readonly Vote[]): void {
-  for (const { node, outcome } of votes) {
-    const spread = spreadOf(outcome, dueAt);
-    if (spread === null) continue;
-    const spreads = (entry.spreads ??= new Map<string, SpreadRing>());
-    let ring = spreads.get(node.name);
-    if (ring === undefined) spreads.set(node.name, (ring = new SpreadRing(roundsKept)));
-    ring.add(spread);
-  }
-}
-
-// A node that does not watch the target any more is left out.
-function listed(spreads: ReadonlyMap<string, SpreadRing>, votes: readonly Vote[]): LiveTarget['spreads'] {
-  return new Map(votes.flatMap(({ node: { name } }) => [[name, spreads.get(name)?.list() ?? []] as const]));
-}
-
-function middle(votes: readonly Vote[]): number | null {
-  const times: number[] = [];
-  for (const { outcome } of votes) if (outcome.status === 'up' && outcome.seconds !== null) times.push(outcome.seconds);
-  if (times.length > 1) times.sort((a, b) => a - b);
-  return times[Math.floor(times.length / 2)] ?? null;
 }

@@ -5,7 +5,8 @@ import { noTime } from '#history/spells.ts';
 import { latencyChart, type ChartPoint } from '#web/pages/chart.ts';
 import { chartOf } from '#web/pages/history-values.ts';
 import { createPastKeeper, pastNow } from '#web/pages/past.ts';
-import type { LiveTarget, StateChange } from '#web/state/board.ts';
+import type { LiveTarget } from '#web/state/board.ts';
+import type { StateChange } from '#web/state/shown.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { watchedShop } from '../../support/watched.ts';
 
@@ -54,6 +55,7 @@ function liveShop(changes: readonly StateChange[], dueAt = Date.parse('2026-01-0
   const status = changes.at(-1)?.status ?? 'unknown';
   return {
     ...watchedShop,
+    firstDueAt: undefined,
     status,
     since: null,
     dueAt,
