@@ -73,6 +73,29 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   const posted = await command(['status', 'post', 'We move.', '--config', `${program.folder}/watchpost.yaml`]);
   expect(posted).toMatchObject({ code: 0, err: '' });
   await status.page.getByText('We move.').waitFor({ timeout: 60_000 });
+
+  // A day tells of itself to the mouse and to keys.
+  const service = status.page.locator('section', { has: status.page.getByRole('heading', { name: 'Weak' }) });
+  const bars = service.locator('.days');
+  const told = service.locator('[data-told]');
+  const box = await bars.boundingBox();
+  if (box === null) throw new Error('the bars are not seen');
+  await expect.poll(async () => told.textContent(), { timeout: 60_000 }).toMatch(/^\d+(?:\.\d+)? % since \d\d:\d\d \(/);
+  await bars.hover({ position: { x: box.width - 2, y: box.height / 2 } });
+  await expect.poll(async () => told.textContent()).toMatch(/^\d{4}-\d\d-\d\d: down for \d+s$/);
+  await bars.hover({ position: { x: 2, y: box.height / 2 } });
+  await expect.poll(async () => told.textContent()).toMatch(/^\d{4}-\d\d-\d\d: not watched$/);
+  await status.page.mouse.move(0, 0);
+  await expect.poll(async () => told.textContent()).toMatch(/ since /);
+  const target = await open('/targets/weak');
+  await heading(target, /weak is up/);
+  const days = target.page.locator('.days');
+  await days.focus();
+  const line = target.page.locator('[data-part="days"] [data-told]');
+  await expect.poll(async () => line.textContent()).toMatch(/: down for \d+s$/);
+  const [day = ''] = (await line.textContent())?.split(':') ?? [];
+  await days.press('Enter');
+  await target.page.waitForURL((url) => url.searchParams.get('from') === `${day}T00:00:00Z`);
   for (const { page, complaints } of tabs) {
     expect([page.url(), await page.evaluate('window.mark'), complaints]).toEqual([page.url(), 1, []]);
   }

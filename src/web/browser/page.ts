@@ -1,5 +1,6 @@
 // Runs on every page: times in the viewer's own zone, and parts that are drawn anew as events come. Pages say the same without it.
 import { connect } from './connection.ts';
+import { tellOfDays } from './days.ts';
 import { exchange, type ListItem, place, remember, takeOver } from './parts.ts';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -81,6 +82,7 @@ function offerCopies(): void {
 
 remember();
 offerCopies();
+tellOfDays();
 // Another span of the same page is looked at.
 document.addEventListener('moved', refreshSoon);
 const named = document.querySelector('#zone');

@@ -108,13 +108,14 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
 }
 
 function addTarget(app: FastifyInstance, pages: MonitorPages): void {
-  const { site, reader, board, clock, access } = pages;
+  const { site, reader, board, past, clock, access } = pages;
   app.get<{ Params: { name: string } }>('/targets/:name', async (request, reply) => {
     const target = board.target(request.params.name);
     if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
     const now = clock.now();
     const span = await spanOf(request.query, target, pages);
     const { name } = target;
+    await past.want([name], patienceMs);
     const { incidents } = await reader.incidents({ target: name, limit: 20 });
     const value = {
       now,
@@ -125,6 +126,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
       figures: await figuresTable(reader, name, span, now),
       rounds: await reader.rounds(name, { limit: roundsShown }),
       incidents,
+      past: past.of(target),
       mayCheck: pages.canCheck(target.check) && access.mayAct(request),
     };
     return send(
@@ -136,6 +138,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
         content: targetContent(value),
         live: '/api/v1/events',
         liveOf: name,
+        again: value.past === null,
         since: pages.changeStream.version,
         refresh: 30,
         scripts: ['uplot.js'],

@@ -100,3 +100,17 @@ export const statusTexts = {
   goesOn: 'going on',
   missing: 'There is no such status page.',
 } as const;
+
+export const dayTexts = {
+  hint: 'Arrow keys tell of each day.',
+  down: (length: string) => `down for ${length}`,
+  states: {
+    up: 'no downtime',
+    partial: 'not down, but not from everywhere up',
+    unknown: 'unknown',
+    maintenance: 'in maintenance',
+    waiting: 'not checked yet',
+    warning: 'no downtime',
+    none: 'not watched',
+  },
+} as const;

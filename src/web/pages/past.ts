@@ -6,7 +6,10 @@ import type { Stretch } from './drawings.ts';
 
 /** How a target was up to this moment: 90 days, the share of them that it was up, and what is left of its budget. */
 export interface Past {
+  /** The worst of each day; the last one is today. */
   readonly days: readonly Stretch[];
+  /** How long it was down on each of them, in milliseconds. */
+  readonly downMs: readonly number[];
   readonly uptime: number | null;
   /** From when on that is known; null if nothing is. */
   readonly since: number | null;
@@ -21,6 +24,7 @@ interface StoredPast {
   readonly at: number;
   readonly from: number;
   readonly days: readonly Stretch[];
+  readonly downMs: readonly number[];
   /** Null while no uptime can be told. */
   readonly time: TimeByStatus | null;
   readonly since: number | null;
@@ -57,7 +61,7 @@ export function pastNow(stored: StoredPast, live: SincePart, now: number): Past 
   const since = stored.since ?? first;
   const { budget } = stored;
   return {
-    days: daysWith(stored, pieces, now),
+    ...daysWith(stored, pieces, now),
     uptime: stored.time === null ? null : uptimeOf(addTime(stored.time, more)),
     since,
     knownMs: since === null || since < stored.from + day ? null : Math.max(0, now - since),
@@ -65,18 +69,32 @@ export function pastNow(stored: StoredPast, live: SincePart, now: number): Past 
   };
 }
 
-function daysWith({ days, at }: StoredPast, pieces: ReturnType<typeof piecesSince>, now: number): readonly Stretch[] {
+function daysWith(
+  { days, downMs, at }: StoredPast,
+  pieces: ReturnType<typeof piecesSince>,
+  now: number,
+): Pick<Past, 'days' | 'downMs'> {
   const [before, today] = [Math.floor(at / day), Math.floor(now / day)];
   const passed = Math.max(0, today - before);
-  if (passed === 0 && pieces.every(({ status }) => !isWorse(status, days.at(-1) ?? null))) return days;
-  const all = [...days.slice(passed), ...Array.from({ length: passed }, () => null)];
+  const changesNothing = ({ status }: (typeof pieces)[number]) =>
+    status !== 'down' && !isWorse(status, days.at(-1) ?? null);
+  if (passed === 0 && pieces.every(changesNothing)) return { days, downMs };
+  const all = { days: shifted(days, passed, null), downMs: shifted(downMs, passed, 0) };
   for (const { status, from, to } of pieces)
     for (let one = Math.floor(from / day); one * day < to; one += 1) {
-      const index = all.length - 1 - (today - one);
-      if (index >= 0 && isWorse(status, all[index] ?? null)) all[index] = status;
+      const index = days.length - 1 - (today - one);
+      if (index < 0) continue;
+      if (isWorse(status, all.days[index] ?? null)) all.days[index] = status;
+      const ms = Math.min(to, (one + 1) * day) - Math.max(from, one * day);
+      if (status === 'down') all.downMs[index] = (all.downMs[index] ?? 0) + ms;
     }
   return all;
 }
+
+const shifted = <Value>(all: readonly Value[], by: number, empty: Value): Value[] => [
+  ...all.slice(by),
+  ...Array.from({ length: Math.min(by, all.length) }, () => empty),
+];
 
 const rankOf = (stretch: Stretch) => {
   const rank = worst.findIndex((one) => one === stretch);
@@ -114,6 +132,7 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
         at,
         from,
         days: parts.map(dayOf),
+        downMs: parts.map((part) => part.time?.down ?? 0),
         time: verdictsFrom === null ? time : null,
         since,
         budget: budgets.get(target) ?? null,

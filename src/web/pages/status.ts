@@ -2,9 +2,9 @@ import type { Incident } from '#monitor/judge/incident.ts';
 import type { LiveTarget } from '../state/board.ts';
 import { type ShownStatus, stateOf, type TargetState } from '../state/shown.ts';
 import type { Note } from '../state/notes.ts';
-import { stateBar } from './drawings.ts';
+import { dayBars } from './day-bars.ts';
 import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
-import { daysInWords, percent } from './overview.ts';
+import { percent } from './overview.ts';
 import type { Past } from './past.ts';
 import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
@@ -75,7 +75,7 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
         html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
           past === null
             ? nothing
-            : html`${stateBar(past.days, daysInWords(past))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${availability(past)}</span><span>${words.today}</span></p>`
+            : html`${dayBars(past, value.now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-told>${availability(past)}</span><span>${words.today}</span></p>`
         }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
       ] as const,
   );

@@ -12,10 +12,10 @@ export const countVotes = (counts: Readonly<Record<string, number>>): string =>
     .map(([kind, number]) => `${number} ${kind}`)
     .join(', ');
 
-/** A length of time in one unit: `40 s`, `4 min`, `5 h`, `12 days`. */
+/** A length of time in one unit: `40 s` (in tens), `4 min`, `5 h`, `12 days`. */
 export function roughly(ms: number): string {
   const [seconds, minutes, hours] = [ms / 1_000, ms / 60_000, ms / 3_600_000].map(Math.floor);
-  if (minutes === undefined || minutes < 1) return `${seconds} s`;
+  if (minutes === undefined || minutes < 1) return `${Math.floor((seconds ?? 0) / 10) * 10} s`;
   if (hours === undefined || hours < 1) return `${minutes} min`;
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }

@@ -9,10 +9,12 @@ import { stateOf } from '../state/shown.ts';
 import { answers, certificates } from './changes.ts';
 import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
+import { dayBars } from './day-bars.ts';
 import { incidentHref, targetHref } from './links.ts';
 import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import { outcomes } from './outcomes.ts';
-import { firstCheck, incidentItem, percent, uptimeWords } from './overview.ts';
+import { daysInWords, firstCheck, incidentItem, percent, uptimeWords } from './overview.ts';
+import type { Past } from './past.ts';
 import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
 import { countVotes, roughly } from './target-texts.ts';
@@ -28,6 +30,8 @@ export interface TargetValue {
   readonly figures: readonly { readonly name: string; readonly figures: Figures }[];
   readonly rounds: readonly PastRound[];
   readonly incidents: readonly PastIncident[];
+  /** Its 90 days; null while they are looked up. */
+  readonly past: Past | null;
   /** Whether the viewer may run its check from here. */
   readonly mayCheck: boolean;
 }
@@ -84,6 +88,7 @@ ${
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
     : nothing
 }
+<div data-part="days">${value.past === null ? nothing : html`<div class="paper">${dayBars(value.past, value.now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-told>${daysInWords(value.past)}</span><span>${texts.status.today}</span></p></div>`}</div>
 <h2>${words.latency}</h2>
 <nav class="row small" aria-label="${words.span}">${spans.map((one) => html`<a href="${targetHref(target.name)}?span=${one}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
 <div class="paper plot" data-series="${targetHref(target.name)}/series" data-hint="${words.hint}"><div data-part="chart">${latencyChart(value.chart)}</div></div>

@@ -1,5 +1,5 @@
 import { describeDuration } from '#kernel/units.ts';
-import { overviewTexts, statusTexts } from './overview-texts.ts';
+import { dayTexts, overviewTexts, statusTexts } from './overview-texts.ts';
 import { count, incidentTexts, targetTexts } from './target-texts.ts';
 
 /** Every word that pages say by themselves. */
@@ -44,6 +44,7 @@ export const texts = {
   },
   overview: overviewTexts,
   status: statusTexts,
+  days: dayTexts,
   login: {
     title: 'Sign in',
     user: 'User',

@@ -80,6 +80,7 @@ test('what happened since the past was looked up counts: time down, the worst of
   await clock.advance(120_000);
   expect(keeper.of(live)).toEqual({
     days: ['down'],
+    downMs: [60_000],
     uptime: 240_000 / 300_000,
     since: noon - 180_000,
     knownMs: 300_000,
@@ -100,16 +101,21 @@ test('a day that began since then is a day of its own', async () => {
     noon + 12 * hour,
   );
   await clock.advance(12 * hour + 1_000);
-  expect(keeper.of(live)?.days).toEqual(['down']);
+  expect(keeper.of(live)).toMatchObject({ days: ['down'], downMs: [1_000] });
   const known = {
     at: noon,
     from: noon - 89 * day,
     days: ['up', null, 'up'],
+    downMs: [0, 0, 0],
     time: null,
     since: null,
     budget: null,
   } as const;
-  expect(pastNow(known, live, noon + 12.5 * hour)).toMatchObject({ days: [null, 'down', 'down'], uptime: null });
+  expect(pastNow(known, live, noon + 12.5 * hour)).toMatchObject({
+    days: [null, 'down', 'down'],
+    downMs: [0, hour, hour / 2],
+    uptime: null,
+  });
 });
 
 test('of what is known for all of the 90 days only the days are told', async () => {
