@@ -12,17 +12,21 @@ import { type MaintenanceWindow, windowsAhead } from '#monitor/suppress/maintena
 import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { describeRule } from '#monitor/judge/rule.ts';
-import { longestInterval } from '#schedule/schedule.ts';
-import { type AccessControl, createAccess, type Sessions } from '#web/access/access.ts';
+import { createNextDue, longestInterval } from '#schedule/schedule.ts';
+import { type AccessControl, createAccess } from '#web/access/access.ts';
+import { createSessions, type Sessions, type SessionStore } from '#web/access/sessions.ts';
 import type { Assets } from '#web/assets/assets.ts';
 import { inRanges } from '#web/connections.ts';
 import { type Board, createBoard } from '#web/state/board.ts';
 import { overviewEvents, stateEvents } from '#web/live/events.ts';
+import { statusEvents } from '#web/live/status-events.ts';
 import { createNotes, type Notes, type NoteStore } from '#web/state/notes.ts';
 import { createStream } from '#web/streams.ts';
-import { createPastKeeper, type PastKeeper } from '#web/pages/history-values.ts';
+import { createPastKeeper, type PastKeeper } from '#web/pages/past.ts';
+import { mapPart } from '#web/pages/overview.ts';
 import { monitorRoutes } from '#web/pages/monitor-routes.ts';
 import { pageRoutes } from '#web/pages/routes.ts';
+import { readStatus } from '#web/pages/status-value.ts';
 import { statusRoutes } from '#web/pages/status-routes.ts';
 import { createSite } from '#web/pages/site.ts';
 
@@ -36,7 +40,7 @@ export interface PagesOver {
   readonly history: HistoryReader;
   readonly controls: () => Controls;
   readonly checkNow: (spec: CheckSpec) => Promise<string>;
-  readonly store: NoteStore & Pick<ChangeStore, 'changesOf'>;
+  readonly store: NoteStore & SessionStore & Pick<ChangeStore, 'changesOf'>;
   readonly silences: () => readonly Silence[];
   /** The share of a node's answers within the last hour that contradicted most others; null where none could be compared. */
   readonly disagreementOf: (node: string) => number | null;
@@ -50,8 +54,9 @@ export function openPages(over: PagesOver) {
   const { history, clock, log } = over;
   const board = boardOf(over);
   const past = createPastKeeper(history, clock, (error) => log.error({ err: error }, 'cannot read history'));
-  const sessions: Sessions = new Map();
   const { store, random, inForce } = over;
+  const failed = (error: unknown) => log.error({ err: error }, 'cannot store sessions; they end with the program');
+  const sessions = createSessions({ store, clock, random, failed });
   const notes = createNotes({ store, clock, random, pages: () => Object.keys(inForce().pages) });
   const kept = { board, past, sessions, notes, ahead: aheadOf(over) };
   return {
@@ -105,7 +110,11 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   const shared = pageRoutes({ site, assets, service, nodes, hasMonitor, access: hasMonitor ? access : null });
   const { inForce, clock } = over;
   const { publicUrl } = config.http;
-  const status = statusRoutes({ site, board, past, pages: () => inForce().pages, publicUrl, notes, ahead, clock });
+  const read = readStatus({ board, past, pages: () => inForce().pages, notes, ahead, clock });
+  // Strangers may follow these pages: they leave room for everybody else.
+  const mostViewers = Math.floor(config.http.connections / 2);
+  const stream = createStream({ clock, mostViewers, ...statusEvents(read, board, clock) });
+  const status = statusRoutes({ site, board, read, stream, publicUrl });
   return {
     site,
     routes: hasMonitor
@@ -142,7 +151,7 @@ function aheadOf({ inForce, silences, clock }: PagesOver) {
   };
 }
 
-function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, sessions: Sessions): AccessControl {
+function accessOf({ http, ownService }: Config, { clock }: PagesOver, sessions: Sessions): AccessControl {
   const isTrusted = inRanges(http.trustProxy);
   return createAccess({
     users: new Map(Object.entries(http.users)),
@@ -151,7 +160,6 @@ function accessOf({ http, ownService }: Config, { clock, random }: PagesOver, se
     strangers: ownService?.open === true,
     sessions,
     clock,
-    random,
   });
 }
 
@@ -161,6 +169,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
     return {
       everyMs,
       holdsMs: 3 * (everyMs ?? 86_400_000) + 60_000,
+      nextDue: createNextDue(schedule, name),
       name,
       check: spec.type,
       host: spec.host,
@@ -196,6 +205,7 @@ function monitorPages(
     canCheck,
   }: Pick<Parameters<typeof monitorRoutes>[0], 'site' | 'board' | 'past' | 'access' | 'canCheck'>,
 ) {
+  const map = () => mapPart(checking.statuses(), assets);
   const stream = { clock, version: () => board.version, onChange: (listener: () => void) => board.onChange(listener) };
   return monitorRoutes({
     site,
@@ -218,7 +228,7 @@ function monitorPages(
     },
     access,
     canCheck,
-    overviewStream: createStream({ ...stream, since: overviewEvents(board, past, clock) }),
+    overviewStream: createStream({ ...stream, since: overviewEvents({ board, past, map, clock }) }),
     changeStream: createStream({ ...stream, since: stateEvents(board) }),
     clock,
   });

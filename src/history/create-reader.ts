@@ -18,6 +18,7 @@ import type {
 import { readSeries } from './series.ts';
 import type { HistorySource } from './source.ts';
 import type { TimeSpan } from './span.ts';
+import { verdictSpansIn } from './verdict-periods.ts';
 
 export interface ReaderOptions {
   readonly source: HistorySource;
@@ -67,6 +68,10 @@ export function createReader({ source, targets, clock }: ReaderOptions): History
       return lastRounds(source, target, { before, limit });
     },
     series: async ({ of, ...query }) => readSeries(source, namesOf(of), { ...query, ...cut(query) }, clock.now()),
+    async periods(target, asked) {
+      const span = cut(asked);
+      return verdictSpansIn(span, source.periods(target, span), clock.now());
+    },
     async figures(query) {
       return figuresOf(await readAll(query), cut(query), query.node ?? null);
     },

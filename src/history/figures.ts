@@ -2,7 +2,15 @@ import { dayMs, hourMs } from '#kernel/units.ts';
 import type { HistoryFigures } from './reader.ts';
 import type { HistorySource, PastResult, SealedSums } from './source.ts';
 import { cover, type SpanPart, type TimeSpan } from './span.ts';
-import { addTime, noTime, type VerdictPeriod, type TimeByStatus, timeIn, uptimeOf } from './verdict-periods.ts';
+import {
+  addTime,
+  noTime,
+  type VerdictPeriod,
+  type TimeByStatus,
+  timeIn,
+  uptimeOf,
+  verdictsSince,
+} from './verdict-periods.ts';
 import { Tally } from './tally.ts';
 
 type FigureRow = SealedSums | PastResult;
@@ -12,6 +20,7 @@ export interface FiguresSource extends TimeSpan {
   readonly time: TimeByStatus | null;
   readonly rows: readonly FigureRow[];
   /** As in `Figures`. */
+  readonly since: number | null;
   readonly verdictsFrom: number | null;
 }
 
@@ -26,10 +35,17 @@ export function readSpan(
 ): FiguresSource {
   const pieces = what === 'time' ? [] : cover(span, source.kept());
   const wide = { from: pieces[0]?.from ?? span.from, to: pieces.at(-1)?.to ?? span.to };
-  const time = node === null ? timeIn(wide, source.periods(target, wide), now) : null;
+  const periods = node === null ? source.periods(target, wide) : null;
+  const time = periods === null ? null : timeIn(wide, periods, now);
   const read = pieces.map((piece) => ({ piece, rows: rowsOf(source, target, node, piece) }));
   const since = node === null ? source.verdictsFrom(target) : null;
-  return { ...wide, time, rows: read.flatMap(({ rows }) => rows), verdictsFrom: waitingFor(since, read) };
+  return {
+    ...wide,
+    time,
+    since: periods === null ? null : verdictsSince(wide, periods),
+    rows: read.flatMap(({ rows }) => rows),
+    verdictsFrom: waitingFor(since, read),
+  };
 }
 
 const unitMs = { results: 1, hours: hourMs, days: dayMs };
@@ -68,9 +84,11 @@ export function partsRead(
   const since = node === null ? source.verdictsFrom(target) : null;
   return parts.map((part, index) => {
     const own = (pieces[index] ?? []).map((piece) => ({ piece, rows: takeWithin(rows[piece.of], piece) }));
+    const within = periodsIn(periods, starts, part);
     return {
       ...part,
-      time: node === null ? timeIn(part, periodsIn(periods, starts, part), now) : null,
+      time: node === null ? timeIn(part, within, now) : null,
+      since: node === null ? verdictsSince(part, within) : null,
       rows: own.flatMap((one) => one.rows),
       verdictsFrom: waitingFor(since, own),
     };
@@ -90,6 +108,7 @@ export function figuresOf(reads: readonly FiguresSource[], span: TimeSpan, node:
   }
   const waiting = reads.flatMap(({ verdictsFrom }) => verdictsFrom ?? []);
   const verdictsFrom = waiting.length === 0 ? null : Math.max(...waiting);
+  const starts = reads.flatMap(({ since }) => since ?? []);
   const { answers, latency } = tally;
   const answered = answers.up + answers.down;
   const share = answered === 0 ? null : answers.up / answered;
@@ -97,6 +116,7 @@ export function figuresOf(reads: readonly FiguresSource[], span: TimeSpan, node:
     from: Math.min(span.from, ...reads.map(({ from }) => from)),
     to: Math.max(span.to, ...reads.map(({ to }) => to)),
     uptime: time === null ? share : verdictsFrom === null ? uptimeOf(time) : null,
+    since: starts.length === 0 ? null : Math.min(...starts),
     verdictsFrom,
     time,
     answers,

@@ -1,7 +1,7 @@
 import type { IncidentDetail, PastIncident } from './incidents.ts';
 import type { PastFailure } from './source.ts';
 import type { TimeSpan } from './span.ts';
-import type { TargetStatus, TimeByStatus } from './verdict-periods.ts';
+import type { TargetStatus, TimeByStatus, VerdictSpan } from './verdict-periods.ts';
 import type { Latency, OutcomeCounts } from './tally.ts';
 
 // Pages, commands, the API, mails and metrics read history through this port and nothing else, so that a number is the same
@@ -21,6 +21,8 @@ export interface HistoryReader {
   byNode(query: Omit<FiguresQuery, 'node'>): Promise<readonly NodeFigures[]>;
   /** Figures in steps, for charts: all parts of the span in order, those without any result too. */
   series(query: SeriesQuery): Promise<FiguresSeries>;
+  /** How a target was within a span, period by period and to the millisecond; what was not watched is left out. */
+  periods(target: string, span: TimeSpan): Promise<readonly VerdictSpan[]>;
   /** Incidents that were open for a part of the span, the newest first. `next` goes on where the list was cut, else it is null. */
   incidents(query: IncidentsQuery): Promise<IncidentPage>;
   /** One incident with its votes and deliveries; null where there is none of this id. */
@@ -77,6 +79,8 @@ export interface HistoryFigures extends TimeSpan {
    * Unknown and maintenance count for neither side. Null where there is nothing to go by, and while answers of the span wait for verdicts.
    */
   readonly uptime: number | null;
+  /** From when on the target was watched within the span, of several targets the first; null if it was not, and of one node. */
+  readonly since: number | null;
   /** From when on there are verdicts, if older answers of the span still wait for theirs after an update (Infinity: there are none yet). */
   readonly verdictsFrom: number | null;
   /** How the time was spent, by verdicts, of several targets added up; null where a node is named, which gives no verdict. */

@@ -56,6 +56,34 @@ function endsOf(periods: readonly VerdictPeriod[], now: number): readonly number
   return periods.map(({ last, holdsMs }, index) => Math.min(last + holdsMs, periods[index + 1]?.from ?? now, now));
 }
 
+/** A part of a span in which a target was in one state. */
+export interface VerdictSpan extends TimeSpan {
+  readonly status: TargetStatus;
+  readonly inMaintenance: boolean;
+}
+
+/** The parts of a span that were watched. `periods` as in `timeIn`. */
+export function verdictSpansIn(
+  { from, to }: TimeSpan,
+  periods: readonly VerdictPeriod[],
+  now: number,
+): readonly VerdictSpan[] {
+  const ends = endsOf(periods, now);
+  return periods.flatMap(({ from: begun, status, inMaintenance }, index) => {
+    const period = { from: Math.max(begun, from), to: Math.min(ends[index] ?? to, to), status, inMaintenance };
+    return period.to > period.from ? [period] : [];
+  });
+}
+
+/** From when on there are verdicts in a span; null if there are none. */
+export function verdictsSince({ from, to }: TimeSpan, periods: readonly VerdictPeriod[]): number | null {
+  const first = periods.find(
+    (period) =>
+      period.from < to && period.last + period.holdsMs > from && (period.status !== 'unknown' || period.inMaintenance),
+  );
+  return first === undefined ? null : Math.max(first.from, from);
+}
+
 /** How the time of a span was spent. `periods` are all that touch it, oldest first, and the one after them where there is one. */
 export function timeIn({ from, to }: TimeSpan, periods: readonly VerdictPeriod[], now: number): TimeByStatus {
   const time = { ...noTime };

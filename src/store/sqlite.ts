@@ -50,6 +50,7 @@ export interface Store extends MonitorStore, ChangeStore, StoreCare, AsyncDispos
   removeNote(id: string): void;
   /** What is kept under a name, such as the identity of this installation; made where there is nothing yet. */
   fact(name: string, make: () => string): string;
+  setFact(name: string, value: string): void;
   /** The committed results of a target that were due at `since` (milliseconds since the epoch) or later, oldest first. */
   recentResults(target: string, since: number): readonly StoredResult[];
   /**
@@ -195,6 +196,11 @@ function memoryOf({ database, file, parts: { marks }, history, guard }: MemoryDe
           .onConflictDoNothing()
           .run();
         return valueOf(name) ?? '';
+      }),
+    setFact: (name, value) =>
+      guard(() => {
+        file.waitForDisk(true);
+        database.insert(facts).values({ name, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run();
       }),
   } satisfies Partial<Store>;
 }

@@ -108,13 +108,19 @@ const events = {
   summary:
     'Server-sent events: `state` after every round of a target, `incident` when one is opened, changed or closed',
   description:
-    'For whoever may see the pages. The data of `state` is a `StateEvent`, that of `incident` an `IncidentEvent`.',
+    'For everybody who may see the pages. The data of `state` is a `StateEvent`, that of `incident` an `IncidentEvent`, that of `beat` a `BeatEvent`: it comes first, and then again and again.',
   parameters: [
     {
       name: 'last-event-id',
       in: 'header',
       schema: { type: 'string' },
       description: 'The `id` of the last event that was heard: what changed since comes first, as it is now.',
+    },
+    {
+      name: 'since',
+      in: 'query',
+      schema: { type: 'string' },
+      description: 'The same, for clients that cannot set a header.',
     },
   ],
   responses: {

@@ -23,6 +23,9 @@ const figures = {
   from: Moment,
   to: Moment,
   uptime: Ratio.nullable().describe('Null where there is nothing to go by.'),
+  since: Moment.nullable().describe(
+    'From when on it was watched within the span; null if it was not, and of one node.',
+  ),
   time: Time.nullable().describe('Null where a node is named, which gives no verdict.'),
   answers: z.strictObject({ up: z.int(), down: z.int(), unknown: z.int(), late: z.int() }),
   latency: z
@@ -159,6 +162,13 @@ export const IncidentEvent = z
     acknowledged: z.string().nullable(),
   })
   .describe('An incident that was opened, changed or closed: the data of an event `incident`.');
+
+export const BeatEvent = z
+  .strictObject({
+    every_seconds: Seconds.describe('How often it comes: two that are missing mean that the stream is dead.'),
+    start: z.int().describe('Another number if the program was started again, or has loaded its configuration anew.'),
+  })
+  .describe('The stream is alive: the data of an event `beat`.');
 
 export const Series = z
   .strictObject({ from: Moment, to: Moment, step_seconds: Seconds, parts: z.array(Figures) })

@@ -97,6 +97,25 @@ test('a series has every part of its span, and adds up to the figures of the who
   expect(parts[0]?.latency).toMatchObject({ count: 2, min: 0.01, max: 0.1 });
 });
 
+test('figures say from when on it was watched, and periods how it was meanwhile', async () => {
+  const { store, reader, clock } = open([knownTarget('shop'), knownTarget('mail')]);
+  await play(store, clock);
+  const span = { from: start - 60 * minute, to: start + 60 * minute };
+  const since = async (target: string) => (await reader.figures({ ...span, of: { target } })).since;
+  expect([await since('shop'), await since('mail'), await since('other')]).toEqual([start, start + 9 * minute, null]);
+  expect((await reader.figures(span)).since).toBe(start);
+  expect((await reader.byNode(span)).map((one) => one.since)).toEqual([null, null]);
+  const { parts } = await reader.series({ ...span, of: { target: 'shop' }, stepMs: 60 * minute });
+  expect(parts.map((one) => one.since)).toEqual([null, start]);
+  const periods = await reader.periods('shop', span);
+  expect(periods.map(({ from, to, status }) => [(from - start) / minute, (to - start) / minute, status])).toEqual([
+    [0, 4, 'up'],
+    [4, 6, 'down'],
+    [6, 7, 'partial'],
+    [7, (clock.now() - start) / minute, 'up'],
+  ]);
+});
+
 test('rounds come with their votes and their verdict, the newest first', async () => {
   const { store, reader, clock } = open([knownTarget('shop')]);
   await play(store, clock);

@@ -23,6 +23,10 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
 
   await eventually(30_000, async () => expect(await json()).toMatchObject({ status: 'up' }));
   expect((await json()).services).toMatchObject([{ name: '<b>Web shop', status: 'up' }]);
+  const known = { uptime_90d: 1, uptime_since: expect.stringMatching(/^\d{4}-/) };
+  await eventually(30_000, async () => expect((await json()).services).toMatchObject([known]));
+  const uptime = await (await get('/badge/status/shop/uptime.svg')).text();
+  expect(uptime).toMatch(/aria-label="&lt;b&gt;Web shop: 100 % in \d+ (?:s|min)"/);
   const page = await get('/status');
   expect(page.headers.get('cache-control')).toBe('public, max-age=10');
   const text = await page.text();
@@ -45,4 +49,18 @@ test('a status page, its JSON, feed and badges tell strangers of its own targets
   for (const path of ['/badge/status/secret/state.svg', '/badge/inside/shop/state.svg', '/badge/status/shop/x.svg']) {
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   }
+
+  // The stream of a page shows what stands on the page, and begins with what changed since the page was drawn.
+  expect((await get('/live/status/nothing')).status).toBe(404);
+  expect(text).toContain('data-live="/live/status"');
+  const since = /data-since="(\d+)"/.exec(text)?.[1] ?? '';
+  let heard = '';
+  const stream = await get(`/live/status?since=${since}`);
+  expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  for await (const piece of stream.body ?? []) {
+    heard += Buffer.from(piece).toString();
+    if (heard.includes('event: beat')) break;
+  }
+  expect(heard).toContain('Web shop is not working.');
+  expect(heard).not.toMatch(/secret|Inside|127\.0\.0\.1/);
 });

@@ -8,4 +8,5 @@ export const watchedShop = {
   rules: [],
   everyMs: 60_000,
   holdsMs: 3_600_000,
+  nextDue: () => null,
 } as const;

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
 import { networkOf } from '#kernel/network.ts';
 import { isPassword } from '#kernel/password.ts';
-import type { Random } from '#kernel/random.ts';
 import { isLocal } from './caller.ts';
+import { sessionMs, type Sessions } from './sessions.ts';
 
 export interface AccessOptions {
   /** By name, the hash of the password. */
@@ -14,14 +14,9 @@ export interface AccessOptions {
   readonly isProxy: (address: string) => boolean;
   /** Whether strangers are let in to this listener: then what is watched is shown to users, or to this machine, only. */
   readonly strangers: boolean;
-  /** Who has signed in: kept where the rest changes. Default: nobody yet. */
-  readonly sessions?: Sessions;
+  readonly sessions: Sessions;
   readonly clock: Clock;
-  readonly random: Random;
 }
-
-/** By their identifiers. A session holds for as long as its user has the password that it began with. */
-export type Sessions = Map<string, { readonly user: string; readonly hash: string; readonly until: number }>;
 
 /** Who may see and do what on pages. */
 export interface AccessControl {
@@ -41,16 +36,14 @@ type AccessRequest = Pick<FastifyRequest, 'headers' | 'socket'>;
 
 const cookieName = 'watchpost_session';
 
-const sessionMs = 7 * 86_400_000;
 const attemptsMs = 60_000;
 const attemptsPerNetwork = 10;
 const attemptsAtOnce = 2;
-const mostSessions = 10_000;
 // Compared where the user is unknown, so that time does not tell who is there.
 const nobody = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 export function createAccess(options: AccessOptions): AccessControl {
-  const { users, userHeader, isProxy, strangers, sessions = new Map(), clock, random } = options;
+  const { users, userHeader, isProxy, strangers, sessions, clock } = options;
   const attempts = new Map<string, { count: number; readonly since: number }>();
   let running = 0;
   const hasUsers = users.size > 0 || userHeader !== null;
@@ -62,10 +55,7 @@ export function createAccess(options: AccessOptions): AccessControl {
   }
 
   function userOf(request: AccessRequest): string | null {
-    const session = sessions.get(cookieOf(request));
-    if (session !== undefined && session.until > clock.now() && users.get(session.user) === session.hash)
-      return session.user;
-    return namedByProxy(request);
+    return sessions.userOf(cookieOf(request), users) ?? namedByProxy(request);
   }
 
   function mayTry(from: string): boolean {
@@ -93,13 +83,11 @@ export function createAccess(options: AccessOptions): AccessControl {
       } finally {
         running -= 1;
       }
-      const now = clock.now();
-      for (const [id, { until }] of sessions) if (until <= now || sessions.size >= mostSessions) sessions.delete(id);
-      const id = random.id(40);
-      sessions.set(id, { user, hash, until: now + sessionMs });
-      return { session: id };
+      return { session: sessions.open(user, hash) };
     },
-    signOut: (request) => void sessions.delete(cookieOf(request)),
+    signOut: (request) => {
+      if (userOf(request) !== null) sessions.close(cookieOf(request));
+    },
   };
 }
 
@@ -110,5 +98,5 @@ export function sessionCookie(id: string | null, secure: boolean): string {
 }
 
 function cookieOf({ headers: { cookie = '' } }: AccessRequest): string {
-  return new RegExp(`(?:^|;\\s*)${cookieName}=([A-Za-z0-9]+)`).exec(cookie)?.[1] ?? '';
+  return new RegExp(`(?:^|;\\s*)${cookieName}=([\\w.-]+)`).exec(cookie)?.[1] ?? '';
 }

@@ -39,7 +39,8 @@ export async function loadAssets(): Promise<Assets> {
     ['uplot.js', uplotScript],
     ['uplot.css', uplotStyle],
     ['world.svg', world.image],
-    ['icon.svg', icon],
+    ['icon.svg', iconOf('#0b6e6e', 'M6 19h5l3-9 5 14 3-7h4')],
+    ['icon-unknown.svg', iconOf('#66717b', 'M11 12a5 5 0 1 1 7 4.6q-2 1-2 3.4m0 4v.4')],
   ]);
   const urls = new Map<string, string>();
   const files = new Map<string, Asset>();
@@ -105,9 +106,9 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b6e6e"/>' +
-  '<path d="M6 19h5l3-9 5 14 3-7h4" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>';
+const iconOf = (ground: string, line: string): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/>` +
+  `<path d="${line}" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
 async function loadScripts(): Promise<Readonly<Record<string, string>>> {
   const folder = new URL('../browser/', import.meta.url);

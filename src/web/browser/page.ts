@@ -1,75 +1,25 @@
 // Runs on every page: times in the viewer's own zone, and parts that are drawn anew as events come. Pages say the same without it.
+import { connect } from './connection.ts';
+import { tellOfDays } from './days.ts';
+import { exchange, type PageListItem, place, remember, takeOver } from './parts.ts';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const forms = {
-  time: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }),
-  day: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }),
-};
-
-function localise(root: ParentNode): void {
-  for (const element of root.querySelectorAll('time[datetime]')) {
-    const at = new Date(element.getAttribute('datetime') ?? '');
-    if (Number.isNaN(at.getTime())) continue;
-    element.setAttribute('title', at.toISOString());
-    element.textContent = forms[element.getAttribute('data-form') === 'day' ? 'day' : 'time'].format(at);
-  }
-}
-
-/** The parts of the page as the server wrote them. */
-const written = new Map<string, string>();
-const partsOf = (root: ParentNode) =>
-  [...root.querySelectorAll('[data-part]')].flatMap((element) => {
-    const name = element.getAttribute('data-part');
-    return name === null ? [] : [{ name, element }];
-  });
-
-function exchange(name: string, markup: string): void {
-  if (written.get(name) === markup) return;
-  const old = document.querySelector(`[data-part="${CSS.escape(name)}"]`);
-  if (old === null) return;
-  const fresh = parse(markup, old);
-  if (fresh === null) return;
-  const open = [...old.querySelectorAll('details')].map((one) => one.open);
-  [...fresh.querySelectorAll('details')].forEach((one, index) => (one.open = open[index] ?? false));
-  localise(fresh);
-  fresh.classList.add('new');
-  written.set(name, markup);
-  const place = placeOfFocus(old);
-  old.replaceWith(fresh);
-  if (place !== null) reachable(fresh)[place]?.focus({ preventScroll: true });
-  document.dispatchEvent(new CustomEvent('part', { detail: name }));
-}
-
-const reachable = (root: Element) =>
-  [root, ...root.querySelectorAll('*')]
-    .filter((one) => one instanceof HTMLElement)
-    .filter(({ tabIndex }) => tabIndex >= 0);
-
-// Whoever is among the parts by keyboard stays where he was.
-function placeOfFocus(old: Element): number | null {
-  const place = reachable(old).findIndex((one) => one === document.activeElement);
-  return place === -1 ? null : place;
-}
-
-// Rows stand in tables only, so the parent's own kind reads them.
-function parse(markup: string, old: Element): Element | null {
-  const holder = document.createElement(old.parentElement?.tagName ?? 'div');
-  holder.innerHTML = markup;
-  return holder.firstElementChild;
-}
+const longestMs = 10_000;
 
 async function refresh(): Promise<void> {
-  const response = await fetch(location.href, { headers: { accept: 'text/html' }, cache: 'no-cache' });
-  if (!response.ok) return;
+  const response = await fetch(location.href, {
+    headers: { accept: 'text/html' },
+    cache: 'no-cache',
+    signal: AbortSignal.timeout(longestMs),
+  });
+  // A viewer who is not signed in any more signs in, and comes back.
+  if (response.redirected && new URL(response.url).pathname === '/login') {
+    location.assign(response.url);
+    return;
+  }
+  if (!response.ok && response.status !== 404) throw new TypeError(`the page answers ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const known = new Set(partsOf(document).map(({ name }) => name));
-  const parts = partsOf(next);
-  // Another set of parts is another page.
-  if (parts.length !== known.size || parts.some(({ name }) => !known.has(name))) {
-    document.querySelector('main')?.replaceWith(next.querySelector('main') ?? '');
-    begin();
-  } else for (const { name, element } of parts) exchange(name, element.outerHTML);
-  if (document.title !== next.title) document.title = next.title;
+  takeOver(next);
   askAgain(next);
 }
 
@@ -101,40 +51,43 @@ function refreshSoon(): void {
   }, 250);
 }
 
-function follow(url: string): void {
-  const events = new EventSource(url);
+function hear(kind: string, data: string): boolean {
   const { of } = document.body.dataset;
-  const onEvent = (event: MessageEvent<string>) => {
-    if (of === undefined || JSON.parse(event.data).target === of) refreshSoon();
-  };
-  for (const kind of ['result', 'state', 'incident']) events.addEventListener(kind, onEvent);
-  events.addEventListener('patch', (event: MessageEvent<string>) => {
-    for (const [name, markup] of Object.entries<string>(JSON.parse(event.data))) exchange(name, markup);
-  });
-  events.addEventListener('done', () => {
-    events.close();
-    refreshSoon();
-  });
-  addEventListener('pagehide', () => events.close());
+  if (kind === 'patch') showPatch(JSON.parse(data));
+  else if (kind === 'done' || of === undefined || JSON.parse(data).target === of) refreshSoon();
+  return kind === 'done';
 }
 
-function begin(): void {
-  for (const { name, element } of partsOf(document)) written.set(name, element.outerHTML);
-  localise(document);
+interface Patch {
+  readonly title: string;
+  readonly parts: Record<string, string>;
+  readonly items: readonly PageListItem[];
+}
+
+function showPatch({ title, parts, items }: Patch): void {
+  for (const [name, markup] of Object.entries(parts)) exchange(name, markup);
+  // A list begins or ends: the server draws what stands around it.
+  if (items.filter((item) => !place(item)).length > 0) refreshSoon();
+  if (!document.documentElement.classList.contains('lost')) document.title = title;
+}
+
+function offerCopies(): void {
   const button = document.querySelector<HTMLButtonElement>('button[data-copy]');
-  if (button !== null && isSecureContext) {
-    button.hidden = false;
-    button.addEventListener('click', () => {
-      void navigator.clipboard.writeText(location.href).then(() => (button.textContent = button.dataset['copy'] ?? ''));
-    });
-  }
+  if (button === null || !isSecureContext) return;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    void navigator.clipboard.writeText(location.href).then(() => (button.textContent = button.dataset['copy'] ?? ''));
+  });
 }
 
-begin();
+remember();
+offerCopies();
+tellOfDays();
 // Another span of the same page is looked at.
 document.addEventListener('moved', refreshSoon);
 const named = document.querySelector('#zone');
 if (named !== null) named.textContent = zone;
-const { live } = document.body.dataset;
-if (live !== undefined) follow(live);
+const { live: url = null, since = null, every = '5' } = document.body.dataset;
+const isFollowed = url !== null || document.body.dataset['every'] !== undefined;
+if (isFollowed) connect({ url, since, everyMs: Number(every) * 1_000, refresh, hear });
 askAgain(document);

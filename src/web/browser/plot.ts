@@ -171,14 +171,16 @@ function paint(self: UPlot, { events }: PlotSeries, one: Painter): void {
 const paintShade: Painter = ({ ctx, bbox: { top, height: high } }, event, left, right) => {
   if (!isShade(event)) return;
   ctx.fillStyle = clear(colourOf(event.kind), 0.14);
-  ctx.fillRect(left, top, Math.max(right - left, 2), high);
+  ctx.fillRect(left, top, Math.max(right - left, 2 * devicePixelRatio), high);
 };
+
+const colours: Readonly<Record<string, string>> = { incident: 'down', warning: 'partial', late: 'maintenance' };
 
 const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, event, left) => {
   if (isShade(event)) return;
   const { kind } = event;
   const unit = devicePixelRatio;
-  ctx.fillStyle = ctx.strokeStyle = colourOf(kind === 'incident' ? 'down' : kind === 'late' ? 'maintenance' : 'soft');
+  ctx.fillStyle = ctx.strokeStyle = colourOf(colours[kind] ?? 'soft');
   ctx.lineWidth = unit;
   ctx.setLineDash([2 * unit, 3 * unit]);
   ctx.beginPath();
@@ -187,7 +189,7 @@ const paintMark: Painter = ({ ctx, bbox: { top, height: high } }, event, left) =
   ctx.stroke();
   ctx.setLineDash([]);
   ctx.beginPath();
-  if (kind === 'incident') {
+  if (kind === 'incident' || kind === 'warning') {
     ctx.moveTo(left, top + 9 * unit);
     ctx.lineTo(left - 5 * unit, top);
     ctx.lineTo(left + 5 * unit, top);

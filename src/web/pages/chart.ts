@@ -20,7 +20,7 @@ export interface ChartEvent {
   readonly from: number;
   readonly to: number;
   /** How the target was for a while, or what happened at a moment. */
-  readonly kind: 'down' | 'maintenance' | 'unknown' | 'partial' | 'incident' | 'late' | ChangeKind;
+  readonly kind: 'down' | 'maintenance' | 'unknown' | 'partial' | 'incident' | 'warning' | 'late' | ChangeKind;
   readonly words: string;
   readonly href?: string;
 }
@@ -51,7 +51,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
   const shades = events.map((event) => {
     if (!isShade(event)) return markOf(event, x(event.from));
     const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
-    return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 1.5).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
+    return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 2).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
   });
   const drawn = lines.map(({ name, points }, index) => {
     const runs = unbroken(points);
@@ -80,9 +80,16 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
 const isShade = ({ kind }: ChartEvent): boolean =>
   kind === 'down' || kind === 'partial' || kind === 'unknown' || kind === 'maintenance';
 
+const colours: Readonly<Partial<Record<ChartEvent['kind'], string>>> = {
+  incident: 'down',
+  warning: 'partial',
+  late: 'maintenance',
+};
+
 function markOf({ kind, words }: ChartEvent, x: number): Markup {
-  const shape = kind === 'incident' ? `M${(x - 5).toFixed(1)} 8h10l-5 9z` : `M${(x - 3).toFixed(1)} 9h6v6h-6z`;
-  const colour = kind === 'incident' ? 'down' : kind === 'late' ? 'maintenance' : 'mark';
+  const isIncident = kind === 'incident' || kind === 'warning';
+  const shape = isIncident ? `M${(x - 5).toFixed(1)} 8h10l-5 9z` : `M${(x - 3).toFixed(1)} 9h6v6h-6z`;
+  const colour = colours[kind] ?? 'mark';
   return html`<g><title>${words}</title><path class="mark-line" d="M${x.toFixed(1)} 8V${height - bottom}"/><path class="f-${colour}" d="${shape}"/></g>`;
 }
 

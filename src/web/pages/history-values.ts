@@ -3,13 +3,13 @@ import type { TargetChange } from '#history/changes.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import type { HistoryFigures, HistoryReader, PastRound, FiguresSeries } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
-import type { Clock } from '#kernel/clock.ts';
+import type { TargetStatus, VerdictSpan } from '#history/verdict-periods.ts';
+import { describeDuration } from '#kernel/units.ts';
 import type { BoardTarget } from '../state/board.ts';
 import type { ChartSpan } from './chart-span.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
-import type { DayState } from './drawings.ts';
 import { incidentHref } from './links.ts';
-import type { TargetPast } from './overview.ts';
+import { shapeOf } from './markup.ts';
 import { texts } from './texts.ts';
 
 const day = 86_400_000;
@@ -46,12 +46,13 @@ export async function chartOf(
       points: pointsOf(await reader.series({ of, node, from, to, points, stepMs: all.stepMs })),
     })),
   );
+  const periods = await reader.periods(name, { from, to });
   const { incidents } = await reader.incidents({ target: name, from, to, limit: mostMarks });
   const changes = changesOf(name).filter(
     (one, index, all) => one.at >= from && one.at < to && isOther(one, all.slice(index + 1)),
   );
   const marks = [...incidents.map(incidentMark), ...changes.map(changeMark), ...lateMarks(all)];
-  return { from, to, stepMs: all.stepMs, lines, events: [...shadesOf(all), ...marks.slice(0, mostMarks)] };
+  return { from, to, stepMs: all.stepMs, lines, events: [...shadesOf(periods, span), ...marks.slice(0, mostMarks)] };
 }
 
 const mostMarks = 100;
@@ -64,19 +65,34 @@ const pointsOf = ({ parts }: FiguresSeries): readonly ChartPoint[] =>
     min: latency?.min ?? null,
   }));
 
-const shown = ['down', 'maintenance', 'unknown', 'partial'] as const;
+// Periods that are nearer to each other than a pixel of the widest screens are one.
+const finest = 4_000;
 
-/** Neighbours of a kind are one. */
-function shadesOf({ parts }: FiguresSeries): readonly ChartEvent[] {
-  const shades: { from: number; to: number; kind: (typeof shown)[number] }[] = [];
-  for (const { from, to, time } of parts) {
-    const kind = shown.find((one) => (time?.[one] ?? 0) > 0);
-    const last = shades.at(-1);
-    if (kind === undefined) continue;
-    if (last?.kind === kind && last.to === from) last.to = to;
-    else shades.push({ from, to, kind });
+interface Shade {
+  readonly from: number;
+  to: number;
+  readonly kind: Exclude<TargetStatus, 'up'> | 'maintenance';
+}
+
+/** The periods in which the target was not just up, as they were. */
+function shadesOf(periods: readonly VerdictSpan[], span: TimeSpan): readonly ChartEvent[] {
+  const shades: Shade[] = [];
+  const last = new Map<string, Shade>();
+  for (const { from, to, status, inMaintenance } of periods) {
+    const kind = inMaintenance ? 'maintenance' : status;
+    if (kind === 'up') continue;
+    const before = last.get(kind);
+    if (before !== undefined && from - before.to < (span.to - span.from) / finest) before.to = to;
+    else {
+      const shade: Shade = { from, to, kind };
+      last.set(kind, shade);
+      shades.push(shade);
+    }
   }
-  return shades.map((shade) => ({ ...shade, words: texts.states[shade.kind] }));
+  return shades.map((shade) => ({
+    ...shade,
+    words: `${texts.states[shade.kind]}, ${describeDuration(shade.to - shade.from)}`,
+  }));
 }
 
 const shownAtEachEnd = 30;
@@ -107,7 +123,7 @@ const fewBefore = 8;
 const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent => ({
   from: startedAt,
   to: startedAt,
-  kind: 'incident',
+  kind: shapeOf(word) === 'warning' ? 'warning' : 'incident',
   words: `${word}: ${cause}`,
   href: incidentHref(id),
 });
@@ -166,60 +182,4 @@ export async function figuresTable(reader: HistoryReader, target: string, span: 
   const all: { name: string; figures: HistoryFigures }[] = [];
   for (const one of asked) all.push({ name: one.name, figures: await reader.figures({ of: { target }, ...one.span }) });
   return all;
-}
-
-/** How a day went: the worst that was seen. */
-function dayOf({ time }: HistoryFigures): DayState {
-  if (time === null) return null;
-  const { up, partial, down, unknown, maintenance } = time;
-  if (down > 0) return 'down';
-  if (partial > 0) return 'partial';
-  if (up > 0) return 'up';
-  return maintenance > 0 ? 'maintenance' : unknown > 0 ? 'unknown' : null;
-}
-
-/** What was, kept for some minutes: looked up for whoever looks, a target at a time, and never while nobody does. */
-export interface PastKeeper {
-  of(target: string): TargetPast | null;
-  /** Has looked up what is not known of these, or is too old. Resolves when the work is done, or `patienceMs` have gone by. */
-  want(targets: readonly string[], patienceMs: number): Promise<void>;
-}
-
-const freshMs = 5 * 60_000;
-// What nobody asks for any more is forgotten.
-const keptMs = 60 * 60_000;
-
-export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {
-  const known = new Map<string, { readonly past: TargetPast; readonly at: number }>();
-  let working: Promise<void> | null = null;
-
-  const ageOf = (target: string) => clock.now() - (known.get(target)?.at ?? Number.NEGATIVE_INFINITY);
-
-  async function lookUp(targets: readonly string[]): Promise<void> {
-    const now = clock.now();
-    const today = Math.floor(now / day) * day;
-    const budgets = new Map((await reader.budgets()).map(({ target, left }) => [target, left]));
-    for (const target of targets) {
-      const span = { of: { target }, from: today - 89 * day, to: now };
-      const { parts } = await reader.series({ ...span, stepMs: day });
-      const { uptime } = await reader.figures(span);
-      known.set(target, {
-        past: { days: parts.map(dayOf), uptime, budgetLeft: budgets.get(target) ?? null },
-        at: now,
-      });
-    }
-    for (const name of known.keys()) if (ageOf(name) > keptMs) known.delete(name);
-  }
-
-  return {
-    of: (target) => known.get(target)?.past ?? null,
-    async want(targets, patienceMs) {
-      const wanted = targets.filter((target) => ageOf(target) >= freshMs);
-      if (wanted.length === 0) return;
-      working ??= lookUp(wanted)
-        .catch(failed)
-        .finally(() => (working = null));
-      await Promise.race([working, new Promise<void>((resolve) => clock.after(patienceMs, resolve))]);
-    },
-  };
 }

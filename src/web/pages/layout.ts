@@ -15,6 +15,10 @@ export interface Frame {
   readonly refresh?: number | null;
   /** A stream of events; the page is drawn anew as they come. */
   readonly live?: string | null;
+  /** The version of that stream that the page shows, for streams with heartbeats: without them the page says that it is not connected. */
+  readonly since?: number;
+  /** Seconds after which scripts fetch a page that has no stream. */
+  readonly every?: number;
   /** Whether something is being looked up that the page will show in a moment. */
   readonly again?: boolean;
   /** The target whose events count; all where it is not said. */
@@ -37,7 +41,6 @@ export function document(frame: Frame, assets: Assets): string {
     places,
     content,
     refresh = null,
-    live = null,
     scripts = [],
     modules = [],
     styles = [],
@@ -61,7 +64,7 @@ ${refresh === null ? nothing : html`<noscript><meta http-equiv="refresh" content
       (name) => html`<script defer src="${assets.url(name)}"></script> `,
     )}${['page.js', ...modules].map((name) => html`<script type="module" src="${assets.url(name)}"></script> `)}
 ${head}</head>
-<body${frame.again === true ? html` data-again` : nothing}${live === null ? nothing : html` data-live="${live}"${frame.liveOf === undefined ? nothing : html` data-of="${frame.liveOf}"`}`}>
+<body${frame.again === true ? html` data-again` : nothing}${liveness(frame, assets)}>
 <a class="skip" href="#main">${texts.skip}</a>
 <header class="top"><div><a class="brand" href="/"><img src="${assets.url('icon.svg')}" alt="" width="22" height="22">${texts.name}</a>
 <nav aria-label="${texts.navigation}">${links}</nav>${userOf(frame)}</div></header>
@@ -73,6 +76,13 @@ ${content}
 </html>
 `,
   );
+}
+
+function liveness({ live = null, liveOf, since, every }: Frame, assets: Assets): Markup {
+  if (live === null && every === undefined) return nothing;
+  const { words, title } = texts.lost;
+  const attributes = { live, of: liveOf, since, every, lost: words, 'lost-title': title };
+  return html`${Object.entries(attributes).map(([name, value]) => (value === null || value === undefined ? nothing : html` data-${name}="${value}"`))} data-lost-icon="${assets.url('icon-unknown.svg')}"`;
 }
 
 function userOf({ user }: Frame): Markup {

@@ -17,10 +17,17 @@ export function moment(at: number, form: 'time' | 'day' = 'time'): Markup {
   return html`<time datetime="${iso}" data-form="${form}">${shown}</time>`;
 }
 
-export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting';
+/** A moment to the minute; scripts leave out the day if it is today. */
+export function shortMoment(at: number): Markup {
+  const iso = new Date(at).toISOString();
+  return html`<time datetime="${iso}" data-form="short">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+}
+
+export type StateName = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance' | 'waiting' | 'warning';
 
 /** A state with its shape and its word. */
 export const state = (name: StateName, word: string): Markup => html`<span class="state ${name}">${word}</span>`;
 
-/** The shape of an incident that goes on: nobody knows whether what is unknown is down. */
-export const shapeOf = (word: string): StateName => (word === 'UNKNOWN' ? 'unknown' : 'down');
+/** The shape of an open incident by its word: only DOWN looks like down. */
+export const shapeOf = (word: string): StateName =>
+  word === 'DOWN' ? 'down' : word === 'UNKNOWN' ? 'unknown' : 'warning';

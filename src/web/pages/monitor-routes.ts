@@ -9,10 +9,12 @@ import type { Board, LiveTarget } from '../state/board.ts';
 import type { Stream } from '../streams.ts';
 import { type Actions, addActions } from './actions.ts';
 import { type ChartSpan, chosenSpan, namedSpan, spans, usualSpan } from './chart-span.ts';
-import { chartOf, figuresTable, type PastKeeper, roundsOf, seriesJson } from './history-values.ts';
+import { chartOf, figuresTable, roundsOf, seriesJson } from './history-values.ts';
+import type { PastKeeper } from './past.ts';
 import { incidentContent, incidentSentence, type IncidentValue } from './incident.ts';
 import { onlyReaders } from './guard.ts';
-import { html, state } from './markup.ts';
+import { html, shapeOf, state } from './markup.ts';
+import { filterOf, queryOf } from './overview-filter.ts';
 import { overviewContent, overviewSentence } from './overview.ts';
 import type { Assets } from '../assets/assets.ts';
 import type { PageSet } from './site.ts';
@@ -39,8 +41,6 @@ export interface MonitorPages {
   readonly clock: Clock;
 }
 
-const Text = z.string().max(200).catch('');
-const OverviewQuery = z.object({ state: Text, label: Text, q: Text, group: Text, view: Text });
 const Moment = z.iso
   .datetime({ offset: true })
   .transform((text) => Date.parse(text))
@@ -76,7 +76,7 @@ export function monitorRoutes(pages: MonitorPages): FastifyPluginAsync {
 function addOverview(app: FastifyInstance, pages: MonitorPages): void {
   const { site, assets, board, past, clock, access } = pages;
   app.get('/', async (request, reply) => {
-    const query = OverviewQuery.parse(request.query);
+    const filter = filterOf(request.query);
     const targets = board.targets();
     await past.want(
       targets.map(({ name }) => name),
@@ -87,8 +87,8 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
       targets,
       incidents: board.openIncidents(),
       nodes: pages.nodes(),
-      past: (target: string) => past.of(target),
-      filter: { state: query.state, label: query.label, text: query.q, group: query.group, view: query.view },
+      past: (target: LiveTarget) => past.of(target),
+      filter,
     };
     const content = overviewContent(value, assets);
     return send(
@@ -98,8 +98,9 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
         title: overviewSentence(value),
         place: 'overview',
         content,
-        live: '/live/overview',
-        again: targets.some(({ name }) => past.of(name) === null),
+        live: `/live/overview?${queryOf(filter)}`,
+        since: pages.overviewStream.version,
+        again: targets.some((target) => past.of(target) === null),
         refresh: 30,
       }),
     );
@@ -107,13 +108,14 @@ function addOverview(app: FastifyInstance, pages: MonitorPages): void {
 }
 
 function addTarget(app: FastifyInstance, pages: MonitorPages): void {
-  const { site, reader, board, clock, access } = pages;
+  const { site, reader, board, past, clock, access } = pages;
   app.get<{ Params: { name: string } }>('/targets/:name', async (request, reply) => {
     const target = board.target(request.params.name);
     if (target === null) return missing(reply, site, `there is no target ${request.params.name}`);
     const now = clock.now();
     const span = await spanOf(request.query, target, pages);
     const { name } = target;
+    await past.want([name], patienceMs);
     const { incidents } = await reader.incidents({ target: name, limit: 20 });
     const value = {
       now,
@@ -124,6 +126,7 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
       figures: await figuresTable(reader, name, span, now),
       rounds: await reader.rounds(name, { limit: roundsShown }),
       incidents,
+      past: past.of(target),
       mayCheck: pages.canCheck(target.check) && access.mayAct(request),
     };
     return send(
@@ -135,6 +138,8 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
         content: targetContent(value),
         live: '/api/v1/events',
         liveOf: name,
+        again: value.past === null,
+        since: pages.changeStream.version,
         refresh: 30,
         scripts: ['uplot.js'],
         modules: ['chart.js'],
@@ -151,13 +156,16 @@ function addTarget(app: FastifyInstance, pages: MonitorPages): void {
   });
 }
 
-function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, clock, access }: MonitorPages): void {
+function addIncidents(app: FastifyInstance, pages: MonitorPages): void {
+  const { site, reader, board, silenceOf, clock, access } = pages;
   app.get('/incidents', async (request, reply) => {
     const { incidents: open } = await reader.incidents({ isOpen: true, limit: incidentsShown });
     const { incidents: over } = await reader.incidents({ isOpen: false, limit: incidentsShown });
-    const count = board.openIncidents().length;
+    const shapes = board.openIncidents().map(({ wording }) => shapeOf(wording.word));
+    const count = shapes.length;
+    const shape = (['down', 'warning', 'unknown'] as const).find((one) => shapes.includes(one)) ?? 'up';
     const sentence = texts.incident.list(count);
-    const content = html`<div data-part="head"><h1>${state(count === 0 ? 'up' : 'down', '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>`;
+    const content = html`<div data-part="head"><h1>${state(shape, '')} ${sentence}</h1></div><div data-part="list">${incidentList([...open, ...over], clock.now())}</div>`;
     return send(
       reply,
       site.page({
@@ -166,6 +174,7 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
         place: 'incidents',
         content,
         live: '/api/v1/events',
+        since: pages.changeStream.version,
         refresh: 30,
       }),
     );
@@ -180,7 +189,9 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
     const silence = incident.endedAt === null ? silenceOf(incident.target) : null;
     const value = { now: clock.now(), incident, rounds, silence, mayAct: access.mayAct(request) };
     const title = incidentSentence(value);
-    const live = incident.endedAt === null ? '/api/v1/events' : null;
+    // What is still to be notified of its end is seen too.
+    const isOver = incident.endedAt !== null && incident.deliveries.every(({ state: one }) => one !== 'pending');
+    const live = isOver ? null : '/api/v1/events';
     return send(
       reply,
       site.page({
@@ -190,6 +201,7 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
         content: incidentContent(value),
         live,
         liveOf: incident.target,
+        since: pages.changeStream.version,
         refresh: live === null ? null : 30,
       }),
     );
@@ -197,7 +209,9 @@ function addIncidents(app: FastifyInstance, { site, reader, board, silenceOf, cl
 }
 
 function addStreams(app: FastifyInstance, { overviewStream, changeStream }: MonitorPages): void {
-  app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) => overviewStream.open(request, reply));
+  app.get('/live/overview', { exposeHeadRoute: false }, (request, reply) =>
+    overviewStream.open(request, reply, queryOf(filterOf(request.query))),
+  );
   app.get('/api/v1/events', { exposeHeadRoute: false }, (request, reply) => changeStream.open(request, reply));
   app.addHook('preClose', async () => {
     overviewStream[Symbol.dispose]();

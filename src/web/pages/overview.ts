@@ -1,44 +1,30 @@
-import { type NodeInfo, shownNode } from '#checks/index.ts';
+import { type NodeInfo, probedTypeNames, shownNode } from '#checks/index.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import { type Incident, latestCause } from '#monitor/judge/incident.ts';
 import type { Assets } from '../assets/assets.ts';
-import type { LiveTarget, ShownStatus } from '../state/board.ts';
-import { sparkline, stateBar, type DayState, votesBar } from './drawings.ts';
+import type { LiveTarget } from '../state/board.ts';
+import { stateOf, type ShownState } from '../state/shown.ts';
+import { sparkline, stateBar, votesBar } from './drawings.ts';
 import { incidentHref, targetHref } from './links.ts';
+import { filtered, groupOf, order, orderOf, type OverviewFilter } from './overview-filter.ts';
 import { worldMap } from './map.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
+import type { Past } from './past.ts';
+import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
-
-/** How a target was: 90 days, the share of them that it was up, and what is left of its budget. */
-export interface TargetPast {
-  readonly days: readonly DayState[];
-  readonly uptime: number | null;
-  /** Null where the target has no objective. */
-  readonly budgetLeft: number | null;
-}
-
-export interface OverviewFilter {
-  readonly state: string;
-  readonly label: string;
-  readonly text: string;
-  readonly group: string;
-  readonly view: string;
-}
 
 export interface OverviewValue {
   readonly now: number;
   readonly targets: readonly LiveTarget[];
   readonly incidents: readonly Incident[];
   readonly nodes: readonly { readonly info: NodeInfo; readonly online: boolean }[];
-  readonly past: (target: string) => TargetPast | null;
+  readonly past: (target: LiveTarget) => Past | null;
   readonly filter: OverviewFilter;
 }
 
-const order: readonly ShownStatus[] = ['down', 'partial', 'unknown', 'maintenance', 'up'];
-
 /** The state of everything in one sentence. */
 export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets' | 'now'>): string {
-  const of = (status: ShownStatus) => targets.filter((target) => target.status === status);
+  const of = (wanted: ShownState) => targets.filter((target) => stateOf(target) === wanted);
   const down = of('down');
   const [first] = down.toSorted((a, b) => (a.since ?? 0) - (b.since ?? 0));
   const words = texts.overview;
@@ -51,16 +37,20 @@ export function overviewSentence({ targets, now }: Pick<OverviewValue, 'targets'
     partial: of('partial').length,
     unknown: of('unknown').length,
     maintenance: of('maintenance').length,
+    waiting: of('waiting').length,
   };
   return words.up({ up: of('up').length, all: targets.length, ...others });
 }
 
-function worstOf(targets: readonly LiveTarget[]): ShownStatus {
-  if (targets.some(({ status }) => status === 'down')) return 'down';
-  if (targets.some(({ status }) => status === 'partial')) return 'partial';
-  return targets.every(({ status }) => status === 'up' || status === 'maintenance') && targets.length > 0
-    ? 'up'
-    : 'unknown';
+/** The title of the page, as a browser's tab shows it. */
+export const overviewTitle = (value: Parameters<typeof overviewSentence>[0]): string =>
+  `${overviewSentence(value)} · ${texts.name}`;
+
+function worstOf(targets: readonly LiveTarget[]): ShownState {
+  const states = new Set(targets.map(stateOf));
+  const worst = (['down', 'partial', 'unknown'] as const).find((one) => states.has(one));
+  if (worst !== undefined) return worst;
+  return states.has('up') || states.has('maintenance') ? 'up' : states.has('waiting') ? 'waiting' : 'unknown';
 }
 
 export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Markup {
@@ -68,45 +58,38 @@ export function overviewHead(value: Pick<OverviewValue, 'targets' | 'now'>): Mar
 }
 
 export function overviewContent(value: OverviewValue, assets: Pick<Assets, 'world' | 'url'>): Markup {
-  const { targets, nodes, filter } = value;
-  const shown = filtered(targets, filter).toSorted(
-    (a, b) => order.indexOf(a.status) - order.indexOf(b.status) || (a.name < b.name ? -1 : 1),
-  );
+  const { targets, filter } = value;
+  const shown = filtered(targets, filter);
   const list = filter.view === 'wall' ? wall(shown) : table(shown, value);
   return html`${overviewHead(value)}
 ${incidentsPart(value)}
 ${welcome(value)}
 ${filters(value)}
 ${list}
-<div data-part="map">${worldMap(
+${mapPart(value.nodes, assets)}`;
+}
+
+/** The map of the nodes. */
+export const mapPart = (nodes: OverviewValue['nodes'], assets: Pick<Assets, 'world' | 'url'>): Markup =>
+  html`<div data-part="map">${worldMap(
     nodes.map(({ info, online }) => ({ node: info, state: online ? 'up' : 'unknown' })),
     assets,
   )}</div>`;
-}
 
-function filtered(
-  targets: readonly LiveTarget[],
-  { state: wanted, label, text }: OverviewFilter,
-): readonly LiveTarget[] {
-  const [key = '', value = ''] = label.split(':');
-  const word = text.toLowerCase();
-  return targets.filter(
-    (target) =>
-      (wanted === '' || target.status === wanted) &&
-      (label === '' || target.labels[key] === value) &&
-      (word === '' || `${target.name} ${target.host}`.toLowerCase().includes(word)),
-  );
+/** An open incident as an item of a list. */
+export function incidentItem(incident: Incident, now: number): Markup {
+  const words = texts.overview;
+  const { id, target, wording, startedAt, acknowledged, held } = incident;
+  return html`<li><a href="${incidentHref(id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${target}</a> <span class="wrap">${foreign(latestCause(incident))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`;
 }
 
 /** The open incidents, the newest first. */
 export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents' | 'now'>): Markup {
   const words = texts.overview;
   const rows = incidents.toSorted((a, b) => b.startedAt - a.startedAt).slice(0, 50);
-  const items = rows.map(
-    ({ id, target, wording, startedAt, acknowledged, held, ...reasons }) =>
-      html`<li><a href="${incidentHref(id)}"><span class="state ${shapeOf(wording.word)}">${wording.word} </span>${target}</a> <span class="wrap">${foreign(latestCause(reasons))}</span> <span class="soft small">${words.since} ${moment(startedAt)}, ${describeDuration(Math.max(0, now - startedAt))}${acknowledged === null ? '' : `; ${words.acknowledged}: ${acknowledged.why}`}${held === null ? '' : `; ${held.why}`}</span></li>`,
-  );
-  return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
+  const items = rows.map((incident) => incidentItem(incident, now));
+  const isMild = rows.every(({ wording }) => shapeOf(wording.word) !== 'down');
+  return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open${isMild ? ' mild' : ''}" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }
 
 // For somebody who has just started it: what to do next.
@@ -139,30 +122,35 @@ ${
 }
 
 function wall(targets: readonly LiveTarget[]): Markup {
-  return html`<div class="wall">${targets.map((target) => wallTile(target))}</div>`;
+  return html`<div class="wall" data-list="">${targets.map((target) => wallTile(target))}</div>`;
 }
 
 /** A target on the wall. */
-export const wallTile = ({ name, status }: Pick<LiveTarget, 'name' | 'status'>): Markup =>
-  html`<a class="tile ${status}" data-part="w-${name}" href="${targetHref(name)}" title="${name}: ${texts.states[status]}"><span class="state ${status}">${name}</span></a>`;
+export function wallTile(target: Pick<LiveTarget, 'name' | 'status' | 'firstDueAt'>): Markup {
+  const { name } = target;
+  const shown = stateOf(target);
+  return html`<a class="tile ${shown}" data-part="w-${name}" data-order="${orderOf(target)}" href="${targetHref(name)}" title="${name}: ${texts.states[shown]}"><span class="state ${shown}">${name}</span></a>`;
+}
 
 function table(targets: readonly LiveTarget[], value: OverviewValue): Markup {
   const { group } = value.filter;
   const words = texts.overview;
   if (targets.length === 0) return value.targets.length === 0 ? nothing : html`<p class="soft">${words.noneShown}</p>`;
   const withBudgets = hasBudgets(value.targets);
-  const groups = group === '' ? new Map([['', targets]]) : Map.groupBy(targets, ({ labels }) => labels[group] ?? '');
-  const bodies = [...groups]
+  const bodies = [...Map.groupBy(targets, (target) => groupOf(target, value.filter))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, members]) => {
-      const up = members.filter(({ status }) => status === 'up').length;
-      const head =
-        group === ''
-          ? nothing
-          : html`<tr class="group"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
-      return html`<tbody>${head}${members.map((target) => targetRow(target, value.past(target.name), withBudgets))}</tbody>`;
-    });
+    .map(
+      ([name, members]) =>
+        html`<tbody data-list="${name}">${group === '' ? nothing : groupHead(name, members, withBudgets)}${members.map((target) => targetRow(target, value.past(target), withBudgets))}</tbody>`,
+    );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.targets}"><table class="targets"><thead><tr><th scope="col">${words.target}</th><th scope="col">${words.seen}</th><th scope="col" class="wide">${words.days}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="wide">${words.latency}</th>${withBudgets ? html`<th scope="col" class="num wide">${words.budget}</th>` : nothing}</tr></thead>${bodies}</table></div>`;
+}
+
+/** The row above the members of a group that are shown. */
+export function groupHead(name: string, members: readonly LiveTarget[], withBudgets: boolean): Markup {
+  const words = texts.overview;
+  const up = members.filter(({ status }) => status === 'up').length;
+  return html`<tr class="group" data-part="g-${name}"><th colspan="${withBudgets ? 6 : 5}" scope="rowgroup">${name === '' ? words.noLabel : name} <span class="soft">${words.groupUp(up, members.length)}</span></th></tr>`;
 }
 
 /** Whether rows tell what is left of budgets. */
@@ -177,29 +165,60 @@ interface RenderedRow {
 const drawn = new WeakMap<LiveTarget['votes'], RenderedRow>();
 
 /** A target in the list. */
-export function targetRow(target: LiveTarget, past: TargetPast | null, withBudgets: boolean): Markup {
+export function targetRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
   const { votes, name, host, status, dueAt } = target;
-  const of = [name, host, status, dueAt, past, withBudgets];
+  const shown = past === null ? [] : [past.days, uptimeWords(past), percent(past.budgetLeft)];
+  const open = target.incidents.map(({ id }) => id).join('\n');
+  const of = [name, host, status, dueAt, open, ...shown, withBudgets];
   const known = drawn.get(votes);
-  if (known !== undefined && known.of.every((one, index) => one === of[index])) return known.row;
+  if (known !== undefined && known.of.length === of.length && known.of.every((one, index) => one === of[index]))
+    return known.row;
   const row = drawRow(target, past, withBudgets);
   drawn.set(votes, { of, row });
   return row;
 }
 
-function drawRow(target: LiveTarget, past: TargetPast | null, withBudgets: boolean): Markup {
-  const { name, host, status, votes, recent } = target;
-  const seen = votesBar(
-    votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),
-    texts.states,
-  );
+function drawRow(target: LiveTarget, past: Past | null, withBudgets: boolean): Markup {
+  const { name, host, votes, recent, firstDueAt } = target;
+  const status = stateOf(target);
+  const seen =
+    firstDueAt === undefined
+      ? votesBar(
+          votes.map(({ node, outcome }) => ({ node: shownNode(node.name), state: outcome.status })),
+          texts.states,
+        )
+      : html`<span class="small soft">${firstCheck(firstDueAt, target)}</span>`;
   const last = recent.findLast((one) => one !== null) ?? null;
   const words = texts.overview;
-  const bar =
-    past === null
-      ? nothing
-      : stateBar(past.days, words.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length));
-  return html`<tr data-part="t-${name}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span><div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+  const bar = past === null ? nothing : stateBar(past.days, daysInWords(past));
+  return html`<tr data-part="t-${name}" data-order="${orderOf(target)}"><th scope="row"><a href="${targetHref(name)}" class="state ${status}">${name}</a><span class="vh"> ${texts.states[status]}</span>${warnings(target)}<div class="host">${foreign(host)}</div></th><td>${seen}</td><td class="wide">${bar}</td><td class="num">${percent(past?.uptime ?? null)}${past === null || past.knownMs === null ? nothing : html`<div class="small soft">${texts.overview.knownFor(roughly(past.knownMs))}</div>`}</td><td class="wide"><span class="latency">${sparkline(recent, words.lately)}<span>${last === null ? '' : formatSeconds(last)}</span></span></td>${withBudgets ? html`<td class="num wide">${percent(past?.budgetLeft ?? null)}</td>` : nothing}</tr>`;
+}
+
+/** When a target that was never checked will be: the time of its first check, or what it waits for. */
+export function firstCheck(dueAt: number | null, { check }: Pick<LiveTarget, 'check'>): Markup {
+  const words = texts.overview;
+  if (!probedTypeNames.includes(check)) return html`${words.firstPing}`;
+  return dueAt === null ? html`${words.neverDue}` : html`${words.firstCheck} ${shortMoment(dueAt)}`;
+}
+
+// What is wrong besides being down.
+const warnings = ({ incidents }: LiveTarget): Markup[] =>
+  incidents.flatMap(({ wording: { word } }) =>
+    shapeOf(word) === 'warning' ? [html` <span class="state warning small">${word}</span>`] : [],
+  );
+
+/** An uptime with the time that it is about, if that is shorter than one expects: `100 % in 4 min`. */
+export const uptimeWords = ({ uptime, knownMs }: Pick<Past, 'uptime' | 'knownMs'>): string =>
+  `${percent(uptime)}${knownMs === null ? '' : ` ${texts.overview.knownFor(roughly(knownMs))}`}`;
+
+/** The bar of the days in words. */
+export function daysInWords({ days, uptime, knownMs }: Past): string {
+  const down = days.filter((one) => one === 'down').length;
+  return texts.overview.daysInWords(
+    uptime === null ? null : percent(uptime),
+    down,
+    knownMs === null ? null : roughly(knownMs),
+  );
 }
 
 /** A share as people write it; three digits, and never rounded up to 100. */

@@ -29,7 +29,7 @@ export function pageRoutes({ site, assets, service, nodes, hasMonitor, access }:
     app.get('/favicon.ico', (_, reply) => reply.redirect(assets.url('icon.svg')));
     if (!hasMonitor) app.get('/', (_, reply) => reply.redirect(service === null ? '/nodes' : '/check'));
     const guard = access === null ? {} : { onRequest: onlyReaders(access, site) };
-    app.get('/nodes', guard, (_, reply) => sendPage(reply, site.nodes(nodes(), null)));
+    app.get('/nodes', guard, (_, reply) => sendPage(reply, site.nodes(nodes())));
     if (access?.hasUsers === true) await app.register(loginRoutes(site, access));
     if (service === null) return;
     app.get<{ Querystring: Record<string, unknown> }>('/check', ({ query }, reply) => {

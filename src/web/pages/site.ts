@@ -33,7 +33,7 @@ export interface PageSet extends ServicePages {
   page(frame: Omit<Frame, 'places'>, headers?: Readonly<Record<string, string>>): Page;
   problem(problem: ProblemValue): Page;
   checkForm(asked: { readonly type: CheckTypeName; readonly host: string }, service: ServiceReader): Page;
-  nodes(nodes: readonly NodeValue[], live: string | null): Page;
+  nodes(nodes: readonly NodeValue[]): Page;
 }
 
 export function createSite({ assets, places }: SiteOptions): PageSet {
@@ -67,7 +67,7 @@ export function createSite({ assets, places }: SiteOptions): PageSet {
         place: 'check',
         content: checkForm({ ...asked, nodes: service.nodes(), maxNodes: service.maxNodes }),
       }),
-    nodes: (nodes, live) =>
-      page({ title: nodesTitle(nodes), place: 'nodes', content: nodesContent(nodes, assets), refresh: 15, live }),
+    nodes: (nodes) =>
+      page({ title: nodesTitle(nodes), place: 'nodes', content: nodesContent(nodes, assets), refresh: 15, every: 5 }),
   };
 }

@@ -3,83 +3,39 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '#protocol/errors.ts';
 import { singleLine } from '#kernel/text.ts';
 import { formatSeconds } from '#kernel/units.ts';
-import type { Clock } from '#kernel/clock.ts';
 import type { Board } from '../state/board.ts';
-import type { Notes } from '../state/notes.ts';
-import type { PastKeeper } from './history-values.ts';
+import type { Stream } from '../streams.ts';
 import { html } from './markup.ts';
-import { percent } from './overview.ts';
+import { uptimeWords } from './overview.ts';
 import type { PageSet } from './site.ts';
-import { badge, serviceOf, statusContent, statusJson, statusSentence, type StatusValue } from './status.ts';
+import { badge, statusContent, statusJson, statusTitle, type StatusValue } from './status.ts';
+import type { StatusReader } from './status-value.ts';
 import { texts } from './texts.ts';
-
-/** By name, what the configuration says about each page. */
-export type ConfiguredPages = Readonly<
-  Record<string, { readonly title: string; readonly targets: Readonly<Record<string, string>> }>
->;
 
 export interface StatusRoutes {
   readonly site: PageSet;
-  readonly board: Board;
-  readonly past: PastKeeper;
-  readonly pages: () => ConfiguredPages;
-  readonly notes: Pick<Notes, 'list'>;
-  /** Maintenance and silences that hold or begin soon, those that begin first at the beginning. */
-  readonly ahead: () => readonly PlannedWindow[];
-  readonly clock: Clock;
-  /** The address that people open, without a slash at its end; null where each request tells. */
+  readonly board: Pick<Board, 'target'>;
+  readonly read: StatusReader;
+  /** The events of the pages; a view is the name of a page. */
+  readonly stream: Stream;
+  /** The address that people open, without a slash at its end; null to take that of each request. */
   readonly publicUrl: string | null;
 }
 
-/** A stretch of time in which nobody is told of what begins at some targets. */
-interface PlannedWindow {
-  readonly targets: 'all' | readonly string[];
-  readonly from: number;
-  readonly to: number;
-}
-
-const mostAhead = 10;
 const keptSeconds = 10;
 const cached = { 'cache-control': `public, max-age=${keptSeconds}` };
 
 /** Status pages, their feeds and badges: for everybody, and out of memory, so that they are there while the database is not. */
-export function statusRoutes({
-  site,
-  board,
-  past,
-  pages,
-  publicUrl,
-  notes,
-  ahead,
-  clock,
-}: StatusRoutes): FastifyPluginAsync {
-  async function valueOf(name: string): Promise<StatusValue | null> {
-    const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
-    if (page === undefined) return null;
-    const live = new Map(board.targets().map((target) => [target.name, target]));
-    // Never waited for: what was is shown as it was known last.
-    void past.want([...live.keys()], 0);
-    const services = Object.entries(page.targets).map(([target, shown]) =>
-      serviceOf(shown, target, live.get(target), past.of(target)),
-    );
-    const maintenance = ahead()
-      .map(({ targets, from, to }) => ({
-        from,
-        to,
-        services: services.flatMap((one) => (targets === 'all' || targets.includes(one.target) ? [one.name] : [])),
-      }))
-      .filter((one) => one.services.length > 0)
-      .slice(0, mostAhead);
-    return { title: page.title, services, notes: notes.list(name), maintenance, now: clock.now() };
-  }
-
+export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRoutes): FastifyPluginAsync {
   const missing = (reply: FastifyReply) => {
     const { headers, body } = site.problem({ status: 404, code: 'not_found', message: texts.status.missing });
     return reply.code(404).headers(headers).send(body);
   };
 
-  async function answer(name: string, form: string, request: FastifyRequest, reply: FastifyReply) {
-    const value = await valueOf(name);
+  function answer(name: string, form: string, request: FastifyRequest, reply: FastifyReply) {
+    // What changes while the page is drawn comes as an event.
+    const since = stream.version;
+    const value = read(name);
     if (value === null) return missing(reply);
     if (form === '.json') return reply.headers(cached).send(statusJson(value));
     if (form === '.atom') {
@@ -90,10 +46,12 @@ export function statusRoutes({
     const head = html`<link rel="alternate" type="application/atom+xml" href="${pathOf(name)}.atom">\n`;
     const { headers, body } = site.page(
       {
-        title: `${value.title}: ${statusSentence(value)}`,
+        title: statusTitle(value),
         place: 'status',
         content: statusContent(value),
         refresh: 60,
+        live: `/live${pathOf(name)}`,
+        since,
         head,
       },
       cached,
@@ -103,32 +61,37 @@ export function statusRoutes({
 
   return async (app) => {
     for (const form of ['', '.json', '.atom']) {
-      app.get(`/status${form}`, async (request, reply) => answer('status', form, request, reply));
+      app.get(`/status${form}`, (request, reply) => answer('status', form, request, reply));
     }
-    app.get<{ Params: { name: string } }>('/status/:name', async (request, reply) => {
+    const follow = (name: string, request: FastifyRequest, reply: FastifyReply) =>
+      read(name) === null ? missing(reply) : stream.open(request, reply, name);
+    const hidden = { exposeHeadRoute: false };
+    app.get('/live/status', hidden, (request, reply) => follow('status', request, reply));
+    app.get<{ Params: { name: string } }>('/live/status/:name', hidden, (request, reply) =>
+      follow(request.params.name, request, reply),
+    );
+    app.addHook('preClose', async () => stream[Symbol.dispose]());
+    app.get<{ Params: { name: string } }>('/status/:name', (request, reply) => {
       const [, name = '', form = ''] = /^(.*?)(\.json|\.atom)?$/.exec(request.params.name) ?? [];
       return answer(name, form, request, reply);
     });
 
-    app.get<{ Params: Record<'page' | 'target' | 'file', string> }>(
-      '/badge/:page/:target/:file',
-      async (request, reply) => {
-        const { page, target, file } = request.params;
-        const value = await valueOf(page);
-        const service = value?.services.find((one) => one.target === target);
-        const kind = kinds.find((one) => `${one}.svg` === file);
-        if (service === undefined || kind === undefined)
-          return reply.code(404).send(errorBody('not_found', 'there is no such badge'));
-        const last = board.target(target)?.recent.findLast((one) => one !== null) ?? null;
-        const words = {
-          state: texts.states[service.status],
-          uptime: percent(service.past?.uptime ?? null),
-          latency: last === null ? '–' : formatSeconds(last),
-        };
-        reply.headers(cached).type('image/svg+xml').header('cross-origin-resource-policy', 'cross-origin');
-        return reply.send(badge(service.name, words[kind], service.status));
-      },
-    );
+    app.get<{ Params: Record<'page' | 'target' | 'file', string> }>('/badge/:page/:target/:file', (request, reply) => {
+      const { page, target, file } = request.params;
+      const value = read(page);
+      const service = value?.services.find((one) => one.target === target);
+      const kind = kinds.find((one) => `${one}.svg` === file);
+      if (service === undefined || kind === undefined)
+        return reply.code(404).send(errorBody('not_found', 'there is no such badge'));
+      const last = board.target(target)?.recent.findLast((one) => one !== null) ?? null;
+      const words = {
+        state: texts.states[service.status],
+        uptime: service.past === null ? '–' : uptimeWords(service.past),
+        latency: last === null ? '–' : formatSeconds(last),
+      };
+      reply.headers(cached).type('image/svg+xml').header('cross-origin-resource-policy', 'cross-origin');
+      return reply.send(badge(service.name, words[kind], service.status));
+    });
   };
 }
 
@@ -141,7 +104,7 @@ const markOf = (target: string) => createHash('sha256').update(target).digest('h
 
 // An entry for each note and each service that is not well; the feed of a quiet day has none.
 function feedOf(value: StatusValue, url: string): string {
-  const troubled = value.services.filter(({ status }) => status !== 'up');
+  const troubled = value.services.filter(({ status }) => status !== 'up' && status !== 'waiting');
   const times = [
     ...troubled.flatMap(({ since }) => (since === null ? [] : [since])),
     ...value.notes.map(({ createdAt }) => createdAt),

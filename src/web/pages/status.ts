@@ -1,9 +1,12 @@
 import type { Incident } from '#monitor/judge/incident.ts';
-import type { LiveTarget, ShownStatus } from '../state/board.ts';
+import type { LiveTarget } from '../state/board.ts';
+import { type ShownStatus, stateOf, type ShownState } from '../state/shown.ts';
 import type { StatusNote } from '../state/notes.ts';
-import { stateBar } from './drawings.ts';
-import { foreign, html, type Markup, moment, nothing, state } from './markup.ts';
-import { type TargetPast, percent } from './overview.ts';
+import { dayBars } from './day-bars.ts';
+import { foreign, html, type Markup, moment, nothing, shortMoment, state } from './markup.ts';
+import { percent } from './overview.ts';
+import type { Past } from './past.ts';
+import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 /** A page for everybody: some targets under names of their own. */
@@ -28,9 +31,9 @@ export interface StatusService {
   /** The name on the page. */
   readonly name: string;
   readonly target: string;
-  readonly status: ShownStatus;
+  readonly status: ShownState;
   readonly since: number | null;
-  readonly past: TargetPast | null;
+  readonly past: Past | null;
   readonly incidents: readonly Incident[];
 }
 
@@ -39,15 +42,18 @@ export function serviceOf(
   name: string,
   target: string,
   live: LiveTarget | undefined,
-  past: TargetPast | null,
+  past: Past | null,
 ): StatusService {
   if (live === undefined) return { name, target, status: 'unknown', since: null, past, incidents: [] };
-  const { status, since, incidents } = live;
+  const { since, incidents } = live;
+  const status = stateOf(live);
   return { name, target, status, since, past, incidents: incidents.filter(({ severity }) => severity === 'critical') };
 }
 
-export function statusSentence({ services }: Pick<StatusValue, 'services'>): string {
+function statusSentence({ services: all }: Pick<StatusValue, 'services'>): string {
   const words = texts.status;
+  const services = all.filter(({ status }) => status !== 'waiting');
+  if (services.length === 0 && all.length > 0) return words.waiting;
   const down = services.filter(({ status }) => status === 'down');
   if (down.length > 0) return words.down(down.map(({ name }) => name));
   if (services.some(({ status }) => status === 'partial')) return words.partial;
@@ -56,23 +62,46 @@ export function statusSentence({ services }: Pick<StatusValue, 'services'>): str
   return services.some(({ status }) => status === 'maintenance') ? words.inMaintenance : words.up;
 }
 
-function worstStatus({ services }: StatusValue): ShownStatus {
-  const order: readonly ShownStatus[] = ['down', 'partial', 'up', 'maintenance'];
+function worstStatus({ services }: StatusValue): ShownState {
+  const order: readonly ShownState[] = ['down', 'partial', 'up', 'maintenance', 'unknown', 'waiting'];
   return order.find((one) => services.some(({ status }) => status === one)) ?? 'unknown';
 }
 
-export function statusContent(value: StatusValue): Markup {
+/** The title of the page, as a browser's tab shows it. */
+export const statusTitle = (value: StatusValue): string => `${value.title}: ${statusSentence(value)}`;
+
+/** The page, part by part. */
+export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
   const words = texts.status;
-  const items = value.services.map(
+  const services = value.services.map(
     ({ name, status, past, incidents, since }) =>
-      html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
-        past === null
-          ? nothing
-          : html`${stateBar(past.days, texts.overview.daysInWords(past.uptime, past.days.filter((day) => day === 'down').length))}<p class="row spread small soft"><span>${words.daysAgo}</span><span>${words.uptime(percent(past.uptime))}</span><span>${words.today}</span></p>`
-      }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
+      [
+        `s-${name}`,
+        html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
+          past === null
+            ? nothing
+            : html`${dayBars(past, value.now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-told>${availability(past)}</span><span>${words.today}</span></p>`
+        }${incidents.length === 0 || since === null ? nothing : html`<p class="small">${words.since} ${moment(since)}</p>`}</section>`,
+      ] as const,
   );
-  return html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>${notesPart(value)}${maintenancePart(value)}${items}`;
+  return new Map([
+    [
+      'head',
+      html`<div data-part="head"><p class="soft">${value.title}</p><h1>${state(worstStatus(value), '')} ${statusSentence(value)}</h1></div>`,
+    ],
+    ['notes', notesPart(value)],
+    ['maintenance', maintenancePart(value)],
+    ...services,
+  ]);
 }
+
+function availability({ uptime, since, knownMs }: Past): Markup {
+  const share = percent(uptime);
+  if (uptime === null || since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
+  return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roughly(knownMs)})`;
+}
+
+export const statusContent = (value: StatusValue): Markup => html`${[...statusParts(value).values()]}`;
 
 function notesPart({ notes }: StatusValue): Markup {
   const items = notes.map(
@@ -92,16 +121,20 @@ function maintenancePart({ maintenance, now }: StatusValue): Markup {
 }
 
 /** The same for programs. */
+// Programs know the states that a check can give.
+const statusFor = (one: ShownState): ShownStatus => (one === 'waiting' ? 'unknown' : one);
+
 export function statusJson(value: StatusValue) {
   return {
     title: value.title,
-    status: worstStatus(value),
+    status: statusFor(worstStatus(value)),
     sentence: statusSentence(value),
     services: value.services.map(({ name, status, since, past }) => ({
       name,
-      status,
+      status: statusFor(status),
       since: since === null ? null : new Date(since).toISOString(),
       uptime_90d: past?.uptime ?? null,
+      uptime_since: past === null || past.since === null ? null : new Date(past.since).toISOString(),
     })),
     notes: value.notes.map(({ id, words, createdAt, endsAt }) => ({
       id,
@@ -118,7 +151,7 @@ export function statusJson(value: StatusValue) {
 }
 
 /** A badge: words on the left, a state or a figure on the right. */
-export function badge(left: string, right: string, status: ShownStatus): string {
+export function badge(left: string, right: string, status: ShownState): string {
   const wide = (text: string) => 14 + Math.round(text.length * 6.6);
   const [a, b] = [wide(left), wide(right)];
   return String(
@@ -126,10 +159,11 @@ export function badge(left: string, right: string, status: ShownStatus): string 
   );
 }
 
-const badgeColours: Readonly<Record<ShownStatus, string>> = {
+const badgeColours: Readonly<Record<ShownState, string>> = {
   up: '#1a7f4b',
   partial: '#8f5b00',
   down: '#b9251c',
   unknown: '#66717b',
+  waiting: '#66717b',
   maintenance: '#3f5fb0',
 };

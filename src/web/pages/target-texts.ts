@@ -12,12 +12,21 @@ export const countVotes = (counts: Readonly<Record<string, number>>): string =>
     .map(([kind, number]) => `${number} ${kind}`)
     .join(', ');
 
+/** A length of time in one unit: `40 s` (in tens), `4 min`, `5 h`, `12 days`. */
+export function roughly(ms: number): string {
+  const [seconds, minutes, hours] = [ms / 1_000, ms / 60_000, ms / 3_600_000].map(Math.floor);
+  if (minutes === undefined || minutes < 1) return `${Math.floor((seconds ?? 0) / 10) * 10} s`;
+  if (hours === undefined || hours < 1) return `${minutes} min`;
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}
+
 const how = {
   up: 'up',
   partial: 'partly up',
   down: 'down',
   unknown: 'in an unknown state',
   maintenance: 'in maintenance',
+  waiting: 'waiting',
 } as const;
 
 export const targetTexts = {
@@ -32,9 +41,9 @@ export const targetTexts = {
   }) {
     const { name, status, up, all, forMs, uptime, p95 } = told;
     const seen = all === 0 ? '' : status === 'up' || status === 'partial' ? ` from ${up} of ${count(all, 'node')}` : '';
-    const past = [uptime === null ? '' : `${uptime} in 30 days`, p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
+    const past = [uptime ?? '', p95 === null ? '' : `p95 ${p95}`].filter(Boolean);
     const is =
-      forMs === null || status === 'up'
+      forMs === null || status === 'up' || status === 'waiting'
         ? `is ${how[status]}${seen}`
         : `has been ${how[status]}${seen} for ${describeDuration(forMs)}`;
     return `${name} ${is}${past.length === 0 ? '' : `; ${past.join('; ')}`}`;
@@ -77,6 +86,8 @@ export const targetTexts = {
   figures: 'Figures',
   uptime: 'Uptime',
   down: 'Down for',
+  month: (uptime: string) => `${uptime} in 30 days`,
+  fewAnswers: (least: number) => `Percentiles need ${least} answers.`,
   answers: 'Answers',
   rounds: 'Votes of the last rounds',
   roundsCaption: (rounds: number) => `The newest of ${count(rounds, 'round')} is on the right. The first was due at`,

@@ -1,19 +1,23 @@
 import { probedTypeNames } from '#checks/index.ts';
 import type { TargetChange } from '#history/changes.ts';
 import type { HistoryFigures, PastRound } from '#history/reader.ts';
+import type { Latency } from '#history/tally.ts';
 import type { PastIncident } from '#history/incidents.ts';
 import { describeDuration, formatSeconds } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
+import { stateOf } from '../state/shown.ts';
 import { answers, certificates } from './changes.ts';
 import { type ChartSpan, spans } from './chart-span.ts';
 import { type ChartValue, eventList, latencyChart } from './chart.ts';
+import { dayBars } from './day-bars.ts';
 import { incidentHref, targetHref } from './links.ts';
-import { foreign, html, type Markup, moment, nothing, shapeOf, state } from './markup.ts';
+import { foreign, html, type Markup, moment, nothing, shapeOf, shortMoment, state } from './markup.ts';
 import { outcomes } from './outcomes.ts';
-import { percent } from './overview.ts';
+import { daysInWords, firstCheck, incidentItem, percent, uptimeWords } from './overview.ts';
+import type { Past } from './past.ts';
 import { roundsGrid } from './rounds.ts';
 import { smoke } from './smoke.ts';
-import { countVotes } from './target-texts.ts';
+import { countVotes, roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
 
 export interface TargetValue {
@@ -26,13 +30,16 @@ export interface TargetValue {
   readonly figures: readonly { readonly name: string; readonly figures: HistoryFigures }[];
   readonly rounds: readonly PastRound[];
   readonly incidents: readonly PastIncident[];
+  /** Its 90 days; null while they are looked up. */
+  readonly past: Past | null;
   /** Whether the viewer may run its check from here. */
   readonly mayCheck: boolean;
 }
 
 /** How it is, from where, how it was: one sentence. */
 export function targetSentence({ target, figures, now }: TargetValue): string {
-  const { name, status, votes, since } = target;
+  const { name, votes, since } = target;
+  const status = stateOf(target);
   const up = votes.filter(({ outcome }) => outcome.status === 'up').length;
   const month = figures.find((one) => one.name === '30 days')?.figures;
   return texts.target.sentence({
@@ -41,9 +48,30 @@ export function targetSentence({ target, figures, now }: TargetValue): string {
     up,
     all: votes.length,
     forMs: since === null ? null : Math.max(0, now - since),
-    uptime: month === undefined || month.uptime === null ? null : percent(month.uptime),
-    p95: month === undefined || month.latency === null ? null : formatSeconds(month.latency.p95),
+    uptime: month === undefined || month.uptime === null ? null : monthWords(month),
+    p95: hasPercentiles(month) ? formatSeconds(month.latency.p95) : null,
   });
+}
+
+function openIncidents({ target: { incidents }, now }: TargetValue): Markup {
+  if (incidents.length === 0) return nothing;
+  const items = incidents.toSorted((a, b) => a.startedAt - b.startedAt).map((one) => incidentItem(one, now));
+  return html`<ul class="plain" aria-label="${texts.overview.incidents}">${items}</ul>`;
+}
+
+// Percentiles of fewer answers say little.
+const leastAnswers = 20;
+const hasPercentiles = (figures?: HistoryFigures): figures is HistoryFigures & { readonly latency: Latency } =>
+  figures !== undefined && figures.latency !== null && figures.latency.count >= leastAnswers;
+
+/** How long a target was watched within a span, in milliseconds; null if that is nearly all of it, or nothing. */
+const watchedMs = ({ from, to, since }: HistoryFigures): number | null =>
+  since === null || since - from < 0.02 * (to - from) ? null : to - since;
+
+function monthWords(figures: HistoryFigures): string {
+  const knownMs = watchedMs(figures);
+  const { uptime } = figures;
+  return knownMs === null ? texts.target.month(percent(uptime)) : uptimeWords({ uptime, knownMs });
 }
 
 export function targetContent(value: TargetValue): Markup {
@@ -53,13 +81,14 @@ export function targetContent(value: TargetValue): Markup {
   const labels = Object.entries(target.labels).map(
     ([key, one]) => html`<a href="/?label=${encodeURIComponent(`${key}:${one}`)}">${key}: ${one}</a> `,
   );
-  return html`<div data-part="head"><h1>${state(target.status, '')} ${targetSentence(value)}</h1>
-<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p></div>
+  return html`<div data-part="head"><h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
+<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p>${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}</div>
 ${
   mayCheck
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`
     : nothing
 }
+<div data-part="days">${value.past === null ? nothing : html`<div class="paper">${dayBars(value.past, value.now, targetHref(target.name))}<p class="row spread small soft"><span>${texts.status.daysAgo}</span><span data-told>${daysInWords(value.past)}</span><span>${texts.status.today}</span></p></div>`}</div>
 <h2>${words.latency}</h2>
 <nav class="row small" aria-label="${words.span}">${spans.map((one) => html`<a href="${targetHref(target.name)}?span=${one}"${one === value.span.name ? html` aria-current="true"` : nothing}>${one}</a>`)}</nav>
 <div class="paper plot" data-series="${targetHref(target.name)}/series" data-hint="${words.hint}"><div data-part="chart">${latencyChart(value.chart)}</div></div>
@@ -78,9 +107,17 @@ function figuresTable({ figures }: TargetValue): Markup {
   const time = (seconds: number | undefined) =>
     html`<td class="num">${seconds === undefined ? '–' : formatSeconds(seconds)}</td>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.figures}"><table><thead><tr><th scope="col">${words.span}</th><th scope="col" class="num">${words.uptime}</th><th scope="col" class="num">${words.down}</th><th scope="col" class="num">min</th><th scope="col" class="num">p50</th><th scope="col" class="num">p95</th><th scope="col" class="num">p99</th><th scope="col" class="num">max</th><th scope="col" class="num">${words.answers}</th></tr></thead><tbody>${figures.map(
-    ({ name, figures: { uptime, time: spent, latency, answers } }) =>
-      html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(latency?.p50)}${time(latency?.p95)}${time(latency?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`,
-  )}</tbody></table></div>`;
+    ({ name, figures: one }) => {
+      const { uptime, since, time: spent, latency, answers } = one;
+      const knownMs = watchedMs(one);
+      const known =
+        knownMs === null || since === null
+          ? nothing
+          : html` <span class="small soft">${texts.overview.since} ${shortMoment(since)} (${roughly(knownMs)})</span>`;
+      const most = hasPercentiles(one) ? one.latency : undefined;
+      return html`<tr><th scope="row" class="brief">${name}</th><td class="num">${percent(uptime)}${known}</td><td class="num">${spent === null || spent.down === 0 ? '–' : describeDuration(spent.down)}</td>${time(latency?.min)}${time(most?.p50)}${time(most?.p95)}${time(most?.p99)}${time(latency?.max)}<td class="num">${answered(answers)}</td></tr>`;
+    },
+  )}</tbody></table></div>${figures.some(({ figures: { latency } }) => latency !== null && latency.count < leastAnswers) ? html`<p class="small soft">${words.fewAnswers(leastAnswers)}</p>` : nothing}`;
 }
 
 const answered = ({ up, down, unknown, late }: HistoryFigures['answers']): string =>

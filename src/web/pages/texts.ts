@@ -1,4 +1,5 @@
 import { describeDuration } from '#kernel/units.ts';
+import { dayTexts, overviewTexts, statusTexts } from './overview-texts.ts';
 import { count, incidentTexts, targetTexts } from './target-texts.ts';
 
 /** Every word that pages say by themselves. */
@@ -8,6 +9,10 @@ export const texts = {
   navigation: 'Main',
   times: 'Times are in',
   logout: 'Sign out',
+  lost: {
+    title: 'Not connected · Watchpost',
+    words: 'Not connected since {time}. This is the state of that time.',
+  },
   places: { overview: 'Overview', incidents: 'Incidents', check: 'Check', nodes: 'Nodes', status: 'Status' },
   states: {
     up: 'up',
@@ -16,6 +21,7 @@ export const texts = {
     unknown: 'unknown',
     maintenance: 'maintenance',
     waiting: 'waiting',
+    warning: 'warning',
   },
   phases: {
     resolve: 'resolve',
@@ -36,98 +42,9 @@ export const texts = {
     label: 'World map of the nodes',
     caption: 'A mark stands in the middle of a country for all nodes in it.',
   },
-  overview: {
-    none: 'Nothing is watched yet.',
-    down: ({
-      down,
-      up,
-      all,
-      first,
-      ago,
-    }: Record<'down' | 'up' | 'all', number> & { first: string; ago: string | null }) =>
-      down === 1
-        ? `${up} of ${count(all, 'target')} ${all === 1 || up === 1 ? 'is' : 'are'} up. ${first} ${ago === null ? 'is down' : `has been down for ${ago}`}.`
-        : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `the longest: ${ago}`}.`,
-    up({
-      up,
-      all,
-      partial,
-      unknown,
-      maintenance,
-    }: Record<'up' | 'all' | 'partial' | 'unknown' | 'maintenance', number>) {
-      if (up === all) return all === 1 ? 'The target is up.' : `All ${all} targets are up.`;
-      const rest = [
-        partial > 0 ? `${partial} partly` : '',
-        unknown > 0 ? `${unknown} unknown` : '',
-        maintenance > 0 ? `${maintenance} in maintenance` : '',
-      ].filter(Boolean);
-      return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
-    },
-    incidents: 'Open incidents',
-    since: 'since',
-    acknowledged: 'acknowledged',
-    welcome: 'What to do next',
-    steps: [
-      'This demo watches Watchpost itself. Open a target to see how it was.',
-      'Stop it, write your own targets into config/watchpost.yaml, and start it again; while it runs, it reloads the file when it changes.',
-      'List recipients under notify. Until smtp is configured, mails are written into the folder "mail" beside the database.',
-      'Add nodes in other places: docs/nodes.md.',
-    ],
-    text: 'Name or host',
-    state: 'State',
-    label: 'Label',
-    group: 'Group by',
-    view: 'View',
-    list: 'list',
-    wall: 'wall',
-    any: 'any',
-    nothing: 'nothing',
-    show: 'Show',
-    noLabel: 'without this label',
-    groupUp: (up: number, all: number) => `${up} of ${all} up`,
-    noneShown: 'No target is like that.',
-    targets: 'Targets',
-    target: 'Target',
-    seen: 'Nodes',
-    days: '90 days',
-    uptime: 'Uptime',
-    latency: 'Latency',
-    budget: 'Budget left',
-    lately: 'Middle time of the nodes in the last rounds',
-    daysInWords: (uptime: number | null, down: number) =>
-      uptime === null
-        ? '90 days: nothing is known'
-        : `90 days: ${(uptime * 100).toFixed(3)} % up, down on ${count(down, 'day')}`,
-  },
-  status: {
-    up: 'All services are working.',
-    partial: 'Some services are working in part.',
-    unknown: 'Nothing is known at the moment.',
-    someUnknown: 'Nothing is known of some services; the others are working.',
-    inMaintenance: 'Everything is working but for what is in maintenance.',
-    down: (names: readonly string[]) =>
-      names.length > 3
-        ? `${names.length} services are not working.`
-        : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not working.`,
-    states: {
-      up: 'working',
-      partial: 'working in part',
-      down: 'not working',
-      unknown: 'unknown',
-      maintenance: 'in maintenance',
-    },
-    uptime: (share: string) => `${share} in 90 days`,
-    daysAgo: '90 days ago',
-    today: 'today',
-    since: 'Since',
-    notes: 'Notes',
-    until: 'until',
-    to: 'to',
-    maintenance: 'Maintenance',
-    planned: 'planned',
-    goesOn: 'going on',
-    missing: 'There is no such status page.',
-  },
+  overview: overviewTexts,
+  status: statusTexts,
+  days: dayTexts,
   login: {
     title: 'Sign in',
     user: 'User',

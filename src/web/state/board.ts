@@ -3,9 +3,9 @@ import type { Clock } from '#kernel/clock.ts';
 import type { TargetNow } from '#history/reader.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import type { Vote } from '#monitor/judge/vote.ts';
-import { type Spread, SpreadRing, spreadOf } from './spread.ts';
-
-export type ShownStatus = 'up' | 'partial' | 'down' | 'unknown' | 'maintenance';
+import { type Entry, entryOf, keepChange, keepRound, listed, noSpreads } from './entry.ts';
+import type { ShownStatus, StateChange } from './shown.ts';
+import type { Spread } from './spread.ts';
 
 /** A target as it is watched. */
 export interface BoardTarget {
@@ -21,14 +21,20 @@ export interface BoardTarget {
   readonly everyMs: number | null;
   /** What a round saw holds no longer than this. */
   readonly holdsMs: number;
+  /** When it is due next after a moment; null if never. */
+  readonly nextDue: (after: number) => number | null;
 }
 
 /** A target as it is at this moment. */
 export interface LiveTarget extends BoardTarget {
   readonly status: ShownStatus;
+  /** If nothing was seen of it so far, when its first check is due, null if never; undefined afterwards. */
+  readonly firstDueAt: number | null | undefined;
   /** Since when, or null where nothing is known. */
   readonly since: number | null;
   readonly dueAt: number | null;
+  /** How it was lately: from when on it was in each state, the oldest first. */
+  readonly changes: readonly StateChange[];
   /** What each node saw last, with everything that it told. */
   readonly votes: readonly Vote[];
   /** The middle time of the nodes that were up, in seconds, for the last rounds; null where none was. */
@@ -65,17 +71,6 @@ interface BoardRound {
   readonly inMaintenance: boolean;
 }
 
-interface BoardEntry {
-  status: ShownStatus;
-  since: number | null;
-  dueAt: number | null;
-  votes: readonly Vote[];
-  recent: (number | null)[];
-  /** By node; null where none has told any. */
-  spreads: Map<string, SpreadRing> | null;
-  version: number;
-}
-
 export interface BoardOptions {
   readonly clock: Clock;
   /** What is watched at this moment. */
@@ -83,20 +78,24 @@ export interface BoardOptions {
   readonly openIncidents: () => readonly Incident[];
 }
 
-const roundsKept = 40;
 const changesKept = 500;
+const runningMs = 30_000;
 
 export function createBoard({ clock, watched, openIncidents }: BoardOptions): Board {
-  const entries = new Map<string, BoardEntry>();
+  const entries = new Map<string, Entry>();
   const changes: { readonly version: number; readonly incident: Incident }[] = [];
   const listeners = new Set<() => void>();
-  let version = clock.now();
+  const startedAt = clock.now();
+  let version = startedAt;
 
   function changed(): number {
     version += 1;
     for (const listener of listeners) listener();
     return version;
   }
+
+  // A check that is running is still the first one.
+  const firstDueOf = ({ nextDue }: BoardTarget) => nextDue(Math.max(startedAt, clock.now() - runningMs));
 
   function liveOf(target: BoardTarget, open: ReadonlyMap<string, readonly Incident[]>): LiveTarget {
     const entry = entries.get(target.name);
@@ -105,14 +104,16 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       return {
         ...target,
         status: 'unknown',
+        firstDueAt: firstDueOf(target),
         since: null,
         dueAt: null,
+        changes: [],
         votes: [],
         recent: [],
         incidents,
         spreads: noSpreads,
       };
-    const { status, since, dueAt, votes, recent, spreads } = entry;
+    const { status, since, dueAt, changes, votes, recent, spreads } = entry;
     const heldUntil = (dueAt ?? 0) + target.holdsMs;
     const isStale = dueAt !== null && heldUntil < clock.now();
     return {
@@ -121,8 +122,10 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       votes,
       recent,
       dueAt,
+      changes,
       spreads: spreads === null ? noSpreads : listed(spreads, votes),
       status: isStale ? 'unknown' : status,
+      firstDueAt: dueAt === null && since === null ? firstDueOf(target) : undefined,
       since: isStale ? heldUntil : downSince(status, since, incidents),
     };
   }
@@ -135,11 +138,10 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
       const status = inMaintenance ? 'maintenance' : verdict.status;
       if (status !== entry.status || entry.since === null) entry.since = dueAt;
       entry.status = status;
+      keepChange(entry, status, dueAt);
       entry.dueAt = dueAt;
       entry.votes = votes;
-      entry.recent.push(middle(votes));
-      if (entry.recent.length > roundsKept) entry.recent.shift();
-      keepSpreads(entry, dueAt, votes);
+      keepRound(entry, dueAt, votes);
       entry.version = changed();
     },
     incidentsChanged(incidents) {
@@ -156,6 +158,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
         const shown = inMaintenance ? 'maintenance' : status;
         const entry = entryOf(entries, name);
         if (entry.dueAt === null) Object.assign(entry, { status: shown, since, dueAt: round?.dueAt ?? null });
+        if (entry.changes.length === 0 && since !== null) entry.changes = [{ status: shown, from: since }];
         else if (entry.status === shown && since !== null) entry.since = since;
       }
     },
@@ -189,43 +192,4 @@ function downSince(status: ShownStatus, since: number | null, incidents: readonl
     since,
     ...incidents.flatMap(({ wording, startedAt }) => (wording.word === 'DOWN' ? [startedAt] : [])),
   );
-}
-
-function entryOf(entries: Map<string, BoardEntry>, name: string): BoardEntry {
-  const entry = entries.get(name) ?? {
-    status: 'unknown',
-    since: null,
-    dueAt: null,
-    votes: [],
-    recent: [],
-    spreads: null,
-    version: 0,
-  };
-  entries.set(name, entry);
-  return entry;
-}
-
-const noSpreads: LiveTarget['spreads'] = new Map();
-
-function keepSpreads(entry: BoardEntry, dueAt: number, votes: readonly Vote[]): void {
-  for (const { node, outcome } of votes) {
-    const spread = spreadOf(outcome, dueAt);
-    if (spread === null) continue;
-    const spreads = (entry.spreads ??= new Map<string, SpreadRing>());
-    let ring = spreads.get(node.name);
-    if (ring === undefined) spreads.set(node.name, (ring = new SpreadRing(roundsKept)));
-    ring.add(spread);
-  }
-}
-
-// A node that does not watch the target any more is left out.
-function listed(spreads: ReadonlyMap<string, SpreadRing>, votes: readonly Vote[]): LiveTarget['spreads'] {
-  return new Map(votes.flatMap(({ node: { name } }) => [[name, spreads.get(name)?.list() ?? []] as const]));
-}
-
-function middle(votes: readonly Vote[]): number | null {
-  const times: number[] = [];
-  for (const { outcome } of votes) if (outcome.status === 'up' && outcome.seconds !== null) times.push(outcome.seconds);
-  if (times.length > 1) times.sort((a, b) => a - b);
-  return times[Math.floor(times.length / 2)] ?? null;
 }

@@ -1,4 +1,5 @@
-import type { Board, LiveTarget, ShownStatus } from './board.ts';
+import type { Board, LiveTarget } from './board.ts';
+import type { ShownStatus } from './shown.ts';
 
 /** A target at this moment, in a few words. */
 export interface TargetSummary {

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#kernel/clock.ts';
-import { systemRandom } from '#kernel/random.ts';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { createAccess } from '#web/access/access.ts';
 import { loadAssets } from '#web/assets/assets.ts';
@@ -24,9 +23,10 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const fits = {
   state: ajv.compile({ ...document.components.schemas['StateEvent'] }),
   incident: ajv.compile({ ...document.components.schemas['IncidentEvent'] }),
+  beat: ajv.compile({ ...document.components.schemas['BeatEvent'] }),
 };
 
-async function serve() {
+async function serve(mostViewers = 100) {
   const open: Incident[] = [];
   const board = createBoard({
     clock: systemClock,
@@ -38,6 +38,8 @@ async function serve() {
     version: () => board.version,
     since: stateEvents(board),
     onChange: (listener) => board.onChange(listener),
+    beatMs: 20,
+    mostViewers,
   });
   const access = createAccess({
     users: new Map(),
@@ -45,7 +47,7 @@ async function serve() {
     isProxy: () => false,
     strangers: true,
     clock: systemClock,
-    random: systemRandom,
+    sessions: { open: () => '', userOf: () => null, close: () => {} },
   });
   const assets = await loadAssets();
   const site = createSite({ assets, places: ['overview'] });
@@ -72,13 +74,14 @@ async function ask(url: string, headers: Readonly<Record<string, string>> = {}):
 }
 
 /** Reads as many events as are wanted, and goes. */
-async function hear(response: IncomingMessage, wanted: number) {
-  const heard: { event: 'state' | 'incident'; id: string; data: unknown }[] = [];
+async function hear(response: IncomingMessage, wanted: number, isWanted = (event: string) => event !== 'beat') {
+  const heard: { event: keyof typeof fits; id: string; data: unknown }[] = [];
   let [event, id] = ['', ''];
   for await (const line of createInterface({ input: response })) {
     if (line.startsWith('event: ')) event = line.slice(7);
     if (line.startsWith('id: ')) id = line.slice(4);
-    if (line.startsWith('data: ')) heard.push({ event: event as 'state', id, data: JSON.parse(line.slice(6)) });
+    if (line.startsWith('data: ') && isWanted(event))
+      heard.push({ event: event as 'state', id, data: JSON.parse(line.slice(6)) });
     if (heard.length === wanted) break;
   }
   response.destroy();
@@ -113,6 +116,27 @@ test('the stream of changes stands in the document, and every event is as the do
   const again = await hear(await ask(url, { 'last-event-id': String(last) }), 1);
   expect(again).toMatchObject([{ event: 'state', data: { status: 'up', votes: { de1: 'up' } } }]);
   expect(Number(again[0]?.id)).toBeGreaterThan(last);
+  const byAddress = await hear(await ask(`${url}?since=${last}`), 1);
+  expect(byAddress).toEqual(again);
+});
+
+test('a viewer hears that the stream is alive, and where it would go on, though nothing changes', async () => {
+  const { url, board } = await serve();
+  const heard = await hear(await ask(url), 3, (event) => event === 'beat');
+  for (const { event, data } of heard) expect([fits[event](data), fits[event].errors]).toEqual([true, null]);
+  expect(heard.map(({ id, data }) => [id, data])).toEqual(
+    Array.from({ length: 3 }, () => [String(board.version), { every_seconds: 0.02, start: board.version }]),
+  );
+});
+
+test('no more viewers than there may be', async () => {
+  const { url } = await serve(1);
+  const first = await ask(url);
+  const refused = await ask(url);
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '10']);
+  refused.resume();
+  first.destroy();
+  await expect.poll(async () => (await ask(url)).statusCode).toBe(200);
 });
 
 test('who may not see what is watched, and whose head is too large, is told so as the document says', async () => {

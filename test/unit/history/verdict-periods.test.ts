@@ -2,11 +2,13 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   follow,
+  verdictSpansIn,
   type RoundVerdict,
   type VerdictPeriod,
   type TargetStatus,
   timeIn,
   uptimeOf,
+  verdictsSince,
 } from '#history/verdict-periods.ts';
 
 const minute = 60_000;
@@ -41,6 +43,25 @@ test('time without rounds is not watched once the last one holds no longer', () 
   const periods = periodsOf([[0, 'up'], [10, 'up']]); // prettier-ignore
   const time = timeIn({ from: 0, to: 11 * minute }, periods, 11 * minute);
   expect(time).toMatchObject({ up: 3 * minute, unwatched: 8 * minute });
+});
+
+test('a span has its periods to the millisecond, and says from when on there are verdicts', () => {
+  const periods = periodsOf([[0, 'unknown'], [1, 'up'], [2, 'down'], [3, 'up', true], [10, 'up']]); // prettier-ignore
+  const span = { from: minute / 2, to: 10.5 * minute };
+  const spans = verdictSpansIn(span, periods, 20 * minute);
+  expect(
+    spans.map(({ from, to, status, inMaintenance }) => [from / minute, to / minute, status, inMaintenance]),
+  ).toEqual([
+    [0.5, 1, 'unknown', false],
+    [1, 2, 'up', false],
+    [2, 3, 'down', false],
+    [3, 5, 'up', true],
+    [10, 10.5, 'up', false],
+  ]);
+  expect(verdictsSince(span, periods)).toBe(minute);
+  expect(verdictsSince({ from: 2.5 * minute, to: 3 * minute }, periods)).toBe(2.5 * minute);
+  expect(verdictsSince({ from: 6 * minute, to: 9 * minute }, periods)).toBe(null);
+  expect(verdictsSince({ from: 0, to: minute }, periods)).toBe(null);
 });
 
 test('maintenance is apart whatever is seen, and unknown counts for neither side', () => {

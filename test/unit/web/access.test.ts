@@ -1,26 +1,42 @@
 import { expect, test } from 'vitest';
 import { hashPassword } from '#kernel/password.ts';
-import { createAccess, type Sessions } from '#web/access/access.ts';
+import { createAccess } from '#web/access/access.ts';
+import { createSessions, type Sessions } from '#web/access/sessions.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const caller = (cookie = '') => ({ headers: { cookie }, socket: { remoteAddress: '192.0.2.9' } }) as never;
 
-function access(users: ReadonlyMap<string, string>, sessions: Sessions = new Map(), clock = new FakeClock()) {
+/** What is stored, and sessions over it: made anew they are those after a restart. */
+function openFacts(clock: FakeClock) {
+  const facts = new Map<string, string>();
+  const random = seededRandom();
+  const errors: unknown[] = [];
+  const store = {
+    fact(name: string, make: () => string) {
+      if (!facts.has(name)) facts.set(name, make());
+      return facts.get(name) ?? '';
+    },
+    setFact: (name: string, value: string) => void facts.set(name, value),
+  };
+  const failed = (error: unknown) => void errors.push(error);
+  return { facts, errors, store, sessions: (from = store) => createSessions({ store: from, clock, random, failed }) };
+}
+
+function access(users: ReadonlyMap<string, string>, clock = new FakeClock(), sessions?: Sessions) {
   return createAccess({
     users,
     userHeader: null,
     isProxy: () => false,
     strangers: true,
-    sessions,
+    sessions: sessions ?? openFacts(clock).sessions(),
     clock,
-    random: seededRandom(),
   });
 }
 
 test('who guesses passwords is refused by the network that he comes from, however many addresses of it he has', async () => {
   const clock = new FakeClock();
-  const guarded = access(new Map(), new Map(), clock);
+  const guarded = access(new Map(), clock);
   const tries: unknown[] = [];
   for (let number = 1; number <= 11; number += 1)
     tries.push(await guarded.signIn('ann', 'x', `2001:db8:0:1::${number}`));
@@ -30,20 +46,91 @@ test('who guesses passwords is refused by the network that he comes from, howeve
   expect(await guarded.signIn('ann', 'x', '2001:db8:0:1::1')).toBe('wrong');
 });
 
-test('a session holds for as long as its user has the password that it began with', async () => {
+async function signedIn(users: ReadonlyMap<string, string>, clock: FakeClock, sessions: Sessions) {
+  const result = await access(users, clock, sessions).signIn('ann', 'right', '192.0.2.1');
+  if (typeof result === 'string') throw new Error(result);
+  return caller(`a=b; watchpost_session=${result.session}; c=d`);
+}
+
+test('a session holds for as long as its user has the password that it began with, over restarts too', async () => {
   const users = new Map([['ann', await hashPassword('right')]]);
-  const sessions: Sessions = new Map();
   const clock = new FakeClock();
-  const signedIn = await access(users, sessions, clock).signIn('ann', 'right', '192.0.2.1');
-  if (typeof signedIn === 'string') throw new Error(signedIn);
-  const cookie = `a=b; watchpost_session=${signedIn.session}`;
-  expect(access(users, sessions, clock).userOf(caller(cookie))).toBe('ann');
-  expect(access(users, sessions, clock).userOf(caller('watchpost_session='))).toBe(null);
+  const { sessions, facts } = openFacts(clock);
+  const ann = await signedIn(users, clock, sessions());
+  const userOf = (known: ReadonlyMap<string, string>, who = ann) => access(known, clock, sessions()).userOf(who);
+  expect(userOf(users)).toBe('ann');
+  expect(userOf(users, caller('watchpost_session='))).toBe(null);
   const changed = new Map([['ann', await hashPassword('right')]]);
-  expect(access(changed, sessions, clock).userOf(caller(cookie))).toBe(null);
-  expect(access(new Map(), sessions, clock).userOf(caller(cookie))).toBe(null);
-  await clock.advance(8 * 86_400_000);
-  expect(access(users, sessions, clock).userOf(caller(cookie))).toBe(null);
+  expect(userOf(changed)).toBe(null);
+  expect(userOf(new Map())).toBe(null);
+  await clock.advance(7 * 86_400_000 - 1);
+  expect(userOf(users)).toBe('ann');
+  await clock.advance(1);
+  expect(userOf(users)).toBe(null);
+  // Nothing that is stored signs anybody in.
+  const { headers } = ann as { headers: { cookie: string } };
+  for (const value of facts.values()) expect(headers.cookie).not.toContain(value);
+});
+
+test('a session that was closed stays closed over a restart; others go on', async () => {
+  const users = new Map([['ann', await hashPassword('right')]]);
+  const clock = new FakeClock();
+  const { sessions } = openFacts(clock);
+  const [desk, phone] = [await signedIn(users, clock, sessions()), await signedIn(users, clock, sessions())];
+  const now = access(users, clock, sessions());
+  now.signOut(desk);
+  for (const one of [now, access(users, clock, sessions())])
+    expect([one.userOf(desk), one.userOf(phone)]).toEqual([null, 'ann']);
+});
+
+test('after very many closed sessions everybody signs in again', async () => {
+  const users = new Map([['ann', 'a hash']]);
+  const clock = new FakeClock();
+  const { sessions, facts } = openFacts(clock);
+  const one = sessions();
+  const [first, last] = [one.open('ann', 'a hash'), one.open('ann', 'a hash')];
+  one.close(first);
+  for (let count = 0; count < 1_000; count += 1) one.close(one.open('ann', 'a hash'));
+  expect([first, last].map((session) => sessions().userOf(session, users))).toEqual([null, null]);
+  expect(facts.get('closed sessions')).toBe('{}');
+  expect(sessions().userOf(sessions().open('ann', 'a hash'), users)).toBe('ann');
+});
+
+test('a session that was changed is none', () => {
+  const clock = new FakeClock();
+  const sessions = openFacts(clock).sessions();
+  const users = new Map([
+    ['ann', 'a hash'],
+    ['bob', 'a hash'],
+  ]);
+  const [id, name = '', until, signature = ''] = sessions.open('ann', 'a hash').split('.');
+  const bob = Buffer.from('bob').toString('base64url');
+  const forged = [
+    [id, bob, until, signature],
+    [id, name, Number(until) + 1, signature],
+    [id, name, until, `${signature.slice(0, -2)}AA`],
+    [id, name, until],
+    [`${id}A`, name, until, signature],
+  ];
+  for (const parts of forged)
+    expect([parts.join('.'), sessions.userOf(parts.join('.'), users)]).toEqual([parts.join('.'), null]);
+  expect(sessions.userOf([id, name, until, signature].join('.'), users)).toBe('ann');
+});
+
+test('while nothing can be stored users can sign in and out', async () => {
+  const users = new Map([['ann', await hashPassword('right')]]);
+  const clock = new FakeClock();
+  const { sessions, errors } = openFacts(clock);
+  const fail = () => {
+    throw new Error('disk I/O error');
+  };
+  const broken = sessions({ fact: fail, setFact: fail });
+  const guarded = access(users, clock, broken);
+  const ann = await signedIn(users, clock, broken);
+  expect(guarded.userOf(ann)).toBe('ann');
+  guarded.signOut(ann);
+  expect(guarded.userOf(ann)).toBe(null);
+  expect(errors).toHaveLength(3);
 });
 
 test.each([
@@ -55,7 +142,8 @@ test.each([
   { name: 'by nothing', from: '192.0.2.1', headers: { 'x-user': '' }, user: null },
   { name: 'nowhere', from: '192.0.2.1', headers: {}, user: null },
 ])('a user is believed who is named $name: $user', ({ from, headers, user }) => {
-  const options = { users: new Map(), strangers: true, clock: new FakeClock(), random: seededRandom() };
+  const clock = new FakeClock();
+  const options = { users: new Map(), strangers: true, clock, sessions: openFacts(clock).sessions() };
   const isProxy = (address: string) => address === '192.0.2.1';
   const request = { headers, socket: { remoteAddress: from } } as never;
   const behindProxy = createAccess({ ...options, userHeader: 'x-user', isProxy });

@@ -30,6 +30,8 @@ test('an outage goes on over rounds that nobody could judge, and over what else 
   open.length = 0;
   see('up', 5);
   expect(shown()).toEqual(['up', 5]);
+  const changes = board.target('shop')?.changes.map(({ status, from }) => [status, (from - start) / minute]);
+  expect(changes).toEqual([['up', 1], ['down', 2], ['unknown', 3], ['down', 4], ['up', 5]]); // prettier-ignore
 });
 
 test('of a target that comes back after it was taken out nothing is known at first', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HistoryFigures, HistoryReader, SeriesQuery } from '#history/reader.ts';
-import { noTime } from '#history/verdict-periods.ts';
+import { noTime, type VerdictSpan } from '#history/verdict-periods.ts';
 import { chosenSpan, namedSpan } from '#web/pages/chart-span.ts';
 import { eventList, latencyChart } from '#web/pages/chart.ts';
 import { chartOf, seriesJson } from '#web/pages/history-values.ts';
@@ -8,14 +8,15 @@ import { chartOf, seriesJson } from '#web/pages/history-values.ts';
 const now = Date.parse('2026-01-01T12:00:00Z');
 const minute = 60_000;
 
-function reading(parts: readonly HistoryFigures[] = []) {
+function reading(parts: readonly HistoryFigures[] = [], periods: readonly VerdictSpan[] = []) {
   const asked: (number | undefined)[] = [];
-  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents'> = {
+  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents' | 'periods'> = {
     async series({ stepMs, from, to }: SeriesQuery) {
       asked.push(stepMs);
       return { from, to, stepMs: stepMs ?? minute, parts };
     },
     byNode: async () => [],
+    periods: async () => periods,
     incidents: async () => ({ incidents: [], next: null }),
   };
   const sources = { reader: reader as HistoryReader, changesOf: () => [] };
@@ -26,6 +27,7 @@ const part = (from: number, down: number, late: number): HistoryFigures => ({
   from,
   to: from + minute,
   uptime: null,
+  since: null,
   verdictsFrom: null,
   time: { ...noTime, down, up: minute - down },
   answers: { up: 1, down: 0, unknown: 0, late },
@@ -55,7 +57,44 @@ test('a span that is chosen has from ten minutes to two years and ends now at th
   expect(chosenSpan({ from: 0, to: now }, now)).toMatchObject({ from: now - 730 * 86_400_000, to: now });
 });
 
-test('neighbours that are alike are one shade, and late answers and changes stand at their moment', async () => {
+const period = (from: number, to: number, status: VerdictSpan['status'], inMaintenance = false): VerdictSpan => ({
+  from,
+  to,
+  status,
+  inMaintenance,
+});
+
+test('shades are the periods as they were, however long the span and its steps', async () => {
+  const day = 86_400_000;
+  const begun = now - 300 * day + 1_234;
+  const periods = [
+    period(now - 730 * day, begun, 'up'),
+    period(begun, begun + 4 * minute, 'down'),
+    period(begun + 4 * minute, now - 10 * day, 'up'),
+    period(now - 10 * day, now - 9 * day, 'up', true),
+    period(now - 9 * day, now, 'unknown'),
+  ];
+  const { sources } = reading([part(now - 310 * day, 4 * minute, 0)], periods);
+  const chart = await chartOf(sources, { name: 'shop', everyMs: minute }, namedSpan('2y', now));
+  expect(chart.events).toEqual([
+    { from: begun, to: begun + 4 * minute, kind: 'down', words: 'down, 4m' },
+    { from: now - 10 * day, to: now - 9 * day, kind: 'maintenance', words: 'maintenance, 1d' },
+    { from: now - 9 * day, to: now, kind: 'unknown', words: 'unknown, 9d' },
+  ]);
+  const [, width] = /<rect class="shade f-down"[^>]* width="([\d.]+)"/.exec(String(latencyChart(chart))) ?? [];
+  expect(Number(width)).toBe(2);
+});
+
+test('periods that no screen tells apart are one shade', async () => {
+  const many = Array.from({ length: 10_000 }, (_, index) =>
+    period(now - (10_000 - index) * 1_000, now - (9_999 - index) * 1_000, index % 2 === 0 ? 'down' : 'up'),
+  );
+  const { sources } = reading([], many);
+  const chart = await chartOf(sources, { name: 'shop', everyMs: 1_000 }, namedSpan('1y', now));
+  expect(chart.events).toHaveLength(1);
+});
+
+test('late answers and changes stand at their moment', async () => {
   const { sources } = reading([
     part(now - 3 * minute, 10, 0),
     part(now - 2 * minute, minute, 2),
@@ -68,7 +107,6 @@ test('neighbours that are alike are one shade, and late answers and changes stan
     namedSpan('10m', now),
   );
   expect(seriesJson(chart).events).toEqual([
-    { from: now / 1_000 - 180, to: now / 1_000 - 60, kind: 'down', words: 'down' },
     { from: now / 1_000 - 60, to: now / 1_000 - 60, kind: 'certificate', words: 'another certificate (de1)' },
     { from: now / 1_000 - 90, to: now / 1_000 - 90, kind: 'late', words: '2 answers came late' },
   ]);
@@ -76,7 +114,7 @@ test('neighbours that are alike are one shade, and late answers and changes stan
 });
 
 test('where nothing answered the chart shows that it was down, and no scale; where nobody looked it says so', async () => {
-  const { sources } = reading([part(now - 2 * minute, minute, 0), part(now - minute, minute, 0)]);
+  const { sources } = reading([], [period(now - 2 * minute, now, 'down')]);
   const target = { name: 'shop', everyMs: minute };
   const down = String(latencyChart(await chartOf(sources, target, namedSpan('10m', now))));
   expect(down).toContain('<rect class="shade f-down"');

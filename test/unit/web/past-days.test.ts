@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
 import type { TargetChange } from '#history/changes.ts';
-import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
+import type { HistoryFigures, HistoryReader, TargetBudget } from '#history/reader.ts';
 import { noTime } from '#history/verdict-periods.ts';
 import { latencyChart, type ChartPoint } from '#web/pages/chart.ts';
-import { chartOf, createPastKeeper } from '#web/pages/history-values.ts';
+import { chartOf } from '#web/pages/history-values.ts';
+import { createPastKeeper, pastNow } from '#web/pages/past.ts';
+import type { LiveTarget } from '#web/state/board.ts';
+import type { StateChange } from '#web/state/shown.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { watchedShop } from '../../support/watched.ts';
 
 const day = 86_400_000;
 const hour = 3_600_000;
@@ -13,6 +17,7 @@ const figures = (time: Partial<typeof noTime> | null): HistoryFigures => ({
   from: 0,
   to: day,
   uptime: null,
+  since: null,
   verdictsFrom: null,
   time: time === null ? null : { ...noTime, ...time },
   answers: { up: 1, down: 0, unknown: 0, late: 0 },
@@ -28,24 +33,104 @@ test.each([
   { time: {}, is: null },
   { time: null, is: null },
 ])('a day is drawn as the worst that was seen: $time', async ({ time, is }) => {
+  const { keeper } = await lookedUp(figures(time), null);
+  expect(keeper.of(liveShop([]))?.days).toEqual([is]);
+});
+
+async function lookedUp(seen: HistoryFigures, budget: TargetBudget | null) {
+  const clock = new FakeClock('2026-01-01T12:00:00Z');
   const reader: Pick<HistoryReader, 'series' | 'figures' | 'budgets'> = {
-    series: async ({ from, to }) => ({ from, to, stepMs: day, parts: [figures(time)] }),
-    figures: async () => figures(time),
-    budgets: async () => [],
+    series: async ({ from, to }) => ({ from, to, stepMs: day, parts: [seen] }),
+    figures: async () => seen,
+    budgets: async () => (budget === null ? [] : [budget]),
   };
   const failures: unknown[] = [];
-  const keeper = createPastKeeper(reader as HistoryReader, new FakeClock(), (error) => void failures.push(error));
+  const keeper = createPastKeeper(reader as HistoryReader, clock, (error) => void failures.push(error));
   await keeper.want(['shop'], 1_000);
   expect(failures).toEqual([]);
-  expect(keeper.of('shop')?.days).toEqual([is]);
+  return { keeper, clock };
+}
+
+function liveShop(changes: readonly StateChange[], dueAt = Date.parse('2026-01-01T12:00:00Z')): LiveTarget {
+  const status = changes.at(-1)?.status ?? 'unknown';
+  return {
+    ...watchedShop,
+    firstDueAt: undefined,
+    status,
+    since: null,
+    dueAt,
+    changes,
+    votes: [],
+    recent: [],
+    incidents: [],
+    spreads: new Map(),
+  };
+}
+
+const noon = Date.parse('2026-01-01T12:00:00Z');
+
+test('what happened since the past was looked up counts: time down, the worst of today, the budget', async () => {
+  const budget = { target: 'shop', ratio: 0.99, overMs: day, allowedMs: 600_000, spentMs: 0, left: 1, uptime: 1 };
+  const { keeper, clock } = await lookedUp({ ...figures({ up: 180_000 }), since: noon - 180_000 }, budget);
+  const live = liveShop([
+    { status: 'up', from: noon - 180_000 },
+    { status: 'down', from: noon + 60_000 },
+  ]);
+  expect(keeper.of(live)).toMatchObject({ days: ['up'], uptime: 1, budgetLeft: 1, knownMs: 180_000 });
+  await clock.advance(120_000);
+  expect(keeper.of(live)).toEqual({
+    days: ['down'],
+    downMs: [60_000],
+    uptime: 240_000 / 300_000,
+    since: noon - 180_000,
+    knownMs: 300_000,
+    budgetLeft: 0.9,
+  });
+  // What the last round saw holds for an hour; after that nothing is known.
+  await clock.advance(10 * hour);
+  expect(keeper.of(live)?.uptime).toBeCloseTo(240_000 / (240_000 + hour - 60_000));
+});
+
+test('a day that began since then is a day of its own', async () => {
+  const { keeper, clock } = await lookedUp(figures({ up: day }), null);
+  const live = liveShop(
+    [
+      { status: 'up', from: noon - hour },
+      { status: 'down', from: noon + 11 * hour },
+    ],
+    noon + 12 * hour,
+  );
+  await clock.advance(12 * hour + 1_000);
+  expect(keeper.of(live)).toMatchObject({ days: ['down'], downMs: [1_000] });
+  const known = {
+    at: noon,
+    from: noon - 89 * day,
+    days: ['up', null, 'up'],
+    downMs: [0, 0, 0],
+    time: null,
+    since: null,
+    budget: null,
+  } as const;
+  expect(pastNow(known, live, noon + 12.5 * hour)).toMatchObject({
+    days: [null, 'down', 'down'],
+    downMs: [0, hour, hour / 2],
+    uptime: null,
+  });
+});
+
+test('of what is known for all of the 90 days only the days are told', async () => {
+  const from = (Math.floor(noon / day) - 89) * day;
+  const { keeper } = await lookedUp({ ...figures({ up: day }), since: from }, null);
+  expect(keeper.of(liveShop([]))).toMatchObject({ since: from, knownMs: null });
 });
 
 test('marks of a chart lie within its span', async () => {
   const to = Date.parse('2026-01-01T12:00:00Z');
   const from = to - hour;
-  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents'> = {
+  const reader: Pick<HistoryReader, 'series' | 'byNode' | 'incidents' | 'periods'> = {
     series: async ({ stepMs }) => ({ from, to, stepMs: stepMs ?? 60_000, parts: [] }),
     byNode: async () => [],
+    periods: async () => [],
     incidents: async () => ({ incidents: [], next: null }),
   };
   const reload = (at: number): TargetChange => ({ target: 'shop', kind: 'reload', node: null, at, value: '' });

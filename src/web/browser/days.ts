@@ -1,0 +1,84 @@
+// The bars of days: hover, touch and arrow keys tell of a day in the line below, Enter and a click open it.
+
+const dayMs = 86_400_000;
+const usual = new WeakMap<Element, readonly Node[]>();
+
+const barsOf = (event: Event): HTMLElement | null =>
+  event.target instanceof Element ? event.target.closest<HTMLElement>('.days') : null;
+const lineOf = (bars: Element) => bars.parentElement?.querySelector('[data-told]') ?? null;
+
+function tell(bars: HTMLElement, wanted: number): void {
+  const { from = '', days = '[]', words = '[]' } = bars.dataset;
+  const all: number[] = JSON.parse(days);
+  const known: string[] = JSON.parse(words);
+  const index = Math.min(Math.max(wanted, 0), all.length - 1);
+  const line = lineOf(bars);
+  if (line === null) return;
+  if (!usual.has(line)) usual.set(line, [...line.childNodes]);
+  line.setAttribute('role', 'status');
+  line.textContent = `${dayAt(from, index)}: ${known[all[index] ?? 0] ?? ''}`;
+  bars.dataset['at'] = String(index);
+  bars.style.setProperty('--at', String(index / all.length));
+  bars.style.setProperty('--day', String(1 / all.length));
+}
+
+const dayAt = (from: string, index: number): string =>
+  new Date(Date.parse(from) + index * dayMs).toISOString().slice(0, 10);
+
+function forget(bars: HTMLElement): void {
+  const line = lineOf(bars);
+  delete bars.dataset['at'];
+  if (line === null) return;
+  line.replaceChildren(...(usual.get(line) ?? line.childNodes));
+  usual.delete(line);
+}
+
+function openDay({ dataset: { href, from = '', at } }: HTMLElement): void {
+  if (href === undefined || at === undefined) return;
+  const [first, next] = [Number(at), Number(at) + 1].map((index) => `${dayAt(from, index)}T00:00:00Z`);
+  location.assign(`${href}?${new URLSearchParams({ from: first ?? '', to: next ?? '' }).toString()}`);
+}
+
+const lastOf = ({ dataset: { days = '[]' } }: HTMLElement): number => JSON.parse(days).length - 1;
+
+function onPointer(event: PointerEvent): void {
+  const bars = barsOf(event);
+  if (bars === null) return;
+  const { left, width } = bars.getBoundingClientRect();
+  tell(bars, Math.floor(((event.clientX - left) / Math.max(1, width)) * (lastOf(bars) + 1)));
+}
+
+/** Listens for all bars of the page, those that are drawn later too. */
+export function tellOfDays(): void {
+  document.addEventListener('pointermove', onPointer);
+  document.addEventListener('pointerdown', onPointer);
+  document.addEventListener('pointerout', (event) => {
+    const bars = barsOf(event);
+    const isInside = bars !== null && event.relatedTarget instanceof Node && bars.contains(event.relatedTarget);
+    if (bars !== null && !isInside) forget(bars);
+  });
+  document.addEventListener('click', (event) => {
+    const bars = barsOf(event);
+    if (bars !== null) openDay(bars);
+  });
+  document.addEventListener('focusin', (event) => {
+    const bars = barsOf(event);
+    if (bars !== null && bars.dataset['at'] === undefined) tell(bars, lastOf(bars));
+  });
+  document.addEventListener('focusout', (event) => {
+    const bars = barsOf(event);
+    if (bars !== null) forget(bars);
+  });
+  document.addEventListener('keydown', (event) => {
+    const bars = barsOf(event);
+    if (bars === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const last = lastOf(bars);
+    const at = Number(bars.dataset['at'] ?? last);
+    const moves: Readonly<Record<string, number>> = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
+    const to = moves[event.key];
+    if (to !== undefined) tell(bars, to);
+    else if (event.key === 'Enter') openDay(bars);
+    else return;
+    event.preventDefault();
+  });
+}

@@ -1,0 +1,149 @@
+// The parts of a page that are drawn anew: elements with `data-part`, as the server wrote them.
+
+const forms = {
+  time: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }),
+  clock: new Intl.DateTimeFormat('sv-SE', { hour: '2-digit', minute: '2-digit' }),
+  day: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }),
+};
+
+/** Writes the times below an element in the viewer's own zone. */
+export function localise(root: ParentNode): void {
+  for (const element of root.querySelectorAll('time[datetime]')) {
+    const at = new Date(element.getAttribute('datetime') ?? '');
+    if (Number.isNaN(at.getTime())) continue;
+    element.setAttribute('title', at.toISOString());
+    element.textContent = textOf(at, element.getAttribute('data-form'));
+  }
+}
+
+function textOf(at: Date, form: string | null): string {
+  if (form !== 'short') return forms[form === 'day' ? 'day' : 'time'].format(at);
+  const isToday = forms.day.format(at) === forms.day.format(new Date());
+  return isToday ? forms.clock.format(at) : `${forms.day.format(at)} ${forms.clock.format(at)}`;
+}
+
+const written = new Map<string, string>();
+const partsOf = (root: ParentNode) =>
+  [...root.querySelectorAll('[data-part]')].flatMap((element) => {
+    const name = element.getAttribute('data-part');
+    return name === null ? [] : [{ name, element }];
+  });
+const elementOf = (name: string) => document.querySelector(`[data-part="${CSS.escape(name)}"]`);
+
+/** Remembers the parts of the page as they are, and writes its times in the viewer's zone. */
+export function remember(): void {
+  written.clear();
+  for (const { name, element } of partsOf(document)) written.set(name, element.outerHTML);
+  localise(document);
+}
+
+/** Draws a part anew if it is on the page and has changed. */
+export function exchange(name: string, markup: string): void {
+  if (written.get(name) === markup) return;
+  const old = elementOf(name);
+  if (old === null) return;
+  const fresh = parse(markup, old.parentElement);
+  if (fresh === null) return;
+  const open = [...old.querySelectorAll('details')].map((one) => one.open);
+  [...fresh.querySelectorAll('details')].forEach((one, index) => (one.open = open[index] ?? false));
+  localise(fresh);
+  fresh.classList.add('new');
+  written.set(name, markup);
+  const place = placeOfFocus(old);
+  old.replaceWith(fresh);
+  if (place !== null) reachable(fresh)[place]?.focus({ preventScroll: true });
+  document.dispatchEvent(new CustomEvent('part', { detail: name }));
+}
+
+/** A row or tile of a list; without markup it does not belong there any more. */
+export interface PageListItem {
+  readonly part: string;
+  readonly list: string;
+  readonly markup: string | null;
+}
+
+/** Draws an item of a list anew, at its place in the order; false if the page has no such list, or nothing is left in it. */
+export function place({ part, list, markup }: PageListItem): boolean {
+  const old = elementOf(part);
+  const holder = document.querySelector(`[data-list="${CSS.escape(list)}"]`);
+  if (markup === null) {
+    old?.remove();
+    written.delete(part);
+    return old === null || holder === null || holder.querySelector('[data-order]') !== null;
+  }
+  if (holder === null) return false;
+  if (old !== null && holder.contains(old)) exchange(part, markup);
+  else {
+    old?.remove();
+    const fresh = parse(markup, holder);
+    if (fresh === null) return true;
+    localise(fresh);
+    fresh.classList.add('new');
+    written.set(part, markup);
+    holder.append(fresh);
+  }
+  const element = elementOf(part);
+  if (element !== null) settle(element, holder);
+  return true;
+}
+
+const orderOf = (element: Element | null) => element?.getAttribute('data-order') ?? null;
+
+// Those that stand right already are not looked for among all.
+function settle(element: Element, holder: Element): void {
+  const own = orderOf(element) ?? '';
+  const [before, after] = [orderOf(element.previousElementSibling), orderOf(element.nextElementSibling)];
+  if ((before === null || before <= own) && (after === null || own <= after)) return;
+  const next = [...holder.children].find((one) => one !== element && (orderOf(one) ?? '') > own) ?? null;
+  const focus = placeOfFocus(element);
+  holder.insertBefore(element, next);
+  if (focus !== null) reachable(element)[focus]?.focus({ preventScroll: true });
+}
+
+const reachable = (root: Element) =>
+  [root, ...root.querySelectorAll('*')]
+    .filter((one) => one instanceof HTMLElement)
+    .filter(({ tabIndex }) => tabIndex >= 0);
+
+// Keyboard users stay on the element that they had reached.
+function placeOfFocus(old: Element): number | null {
+  const place = reachable(old).findIndex((one) => one === document.activeElement);
+  return place === -1 ? null : place;
+}
+
+// Rows stand in tables only, so the parent's own kind reads them.
+function parse(markup: string, parent: Element | null): Element | null {
+  const holder = document.createElement(parent?.tagName ?? 'div');
+  holder.innerHTML = markup;
+  return holder.firstElementChild;
+}
+
+/** Puts another version of the page in place of this one: part by part if both have the same parts and lists in the same order. */
+export function takeOver(next: Document): void {
+  const outline = (root: Document) =>
+    [...root.querySelectorAll('[data-part], [data-list]')]
+      .map((one) => `${one.getAttribute('data-part')} ${one.getAttribute('data-list')}`)
+      .join('\n');
+  if (outline(next) === outline(document)) {
+    for (const { name, element } of partsOf(next)) exchange(name, element.outerHTML);
+  } else {
+    const fields = fieldsOf(document);
+    document.querySelector('main')?.replaceWith(next.querySelector('main') ?? '');
+    remember();
+    for (const [id, { value, hasFocus }] of fields) {
+      const field = document.getElementById(id);
+      if (!(field instanceof HTMLInputElement)) continue;
+      field.value = value;
+      if (hasFocus) field.focus({ preventScroll: true });
+    }
+  }
+  if (document.title !== next.title) document.title = next.title;
+}
+
+// What somebody is typing stays.
+const fieldsOf = (root: Document) =>
+  new Map(
+    [...root.querySelectorAll<HTMLInputElement>('main input[id]')].map(
+      (field) => [field.id, { value: field.value, hasFocus: field === root.activeElement }] as const,
+    ),
+  );

@@ -1,0 +1,54 @@
+import type { Clock } from '#kernel/clock.ts';
+import { statusParts, statusTitle } from '../pages/status.ts';
+import type { StatusReader } from '../pages/status-value.ts';
+import { texts } from '../pages/texts.ts';
+import type { Board } from '../state/board.ts';
+import type { StreamOptions } from '../streams.ts';
+
+interface DrawnPart {
+  readonly markup: string;
+  readonly version: number;
+}
+
+// Notes, maintenance and what was are looked at so often, besides every change of a target.
+const lookMs = 5_000;
+
+/** The events of status pages: of a page, named by the view, the parts that changed, and nothing of any other target. */
+export function statusEvents(
+  read: StatusReader,
+  board: Pick<Board, 'onChange'>,
+  clock: Clock,
+): Pick<StreamOptions, 'version' | 'since' | 'onChange'> {
+  const drawn = new Map<string, Map<string, DrawnPart>>();
+  let version = clock.now();
+  return {
+    version: () => version,
+    since(from, page) {
+      const value = read(page);
+      if (value === null) return [];
+      const known = drawn.get(page) ?? new Map<string, DrawnPart>();
+      drawn.set(page, known);
+      const parts: Record<string, string> = {};
+      for (const [name, part] of statusParts(value)) {
+        const markup = String(part);
+        if (known.get(name)?.markup !== markup) known.set(name, { markup, version: (version += 1) });
+        if ((known.get(name)?.version ?? 0) > from) parts[name] = markup;
+      }
+      if (Object.keys(parts).length === 0) return [];
+      return [{ event: 'patch', data: { title: `${statusTitle(value)} · ${texts.name}`, parts, items: [] } }];
+    },
+    onChange(listener) {
+      const changes = board.onChange(listener);
+      let timer = clock.after(lookMs, function look() {
+        listener();
+        timer = clock.after(lookMs, look);
+      });
+      return {
+        [Symbol.dispose]() {
+          changes[Symbol.dispose]();
+          timer[Symbol.dispose]();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { count } from './target-texts.ts';
+
+// The words of the overview and of status pages.
+
+export const overviewTexts = {
+  none: 'Nothing is watched yet.',
+  down: ({
+    down,
+    up,
+    all,
+    first,
+    ago,
+  }: Record<'down' | 'up' | 'all', number> & { first: string; ago: string | null }) =>
+    down === 1
+      ? `${up} of ${count(all, 'target')} ${all === 1 || up === 1 ? 'is' : 'are'} up. ${first} ${ago === null ? 'is down' : `has been down for ${ago}`}.`
+      : `${down} of ${count(all, 'target')} are down, ${first} ${ago === null ? 'first' : `the longest: ${ago}`}.`,
+  up(counts: Record<'up' | 'all' | 'partial' | 'unknown' | 'maintenance' | 'waiting', number>) {
+    const { up, all, partial, unknown, maintenance, waiting } = counts;
+    if (up === all) return all === 1 ? 'The target is up.' : `All ${all} targets are up.`;
+    if (waiting === all)
+      return all === 1 ? 'The target waits for its first check.' : `All ${all} targets wait for their first check.`;
+    const rest = [
+      partial > 0 ? `${partial} partly` : '',
+      unknown > 0 ? `${unknown} unknown` : '',
+      maintenance > 0 ? `${maintenance} in maintenance` : '',
+      waiting > 0 ? `${waiting} waiting for a first check` : '',
+    ].filter(Boolean);
+    return `${up} of ${count(all, 'target')} ${up === 1 ? 'is' : 'are'} up; ${rest.join(', ')}.`;
+  },
+  incidents: 'Open incidents',
+  since: 'since',
+  acknowledged: 'acknowledged',
+  welcome: 'What to do next',
+  steps: [
+    'This demo watches Watchpost itself. Open a target to see how it was.',
+    'Stop it, write your own targets into config/watchpost.yaml, and start it again; while it runs, it reloads the file when it changes.',
+    'List recipients under notify. Until smtp is configured, mails are written into the folder "mail" beside the database.',
+    'Add nodes in other places: docs/nodes.md.',
+  ],
+  text: 'Name or host',
+  state: 'State',
+  label: 'Label',
+  group: 'Group by',
+  view: 'View',
+  list: 'list',
+  wall: 'wall',
+  any: 'any',
+  nothing: 'nothing',
+  show: 'Show',
+  noLabel: 'without this label',
+  groupUp: (up: number, all: number) => `${up} of ${all} up`,
+  noneShown: 'No target is like that.',
+  targets: 'Targets',
+  target: 'Target',
+  seen: 'Nodes',
+  days: '90 days',
+  uptime: 'Uptime',
+  latency: 'Latency',
+  budget: 'Budget left',
+  lately: 'Middle time of the nodes in the last rounds',
+  firstCheck: 'first check at',
+  firstPing: 'waits for its first ping',
+  neverDue: 'no check is due',
+  knownFor: (length: string) => `in ${length}`,
+  daysInWords: (uptime: string | null, down: number, known: string | null) =>
+    uptime === null
+      ? '90 days: nothing is known'
+      : `${known ?? '90 days'}: ${uptime} up, down on ${count(down, 'day')}`,
+} as const;
+
+export const statusTexts = {
+  up: 'All services are working.',
+  partial: 'Some services are working in part.',
+  unknown: 'Nothing is known at the moment.',
+  waiting: 'Nothing is known yet: the first checks are to come.',
+  someUnknown: 'Nothing is known of some services; the others are working.',
+  inMaintenance: 'Everything is working but for what is in maintenance.',
+  down: (names: readonly string[]) =>
+    names.length > 3
+      ? `${names.length} services are not working.`
+      : `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} not working.`,
+  states: {
+    up: 'working',
+    partial: 'working in part',
+    down: 'not working',
+    unknown: 'unknown',
+    maintenance: 'in maintenance',
+    waiting: 'not checked yet',
+  },
+  uptime: (share: string) => `${share} in 90 days`,
+  uptimeSince: (share: string) => `${share} since`,
+  daysAgo: '90 days ago',
+  today: 'today',
+  since: 'Since',
+  notes: 'Notes',
+  until: 'until',
+  to: 'to',
+  maintenance: 'Maintenance',
+  planned: 'planned',
+  goesOn: 'going on',
+  missing: 'There is no such status page.',
+} as const;
+
+export const dayTexts = {
+  hint: 'Arrow keys tell of each day.',
+  down: (length: string) => `down for ${length}`,
+  states: {
+    up: 'no downtime',
+    partial: 'not down, but not from everywhere up',
+    unknown: 'unknown',
+    maintenance: 'in maintenance',
+    waiting: 'not checked yet',
+    warning: 'no downtime',
+    none: 'not watched',
+  },
+} as const;

@@ -1,0 +1,56 @@
+import type { Clock } from '#kernel/clock.ts';
+import type { Board } from '../state/board.ts';
+import type { Notes } from '../state/notes.ts';
+import type { PastKeeper } from './past.ts';
+import { serviceOf, type StatusValue } from './status.ts';
+
+/** By name, what the configuration says about each page. */
+export type ConfiguredPages = Readonly<
+  Record<string, { readonly title: string; readonly targets: Readonly<Record<string, string>> }>
+>;
+
+export interface StatusSources {
+  readonly board: Board;
+  readonly past: PastKeeper;
+  readonly pages: () => ConfiguredPages;
+  readonly notes: Pick<Notes, 'list'>;
+  /** Maintenance and silences that hold or begin soon, those that begin first at the beginning. */
+  readonly ahead: () => readonly Window[];
+  readonly clock: Clock;
+}
+
+/** A stretch of time without notifications about some targets. */
+interface Window {
+  readonly targets: 'all' | readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+const mostAhead = 10;
+
+/** What the status page of this name shows; null if there is none. */
+export type StatusReader = (name: string) => StatusValue | null;
+
+/** Reads status pages out of memory, and nothing but what stands on them. */
+export function readStatus({ board, past, pages, notes, ahead, clock }: StatusSources): StatusReader {
+  return (name) => {
+    const page = Object.hasOwn(pages(), name) ? pages()[name] : undefined;
+    if (page === undefined) return null;
+    const live = new Map(board.targets().map((target) => [target.name, target]));
+    // Never waited for: what was is shown as it was known last.
+    void past.want([...live.keys()], 0);
+    const services = Object.entries(page.targets).map(([name, shown]) => {
+      const target = live.get(name);
+      return serviceOf(shown, name, target, target === undefined ? null : past.of(target));
+    });
+    const maintenance = ahead()
+      .map(({ targets, from, to }) => ({
+        from,
+        to,
+        services: services.flatMap((one) => (targets === 'all' || targets.includes(one.target) ? [one.name] : [])),
+      }))
+      .filter((one) => one.services.length > 0)
+      .slice(0, mostAhead);
+    return { title: page.title, services, notes: notes.list(name), maintenance, now: clock.now() };
+  };
+}

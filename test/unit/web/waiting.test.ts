@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import type { Incident } from '#monitor/judge/incident.ts';
+import { filtered, filterOf, queryOf } from '#web/pages/overview-filter.ts';
+import { incidentsPart, overviewHead, overviewSentence, targetRow } from '#web/pages/overview.ts';
+import { serviceOf, statusJson, statusTitle } from '#web/pages/status.ts';
+import { createBoard, type LiveTarget } from '#web/state/board.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { incident, start } from '../../support/store.ts';
+import { watchedShop } from '../../support/watched.ts';
+
+const hour = 3_600_000;
+
+function openBoard(incidents: readonly Incident[] = []) {
+  const clock = new FakeClock(new Date(start).toISOString());
+  const nextDue = (after: number) => Math.floor(after / hour) * hour + hour;
+  const job = { ...watchedShop, name: 'backup', check: 'heartbeat' } as const;
+  const watched = [{ ...watchedShop, nextDue }, { ...watchedShop, name: 'mail' }, job];
+  const board = createBoard({ clock, watched: () => watched, openIncidents: () => incidents });
+  const see = (name: string, status: 'up' | 'down') =>
+    board.roundDone(name, { dueAt: start, votes: [], verdict: { status }, inMaintenance: false });
+  return { board, clock, see };
+}
+
+const textOf = (markup: unknown) =>
+  String(markup)
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+test('a target that was never checked is waiting, and says when its first check is due', async () => {
+  const { board, clock, see } = openBoard();
+  const sentence = () => overviewSentence({ targets: board.targets(), now: clock.now() });
+  const rows = () => board.targets().map((target) => textOf(targetRow(target, null, false)));
+  expect(sentence()).toBe('All 3 targets wait for their first check.');
+  expect(String(overviewHead({ targets: board.targets(), now: clock.now() }))).toContain('class="state waiting"');
+  const at = `${new Date(Math.floor(start / hour) * hour + hour).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  expect(rows()).toEqual([
+    `shop waiting shop:80 first check at ${at} –`,
+    'mail waiting shop:80 no check is due –',
+    'backup waiting shop:80 waits for its first ping –',
+  ]);
+  see('mail', 'up');
+  expect(sentence()).toBe('1 of 3 targets is up; 2 waiting for a first check.');
+  expect(String(overviewHead({ targets: board.targets(), now: clock.now() }))).toContain('class="state up"');
+  see('backup', 'up');
+  see('shop', 'up');
+  expect(sentence()).toBe('All 3 targets are up.');
+  expect(rows().join('\n')).not.toMatch(/waiting|first/);
+});
+
+test('the first check is still the first one while it runs', async () => {
+  const { board, clock } = openBoard();
+  const due = board.target('shop')?.firstDueAt ?? Number.NaN;
+  await clock.advance(due + 5_000 - clock.now());
+  expect(board.target('shop')?.firstDueAt).toBe(due);
+  await clock.advance(30_000);
+  expect(board.target('shop')?.firstDueAt).toBe(due + hour);
+});
+
+test('who waits stands between trouble and what is up, and can be filtered', () => {
+  const { board, see } = openBoard();
+  see('backup', 'up');
+  see('mail', 'down');
+  const shown = (query: object) => filtered(board.targets(), filterOf(query)).map(({ name }) => name);
+  expect(shown({})).toEqual(['mail', 'shop', 'backup']);
+  expect(shown({ state: 'waiting' })).toEqual(['shop']);
+  expect(shown({ state: 'unknown' })).toEqual([]);
+  expect(queryOf(filterOf({ view: 'wall', q: 'a&b', state: '', label: ['x'], other: 'y' }))).toBe('view=wall&q=a%26b');
+});
+
+test('a status page does not call it trouble that a service was never checked', () => {
+  const { board, see } = openBoard();
+  const value = () => ({
+    title: 'Example',
+    services: ['shop', 'mail'].map((name) => serviceOf(name, name, board.target(name) ?? undefined, null)),
+    notes: [],
+    maintenance: [],
+    now: start,
+  });
+  expect(statusTitle(value())).toBe('Example: Nothing is known yet: the first checks are to come.');
+  expect(statusJson(value())).toMatchObject({ status: 'unknown', services: [{ status: 'unknown' }, {}] });
+  see('mail', 'up');
+  expect(statusTitle(value())).toBe('Example: All services are working.');
+  expect(statusJson(value()).status).toBe('up');
+});
+
+test.for([
+  { word: 'DOWN', looks: 'down', isMild: false },
+  { word: 'UNKNOWN', looks: 'unknown', isMild: true },
+  { word: 'SLOW', looks: 'warning', isMild: true },
+  { word: 'LOSS', looks: 'warning', isMild: true },
+  { word: 'CERTIFICATE', looks: 'warning', isMild: true },
+])('$word looks like $looks', ({ word, looks, isMild }) => {
+  const plain = incident('shop', start);
+  const open = [{ ...plain, wording: { ...plain.wording, word } }];
+  const { board, see } = openBoard(open);
+  see('shop', 'up');
+  const part = String(incidentsPart({ incidents: open, now: start }));
+  expect(part).toContain(`<span class="state ${looks}">${word} </span>`);
+  expect(part.includes('open mild')).toBe(isMild);
+  const row = String(targetRow(board.target('shop') as LiveTarget, null, false));
+  expect(row.includes(`<span class="state warning small">${word}</span>`)).toBe(looks === 'warning');
+});
