@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#kernel/clock.ts';
-import { networkOf } from '#kernel/network.ts';
+import { siteOf } from '#kernel/network.ts';
 import { isPassword } from '#kernel/password.ts';
 import { isLocal } from './caller.ts';
+import { createLoginQueue } from './login-queue.ts';
 import { sessionMs, type Sessions } from './sessions.ts';
 
 export interface AccessOptions {
@@ -27,7 +28,7 @@ export interface AccessControl {
   mayAct(request: AccessRequest): boolean;
   /** Whether signing in is of any use here. */
   readonly hasUsers: boolean;
-  /** A session for whoever knows the password, as the value of a cookie; `busy` where too many try. */
+  /** A session for the right password, as the value of a cookie; `busy` if too many attempts wait, or failed from this network. */
   signIn(user: string, password: string, from: string): Promise<{ readonly session: string } | 'wrong' | 'busy'>;
   signOut(request: AccessRequest): void;
 }
@@ -38,14 +39,14 @@ const cookieName = 'watchpost_session';
 
 const attemptsMs = 60_000;
 const attemptsPerNetwork = 10;
-const attemptsAtOnce = 2;
-// Compared where the user is unknown, so that time does not tell who is there.
+// Compared if the user is unknown, so that the time does not reveal which users exist.
 const nobody = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 export function createAccess(options: AccessOptions): AccessControl {
   const { users, userHeader, isProxy, strangers, sessions, clock } = options;
-  const attempts = new Map<string, { count: number; readonly since: number }>();
-  let running = 0;
+  // Wrong passwords of the last minute, by network.
+  const failures = new Map<string, { count: number; readonly since: number }>();
+  const queue = createLoginQueue(clock);
   const hasUsers = users.size > 0 || userHeader !== null;
 
   function namedByProxy({ headers, socket }: AccessRequest): string | null {
@@ -58,14 +59,16 @@ export function createAccess(options: AccessOptions): AccessControl {
     return sessions.userOf(cookieOf(request), users) ?? namedByProxy(request);
   }
 
-  function mayTry(from: string): boolean {
+  function mayTry(network: string): boolean {
     const now = clock.elapsed();
-    for (const [network, { since }] of attempts) if (now - since > attemptsMs) attempts.delete(network);
-    const network = networkOf(from);
-    const known = attempts.get(network) ?? { count: 0, since: now };
-    attempts.set(network, known);
+    for (const [one, { since }] of failures) if (now - since > attemptsMs) failures.delete(one);
+    return (failures.get(network)?.count ?? 0) < attemptsPerNetwork;
+  }
+
+  function noteFailure(network: string): void {
+    const known = failures.get(network) ?? { count: 0, since: clock.elapsed() };
+    failures.set(network, known);
     known.count += 1;
-    return known.count <= attemptsPerNetwork && running < attemptsAtOnce;
   }
 
   return {
@@ -74,15 +77,15 @@ export function createAccess(options: AccessOptions): AccessControl {
     mayRead: (request) => (hasUsers ? userOf(request) !== null : !strangers || isLocal(request)),
     mayAct: (request) => (hasUsers ? userOf(request) !== null : isLocal(request)),
     async signIn(user, password, from) {
-      if (!mayTry(from)) return 'busy';
-      running += 1;
+      const network = siteOf(from);
       const hash = users.get(user);
-      try {
-        const isRight = await isPassword(password, hash ?? nobody);
-        if (!isRight || hash === undefined) return 'wrong';
-      } finally {
-        running -= 1;
+      const isRight = await queue.run(network, async () => mayTry(network) && isPassword(password, hash ?? nobody));
+      if (isRight === 'busy' || !mayTry(network)) return 'busy';
+      if (!isRight || hash === undefined) {
+        noteFailure(network);
+        return 'wrong';
       }
+      queue.remember(network);
       return { session: sessions.open(user, hash) };
     },
     signOut: (request) => {

@@ -1,0 +1,96 @@
+import type { Clock } from '#kernel/clock.ts';
+
+/** Lets passwords be compared, some at a time, in turns by network. */
+export interface LoginQueue {
+  /** Resolves to what `compare` gives; to `busy` if the network has too many waiting, or waits for too long. Rejects as `compare` does. */
+  run<Result>(network: string, compare: () => Promise<Result>): Promise<Result | 'busy'>;
+  /** Notes that a user of this network has logged in: it comes first from now on. */
+  remember(network: string): void;
+}
+
+interface LoginAttempt {
+  begin(): void;
+  refuse(): void;
+}
+
+const atOnce = 2;
+const mostWaitingPerNetwork = 3;
+const mostWaiting = 1_000;
+const longestWaitMs = 10_000;
+const mostRemembered = 1_000;
+
+/**
+ * A comparison takes a tenth of a second of CPU on purpose (scrypt, RFC 7914), so that guessing is slow; two run at a time. Attempts
+ * of many addresses must not keep a user out: each network has its turn, and networks with a login before come first.
+ */
+export function createLoginQueue(clock: Clock): LoginQueue {
+  const waiting = new Map<string, LoginAttempt[]>();
+  const remembered = new Set<string>();
+  let running = 0;
+  let count = 0;
+
+  function next(): void {
+    while (running < atOnce) {
+      const networks = [...waiting.keys()];
+      const network = networks.find((one) => remembered.has(one)) ?? networks[0];
+      if (network === undefined) return;
+      const attempts = waiting.get(network) ?? [];
+      const attempt = attempts.shift();
+      // To the end of the line: the next turn is that of another network.
+      waiting.delete(network);
+      if (attempts.length > 0) waiting.set(network, attempts);
+      count -= 1;
+      running += 1;
+      attempt?.begin();
+    }
+  }
+
+  function leave(network: string, attempt: LoginAttempt): boolean {
+    const attempts = waiting.get(network) ?? [];
+    const place = attempts.indexOf(attempt);
+    if (place === -1) return false;
+    attempts.splice(place, 1);
+    if (attempts.length === 0) waiting.delete(network);
+    count -= 1;
+    return true;
+  }
+
+  async function turn(network: string): Promise<boolean> {
+    const attempts = waiting.get(network) ?? [];
+    if (attempts.length >= mostWaitingPerNetwork || (count >= mostWaiting && !remembered.has(network))) return false;
+    return new Promise((resolve) => {
+      const attempt: LoginAttempt = {
+        begin() {
+          limit[Symbol.dispose]();
+          resolve(true);
+        },
+        refuse: () => resolve(false),
+      };
+      const limit = clock.after(longestWaitMs, () => {
+        if (leave(network, attempt)) attempt.refuse();
+      });
+      attempts.push(attempt);
+      waiting.set(network, attempts);
+      count += 1;
+      next();
+    });
+  }
+
+  return {
+    async run(network, compare) {
+      if (!(await turn(network))) return 'busy';
+      try {
+        return await compare();
+      } finally {
+        running -= 1;
+        next();
+      }
+    },
+    remember(network) {
+      remembered.delete(network);
+      remembered.add(network);
+      const [oldest] = remembered;
+      if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+    },
+  };
+}
