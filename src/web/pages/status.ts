@@ -91,8 +91,9 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
 }
 
 function availability({ uptime, since, knownMs }: Past): Markup {
+  if (uptime === null) return html`${texts.status.noUptime}`;
   const share = percent(uptime);
-  if (uptime === null || since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
+  if (since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
   return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roughly(knownMs)})`;
 }
 

@@ -78,6 +78,9 @@ test('a status page does not call it trouble that a service was never checked', 
     now: start,
   });
   expect(statusTitle(value())).toBe('Example: Nothing is known yet: the first checks are to come.');
+  const never = { days: [null], downMs: [0], uptime: null, since: null, knownMs: null, budgetLeft: null };
+  const services = [serviceOf('Web', 'shop', board.target('shop') ?? undefined, never)];
+  expect(textOf(statusContent({ ...value(), services }))).toContain('nothing is known yet');
   expect(statusJson(value())).toMatchObject({ status: 'unknown', services: [{ status: 'unknown' }, {}] });
   see('mail', 'up');
   expect(statusTitle(value())).toBe('Example: All services are working.');
