@@ -44,7 +44,9 @@ pages: { status: { targets: { weak: Weak, alpha: Alpha } }, other: { targets: { 
   const wall = await open('/?view=wall');
   const groups = await open('/?group=team');
   const status = await open('/status');
-  const tabs = [list, down, up, wall, groups, status];
+  const nodes = await open('/nodes');
+  await nodes.page.waitForResponse((response) => response.url().endsWith('/nodes'));
+  const tabs = [list, down, up, wall, groups, status, nodes];
   for (const { page } of tabs) await page.evaluate('window.mark = 1');
   expect(await names(list.page)).toEqual(['alpha', 'beta', 'weak', 'wide']);
   await down.page.getByText('No target is like that.').waitFor();

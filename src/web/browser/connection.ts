@@ -7,8 +7,8 @@ export interface StreamConnection {
   readonly since: string | null;
   /** How often the page is fetched without a stream, in milliseconds. */
   readonly everyMs: number;
-  /** Draws the page anew; rejects while the program is away. */
-  readonly refresh: () => Promise<void>;
+  /** Draws the page anew; false if it has nothing to follow any more. Rejects while the program is away. */
+  readonly refresh: () => Promise<boolean>;
   /** An event of the stream; true if it was the last one. */
   readonly hear: (kind: string, data: string) => boolean;
 }
@@ -31,6 +31,7 @@ export function connect({ url, since, everyMs, refresh, hear }: StreamConnection
   let beatMs = everyMs;
   let heardAt = wallTime();
   let isLost = false;
+  let isOver = false;
   let last = since;
   let start: string | null = null;
   let source: EventSource | null = null;
@@ -92,12 +93,18 @@ export function connect({ url, since, everyMs, refresh, hear }: StreamConnection
   // The program answers, but not with events: the page itself says why, or leads to where one signs in.
   function fetchInstead(): void {
     void refresh()
-      .then(find)
+      .then((isLive) => {
+        find();
+        if (!isLive) stop();
+      })
       .catch(unlessAway)
-      .finally(() => later(isLost ? soon() : url === null ? everyMs : refusedMs, url === null ? fetchInstead : open));
+      .finally(() => {
+        if (!isOver) later(isLost ? soon() : url === null ? everyMs : refusedMs, url === null ? fetchInstead : open);
+      });
   }
 
   function stop(): void {
+    isOver = true;
     clearTimeout(timer);
     clearInterval(looking);
     source?.close();
@@ -119,7 +126,9 @@ export function connect({ url, since, everyMs, refresh, hear }: StreamConnection
   addEventListener('pagehide', () => source?.close());
   if (url === null) later(everyMs, fetchInstead);
   else {
-    addEventListener('online', open);
+    addEventListener('online', () => isOver || open());
+    // The page was left, and is there again as it was.
+    addEventListener('pageshow', ({ persisted }) => persisted && !isOver && open());
     open();
   }
 }

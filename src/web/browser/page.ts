@@ -6,7 +6,7 @@ import { exchange, type PageListItem, place, remember, takeOver } from './parts.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const longestMs = 10_000;
 
-async function refresh(): Promise<void> {
+async function refresh(): Promise<boolean> {
   const response = await fetch(location.href, {
     headers: { accept: 'text/html' },
     cache: 'no-cache',
@@ -15,12 +15,14 @@ async function refresh(): Promise<void> {
   // A viewer who is not signed in any more signs in, and comes back.
   if (response.redirected && new URL(response.url).pathname === '/login') {
     location.assign(response.url);
-    return;
+    return true;
   }
   if (!response.ok && response.status !== 404) throw new TypeError(`the page answers ${response.status}`);
   const next = new DOMParser().parseFromString(await response.text(), 'text/html');
   takeOver(next);
   askAgain(next);
+  const { live, every } = next.body.dataset;
+  return live !== undefined || every !== undefined;
 }
 
 // What is being looked up is there in a moment, or cannot be read.

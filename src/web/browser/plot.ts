@@ -170,7 +170,8 @@ function paint(self: UPlot, { events }: PlotSeries, one: Painter): void {
 
 const paintShade: Painter = ({ ctx, bbox: { top, height: high } }, event, left, right) => {
   if (!isShade(event)) return;
-  ctx.fillStyle = clear(colourOf(event.kind), 0.14);
+  // So narrow a shade is not seen if it is as faint as others.
+  ctx.fillStyle = clear(colourOf(event.kind), right - left < 6 * devicePixelRatio ? 0.5 : 0.14);
   ctx.fillRect(left, top, Math.max(right - left, 2 * devicePixelRatio), high);
 };
 

@@ -51,7 +51,7 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
   const shades = events.map((event) => {
     if (!isShade(event)) return markOf(event, x(event.from));
     const [a, b] = [x(Math.max(event.from, from)), x(Math.min(event.to, to))];
-    return html`<rect class="shade f-${event.kind}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 2).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
+    return html`<rect class="shade f-${event.kind}${b - a < thin ? ' thin' : ''}" x="${a.toFixed(1)}" y="8" width="${Math.max(b - a, 2).toFixed(1)}" height="${height - bottom - 8}"><title>${event.words}</title></rect>`;
   });
   const drawn = lines.map(({ name, points }, index) => {
     const runs = unbroken(points);
@@ -76,6 +76,9 @@ export function latencyChart({ from, to, lines, events }: ChartValue): Markup {
   return html`<figure class="chart"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${texts.target.latencyLabel(lines.map(({ name }) => name))}">${shades}${grid}${times}${drawn}</svg>
 <p class="legend">${isEmpty ? html`<span>${texts.target.noLatency}</span>` : lines.map(({ name }, index) => html`<span><i class="line-${index % 6}"></i>${name}</span>`)}<span>${texts.target.bandWords}</span></p></figure>`;
 }
+
+// So narrow a shade is not seen if it is as faint as others.
+const thin = 6;
 
 const isShade = ({ kind }: ChartEvent): boolean =>
   kind === 'down' || kind === 'partial' || kind === 'unknown' || kind === 'maintenance';

@@ -88,6 +88,7 @@ export const statusTexts = {
     waiting: 'not checked yet',
   },
   uptime: (share: string) => `${share} in 90 days`,
+  noUptime: 'nothing is known yet',
   uptimeSince: (share: string) => `${share} since`,
   daysAgo: '90 days ago',
   today: 'today',

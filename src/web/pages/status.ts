@@ -74,10 +74,10 @@ export const statusTitle = (value: StatusValue): string => `${value.title}: ${st
 export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
   const words = texts.status;
   const services = value.services.map(
-    ({ name, status, past, incidents, since }) =>
+    ({ name, status, past, incidents, since }, index) =>
       [
-        `s-${name}`,
-        html`<section class="paper" data-part="s-${name}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
+        `s-${index}`,
+        html`<section class="paper" data-part="s-${index}"><div class="row spread"><h2>${name}</h2>${state(status, words.states[status])}</div>${
           past === null
             ? nothing
             : html`${dayBars(past, value.now, null)}<p class="row spread small soft"><span>${words.daysAgo}</span><span data-told>${availability(past)}</span><span>${words.today}</span></p>`
@@ -96,8 +96,9 @@ export function statusParts(value: StatusValue): ReadonlyMap<string, Markup> {
 }
 
 function availability({ uptime, since, knownMs }: Past): Markup {
+  if (uptime === null) return html`${texts.status.noUptime}`;
   const share = percent(uptime);
-  if (uptime === null || since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
+  if (since === null || knownMs === null) return html`${texts.status.uptime(share)}`;
   return html`${texts.status.uptimeSince(share)} ${shortMoment(since)} (${roughly(knownMs)})`;
 }
 

@@ -82,7 +82,7 @@ export function targetContent(value: TargetValue): Markup {
     ([key, one]) => html`<a href="/?label=${encodeURIComponent(`${key}:${one}`)}">${key}: ${one}</a> `,
   );
   return html`<div data-part="head"><h1>${state(stateOf(target), '')} ${targetSentence(value)}</h1>
-<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p>${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}</div>
+<p class="lead">${target.check} ${foreign(target.host)} ${labels}</p>${target.firstDueAt === undefined ? nothing : html`<p class="said">${firstCheck(target.firstDueAt, target)}</p>`}${openIncidents(value)}</div>
 ${
   mayCheck
     ? html`<form class="row" method="post" action="/actions/check"><input type="hidden" name="target" value="${target.name}"><button class="quiet">${words.checkNow}</button></form>`

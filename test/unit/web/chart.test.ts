@@ -81,7 +81,7 @@ test('shades are the periods as they were, however long the span and its steps',
     { from: now - 10 * day, to: now - 9 * day, kind: 'maintenance', words: 'maintenance, 1d' },
     { from: now - 9 * day, to: now, kind: 'unknown', words: 'unknown, 9d' },
   ]);
-  const [, width] = /<rect class="shade f-down"[^>]* width="([\d.]+)"/.exec(String(latencyChart(chart))) ?? [];
+  const [, width] = /<rect class="shade f-down thin"[^>]* width="([\d.]+)"/.exec(String(latencyChart(chart))) ?? [];
   expect(Number(width)).toBe(2);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Incident } from '#monitor/judge/incident.ts';
 import { filtered, filterOf, queryOf } from '#web/pages/overview-filter.ts';
 import { incidentsPart, overviewHead, overviewSentence, targetRow } from '#web/pages/overview.ts';
-import { serviceOf, statusJson, statusTitle } from '#web/pages/status.ts';
+import { serviceOf, statusContent, statusJson, statusTitle } from '#web/pages/status.ts';
 import { createBoard, type LiveTarget } from '#web/state/board.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { incident, start } from '../../support/store.ts';
@@ -78,10 +78,20 @@ test('a status page does not call it trouble that a service was never checked', 
     now: start,
   });
   expect(statusTitle(value())).toBe('Example: Nothing is known yet: the first checks are to come.');
+  const never = { days: [null], downMs: [0], uptime: null, since: null, knownMs: null, budgetLeft: null };
+  const services = [serviceOf('Web', 'shop', board.target('shop') ?? undefined, never)];
+  expect(textOf(statusContent({ ...value(), services }))).toContain('nothing is known yet');
   expect(statusJson(value())).toMatchObject({ status: 'unknown', services: [{ status: 'unknown' }, {}] });
   see('mail', 'up');
   expect(statusTitle(value())).toBe('Example: All services are working.');
   expect(statusJson(value()).status).toBe('up');
+});
+
+test('services of one name are shown each', () => {
+  const services = ['shop', 'mail'].map((target) => serviceOf('Web', target, undefined, null));
+  const page = String(statusContent({ title: 'Example', services, notes: [], maintenance: [], now: start }));
+  expect(page.match(/<h2>Web<\/h2>/g)).toHaveLength(2);
+  expect([...page.matchAll(/data-part="(s-[^"]*)"/g)].map(([, part]) => part)).toEqual(['s-0', 's-1']);
 });
 
 test.for([
