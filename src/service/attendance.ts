@@ -77,7 +77,7 @@ export class Attendance {
     return false;
   }
 
-  /** Whether each of them has voted or comes to it no more, where these have voted. */
+  /** Whether each of them has voted or comes to it no more, if these have voted. */
   hasHeardAll(voters: readonly NodeInfo[], votes: ReadonlyMap<string, unknown> | undefined, dueAt: number): boolean {
     for (const { name } of voters) if (votes?.has(name) !== true && !this.isPassed(name, dueAt)) return false;
     return true;

@@ -12,7 +12,7 @@ export interface ClockState {
   readonly isLate: boolean;
 }
 
-// What this process saw nothing of for longer was no time to wait for anybody.
+// If this process saw nothing for longer, no vote could come meanwhile.
 const heldUpMs = 5_000;
 
 /** Looks at the clocks of this process, every `everyMs`. */

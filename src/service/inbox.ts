@@ -43,7 +43,7 @@ const behindMs = 2_000;
 const longestLiveMs = 5_000;
 // A node sends again by itself what has no receipt after a minute and a half.
 const longestHistoryMs = 60_000;
-// Results that were due so long before they came are no news to anybody: they were kept during an absence.
+// Results that were due so long before they came were kept during an absence.
 const historyMs = 60_000;
 // What a parsed result takes.
 const resultBytes = 1_600;
@@ -66,7 +66,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
     const from = one.next;
     one.next = Math.min(from + atOnce, batch.sightings.length);
     reading = one;
-    // Where only the bytes wait, too much is skipped before it is parsed.
+    // Of what waits as bytes, the surplus is skipped before it is parsed.
     read(batch, from, one.next, one.unread === null && waitedMs(one) > behindMs);
     reading = null;
   }

@@ -30,14 +30,29 @@ export async function startHub(nats: NatsServer, settings: Readonly<Record<strin
   return { program, running, [Symbol.asyncDispose]: async () => rest.disposeAsync() };
 }
 
-/** How many results of rounds that were due in a span are stored, how many of them are unknown, and how many came late. */
+/** How many results of rounds that were due in a span are stored, how many of them are unknown, by the fault of a node, or came late. */
 export function storedBetween({ program }: Hub, from: number, to: number) {
   const [row] = query(
     program.database,
-    `SELECT count(*) AS stored, sum(status = 2) AS unknown, sum(late_at IS NOT NULL) AS late
+    `SELECT count(*) AS stored, sum(status = 2) AS unknown, sum(late_at IS NOT NULL) AS late,
+       sum(failure ->> 'source' = 'node') AS blamed
      FROM results WHERE due_at >= ${from} AND due_at < ${to}`,
   );
-  return { stored: Number(row?.['stored']), unknown: Number(row?.['unknown']), late: Number(row?.['late']) };
+  const figure = (name: string) => Number(row?.[name] ?? 0);
+  return { stored: figure('stored'), unknown: figure('unknown'), late: figure('late'), blamed: figure('blamed') };
+}
+
+/** Prints why results of rounds that were due in a span are unknown. */
+export function tellUnknown({ program }: Hub, from: number, to: number): void {
+  const rows = query(
+    program.database,
+    `SELECT count(*) AS count, count(DISTINCT target_id || due_at) AS rounds, failure ->> 'code' AS code, failure ->> 'message' AS message
+     FROM results WHERE status = 2 AND due_at >= ${from} AND due_at < ${to} GROUP BY 3, 4 ORDER BY 1 DESC LIMIT 5`,
+  );
+  for (const { count, rounds, code, message } of rows)
+    console.log(
+      `  ${String(count)} results of ${String(rounds)} rounds are unknown (${String(code)}): ${String(message)}`,
+    );
 }
 
 /** Rounds that began nowhere since the start, as the program counts them. */

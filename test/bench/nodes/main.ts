@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     rate: { type: 'string', multiple: true },
     seconds: { type: 'string' },
+    share: { type: 'string' },
   },
 });
 const { quick } = options;
@@ -26,7 +27,8 @@ if (obstacle === null) {
   console.log(`${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}\n`);
   if (options.only.includes('results')) {
     const rates = (options.rate ?? (quick ? ['1000', '5000'] : ['1000', '5000', '16700'])).map(Number);
-    await measureResults(rates.map((perSecond) => ({ nodes: 20, perSecond, seconds })));
+    const share = options.share === undefined ? null : Number(options.share);
+    await measureResults(rates.map((perSecond) => ({ nodes: 20, perSecond, seconds, share })));
     console.log('aims: 16,700 results/s stored without loss, at most 60 us of CPU of the hub for each\n');
   }
   if (options.only.includes('one-node')) {

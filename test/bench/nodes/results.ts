@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startNats } from '../../support/nats-server.ts';
 import { cpuSeconds, memoryBytes } from '../tools/processes.ts';
+import { limitCpu } from '../tools/cpu-limit.ts';
 import { figure, printTable } from '../tools/table.ts';
-import { startHub, storedBetween, tellWarnings } from './hub.ts';
+import { startHub, storedBetween, tellUnknown, tellWarnings } from './hub.ts';
 import type { Sent } from './results-child.ts';
 
 // What nodes see of what they watch, on its way into one hub: a real nats-server, the real program as the hub, which judges, stores
@@ -14,10 +15,14 @@ export interface ResultsLoad {
   readonly nodes: number;
   readonly perSecond: number;
   readonly seconds: number;
+  /** Of a core, what the hub may use; null for all it needs. */
+  readonly share: number | null;
 }
 
 const everySeconds = 10;
 const settleMs = 5_000;
+// Until it skips as much as it will go on to.
+const fallBehindMs = 30_000;
 const patienceMs = 180_000;
 // Batches that a node has on the way.
 const mostWaiting = 5;
@@ -26,12 +31,22 @@ export async function measureResults(loads: readonly ResultsLoad[]): Promise<voi
   const rows: string[][] = [];
   for (const load of loads) rows.push(await measure(load));
   printTable(
-    ['results', 'stored per s', 'hub CPU us', 'nodes CPU us', 'lost', 'unknown', 'late', 'MB of the hub'],
+    [
+      'results',
+      'stored per s',
+      'skipped per s',
+      'hub CPU us',
+      'nodes CPU us',
+      'unknown',
+      'blamed',
+      'late',
+      'MB of the hub',
+    ],
     rows,
   );
 }
 
-async function measure({ nodes: count, perSecond, seconds }: ResultsLoad): Promise<string[]> {
+async function measure({ nodes: count, perSecond, seconds, share }: ResultsLoad): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `zz${index + 1}`);
   await using nats = await startNats({ nodes: names });
   // Every node votes on every target.
@@ -46,14 +61,19 @@ async function measure({ nodes: count, perSecond, seconds }: ResultsLoad): Promi
       ]),
     ),
   });
+  let limit: Disposable | null = null;
   const child = fork(new URL('results-child.ts', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   try {
     const accounts = names.map((name) => ({ ...nats.account(name), seed: nats.account(name).seed.reveal() }));
     child.send(accounts);
     await once(child, 'message');
     await comeToRest(child, targets * count, count);
-
     const pid = hub.running.process.pid ?? 0;
+    if (share !== null) {
+      limit = limitCpu(pid, share);
+      await pause(fallBehindMs);
+    }
+
     const from = Math.ceil(Date.now() / 1_000) * 1_000;
     await pause(from - Date.now());
     const before = { hub: cpuSeconds(pid), nodes: cpuSeconds(child.pid ?? 0) };
@@ -64,21 +84,27 @@ async function measure({ nodes: count, perSecond, seconds }: ResultsLoad): Promi
     const { waiting } = await ask(child);
     if (waiting > mostWaiting * count) console.log(`  ${waiting} batches wait at the nodes in the end`);
     tellWarnings(hub);
-    const { stored, unknown, late } = storedBetween(hub, from, from + seconds * 1_000);
+    tellUnknown(hub, from, from + seconds * 1_000);
+    const { stored, unknown, late, blamed } = storedBetween(hub, from, from + seconds * 1_000);
     const expected = Math.round((targets * count * seconds) / everySeconds);
     return [
-      `${count} nodes, ${perSecond}/s`,
-      figure(stored / seconds),
+      `${count} nodes, ${perSecond}/s${share === null ? '' : `, ${share} core`}`,
+      figure((stored - unknown) / seconds),
+      figure((expected - stored + unknown) / seconds),
       figure(((after.hub - before.hub) * 1e6) / stored),
       figure(((after.nodes - before.nodes) * 1e6) / stored),
-      String(Math.max(0, expected - stored)),
       String(unknown),
+      String(blamed),
       String(late),
       (memory / 1e6).toFixed(0),
     ];
   } finally {
     child.disconnect();
     await once(child, 'exit');
+    hub.running.process.kill('SIGKILL');
+    if (hub.running.process.exitCode === null && hub.running.process.signalCode === null)
+      await once(hub.running.process, 'exit');
+    limit?.[Symbol.dispose]();
   }
 }
 
