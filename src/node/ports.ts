@@ -80,7 +80,7 @@ export type HubMessage =
 export type NodeMessage =
   | { readonly kind: 'ready'; readonly capabilities: Capabilities }
   | { readonly kind: 'watching'; readonly number: number; readonly since: number }
-  | { readonly kind: 'seen'; readonly sightings: readonly Observation[]; readonly isNews: boolean }
+  | { readonly kind: 'seen'; readonly observations: readonly Observation[]; readonly isNews: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome; readonly startedAt: number | null }
   | { readonly kind: 'health'; readonly health: ThreadHealth };
 

@@ -23,7 +23,7 @@ async function main(port: NonNullable<typeof parentPort>, options: AgentOptions)
     clock: systemClock,
     startClock: createPunctualClock({ clock: systemClock, isIdle: () => !agent.isTiming }),
     aheadMs: () => aheadMs,
-    send: (sightings, isNews) => say({ kind: 'seen', sightings, isNews }),
+    send: (observations, isNews) => say({ kind: 'seen', observations, isNews }),
     onBusy(place, isBusy) {
       if (busy !== null) busy[place] = isBusy ? 1 : 0;
     },

@@ -15,7 +15,7 @@ export interface TargetSchedulerOptions {
   /** How far this machine's clock is ahead of the hub's, in milliseconds. */
   readonly aheadMs: () => number;
   /** Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. */
-  readonly send: (sightings: readonly Observation[], isNews: boolean) => void;
+  readonly send: (observations: readonly Observation[], isNews: boolean) => void;
   /** Told of each check that begins and that is over, by the place of its target. */
   readonly onBusy?: (place: number, isBusy: boolean) => void;
 }
@@ -82,12 +82,12 @@ export function watchTargets(options: TargetSchedulerOptions): TargetScheduler {
     target.isRunning = false;
     onBusy?.(assigned.place, false);
     if (outcome === null) return;
-    const sighting = { target: name, revision: assigned.revision, dueAt, outcome, startedAt: startedAt - aheadMs() };
+    const observation = { target: name, revision: assigned.revision, dueAt, outcome, startedAt: startedAt - aheadMs() };
     const word = wordFor(outcome);
     target.same = word === target.last ? target.same + 1 : 0;
     target.last = word;
     const isNews = target.same < newsAfterChange || outcome.status === 'down' || watched.get(name) !== target;
-    outgoing.add(sighting, isNews);
+    outgoing.add(observation, isNews);
   }
 
   async function look({ assigned, command }: NodeTarget, onStarted: (at: number) => void): Promise<Outcome | null> {

@@ -102,6 +102,7 @@ export type BatchHead = z.output<typeof BatchHead>;
 /** Results of what a node watches, answered by a receipt once they are stored. A batch may come again until that was heard. */
 export const Batch = z.object({
   ...head,
+  // The name of version 2 of the protocol, which nodes of earlier versions use.
   sightings: z.array(
     z.object({
       target: Name,

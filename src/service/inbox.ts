@@ -26,7 +26,7 @@ export interface InboxOptions {
  *    either has its votes or is skipped.
  */
 export interface Inbox extends Disposable {
-  add(node: string, sightings: readonly Observation[], confirm: ResultBatch['confirm'], isNews?: boolean): void;
+  add(node: string, observations: readonly Observation[], confirm: ResultBatch['confirm'], isNews?: boolean): void;
   addUnread(batch: UnreadBatch): void;
   /** Nothing is read before this was called. */
   open(): void;
@@ -64,7 +64,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
 
   function readSome(one: LaneEntry, batch: ResultBatch): void {
     const from = one.next;
-    one.next = Math.min(from + atOnce, batch.sightings.length);
+    one.next = Math.min(from + atOnce, batch.observations.length);
     reading = one;
     // Of what waits as bytes, the surplus is skipped before it is parsed.
     read(batch, from, one.next, one.unread === null && waitedMs(one) > behindMs);
@@ -90,7 +90,7 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
       if (one.lane === 'news') lanes.overtakenBy(one).forEach(overtaken);
       one.batch = countEach(one.unread?.read() ?? null);
     }
-    while (one.batch !== null && one.next < one.batch.sightings.length) {
+    while (one.batch !== null && one.next < one.batch.observations.length) {
       if (clock.elapsed() - turnBegan >= turnMs) return false;
       readSome(one, one.batch);
     }
@@ -140,9 +140,9 @@ export function createInbox({ clock, read, giveUp, skip, overtaken }: InboxOptio
   }
 
   return {
-    add(node, sightings, confirm, isNews = false) {
-      const batch = countEach({ node, sightings, confirm });
-      push({ node, lane: isNews ? 'news' : 'live', bytes: sightings.length * resultBytes, unread: null, batch });
+    add(node, observations, confirm, isNews = false) {
+      const batch = countEach({ node, observations, confirm });
+      push({ node, lane: isNews ? 'news' : 'live', bytes: observations.length * resultBytes, unread: null, batch });
     },
     addUnread(unread) {
       const { node, bytes } = unread;

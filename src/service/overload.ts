@@ -12,9 +12,9 @@ import { ShedSpans } from './shed-spans.ts';
  */
 export interface Overload {
   /** Leaves out the round that this was seen for, unless somebody may have to be told of it, or it has a vote already. */
-  leaveOut(place: TargetWatch, sighting: Observation): void;
+  leaveOut(place: TargetWatch, observation: Observation): void;
   /** There is no room for these: the same for them, as far as they are known. */
-  giveUp(sightings: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
+  giveUp(observations: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
   /** These are not read: their nodes drop them. */
   skip(batches: readonly UnreadBatch[]): void;
   /** Which share of their healthy results nodes are to send. */
@@ -63,10 +63,10 @@ export function createOverload(clock: Clock, log: Log, waitedMs = () => 0): Over
 
   return {
     leaveOut,
-    giveUp(sightings, places) {
-      for (const sighting of sightings) {
-        const place = places.get(sighting.target);
-        if (place !== undefined) leaveOut(place, sighting);
+    giveUp(observations, places) {
+      for (const observation of observations) {
+        const place = places.get(observation.target);
+        if (place !== undefined) leaveOut(place, observation);
       }
     },
     granted: () => grant.share(),

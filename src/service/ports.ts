@@ -14,7 +14,7 @@ import type { Assignment, DueSpan, Observation } from '#protocol/watching.ts';
 /** Results of what a node watches. */
 export interface ResultBatch {
   readonly node: string;
-  readonly sightings: readonly Observation[];
+  readonly observations: readonly Observation[];
   /** To be called once all of it is stored, or is not wanted; null if nothing waits for that. */
   readonly confirm: (() => void) | null;
 }
@@ -48,7 +48,7 @@ export interface NodeListener {
    * Results of a node. `confirm`, unless it is null, is to be called once all of it is stored, or is not wanted. `isNews`: any of them
    * is not up, or not as before.
    */
-  seen(node: string, sightings: readonly Observation[], confirm: (() => void) | null, isNews?: boolean): void;
+  seen(node: string, observations: readonly Observation[], confirm: (() => void) | null, isNews?: boolean): void;
   /** Takes results that are parsed only when their turn comes; without it they are parsed at once, for `seen`. */
   receive?(batch: UnreadBatch): void;
   /** Which share of its healthy results a node on another machine is to send; all of them without it. */
@@ -56,7 +56,7 @@ export interface NodeListener {
   /** So many healthy results that were due then were not sent by a node, for they were not granted. */
   skipped?(node: string, due: DueSpan, results: number): void;
   /** Why what a node on another machine says it saw cannot be so, in words; null if it can. It is told so, and drops it. */
-  refuses?(node: string, sighting: Observation): string | null;
+  refuses?(node: string, observation: Observation): string | null;
 }
 
 /** One check for one node, as it is sent. */

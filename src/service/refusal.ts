@@ -14,11 +14,11 @@ const dueCheckOf = onceFor(({ schedule, name }: AssignedTarget) => createDueChec
  */
 export function refusalOf(
   place: TargetWatch | undefined,
-  sighting: Observation,
+  observation: Observation,
   setBacks: number,
   now: number,
 ): string | null {
-  const { target, revision, dueAt } = sighting;
+  const { target, revision, dueAt } = observation;
   if (place === undefined || place.assigned.revision !== revision) return null;
   const isDue = dueCheckOf(place.assigned)(dueAt, { laterMs: setBacks, isLongAgo: dueAt < now - longAgoMs });
   return isDue ? null : `${dueAt} is no due time of ${target}`;

@@ -26,7 +26,7 @@ function countDown(count: number, action: (() => void) | null): (() => void) | n
 
 /** A batch whose `confirm` is to be called for each of its results. */
 export function countEach<Batch extends ResultBatch | null>(batch: Batch): Batch {
-  return batch && { ...batch, confirm: countDown(batch.sightings.length, batch.confirm) };
+  return batch && { ...batch, confirm: countDown(batch.observations.length, batch.confirm) };
 }
 
 export function createStoredRounds(clock: Clock): StoredRounds {

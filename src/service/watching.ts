@@ -98,7 +98,7 @@ export class WatchService implements Disposable {
       ...this.#overload,
       clock,
       read: (...part) => this.#read(...part),
-      giveUp: ({ sightings }, from) => this.#overload.giveUp(sightings.slice(from), this.#places),
+      giveUp: ({ observations }, from) => this.#overload.giveUp(observations.slice(from), this.#places),
     });
     const onOver = () => this.#judgeAll();
     this.#catchUp = createCatchUp({ absence: null, onUnjudged: () => {}, ...options, onOver });
@@ -238,7 +238,7 @@ export class WatchService implements Disposable {
     if (this.#lookAtNodes()) this.#change();
   }
 
-  #read({ node, sightings, confirm }: ResultBatch, from: number, to: number, isBehind: boolean): void {
+  #read({ node, observations, confirm }: ResultBatch, from: number, to: number, isBehind: boolean): void {
     // One that has just come has its vote from its first word on.
     if (this.#nodes.find(node)?.online !== true) {
       if (this.#nodes.isReturning(node)) welcomeBack(node, this.#places.values(), this.#catchUp);
@@ -247,20 +247,20 @@ export class WatchService implements Disposable {
     const info = this.#nodes.find(node)?.info;
     const places = new Set<TargetWatch>();
     for (let index = from; index < to; index += 1) {
-      const sighting = sightings[index];
-      const place = this.#places.get(sighting?.target ?? '');
-      if (sighting === undefined || info === undefined || place === undefined) confirm?.();
+      const observation = observations[index];
+      const place = this.#places.get(observation?.target ?? '');
+      if (observation === undefined || info === undefined || place === undefined) confirm?.();
       else {
-        if (isBehind && !this.#catchUp.holds(place.rounds)) this.#overload.leaveOut(place, sighting);
-        this.#take(info, place, sighting, confirm);
+        if (isBehind && !this.#catchUp.holds(place.rounds)) this.#overload.leaveOut(place, observation);
+        this.#take(info, place, observation, confirm);
         places.add(place);
       }
     }
     for (const place of places) this.#judge(place);
   }
 
-  #take(node: NodeInfo, place: TargetWatch, sighting: Observation, confirm: (() => void) | null): void {
-    const { target, revision, dueAt, outcome, startedAt } = sighting;
+  #take(node: NodeInfo, place: TargetWatch, observation: Observation, confirm: (() => void) | null): void {
+    const { target, revision, dueAt, outcome, startedAt } = observation;
     if (place.assigned.revision !== revision) {
       const late = { target, dueAt, node, outcome, isOfEarlierCheck: true } as const;
       return dueAt <= place.since ? void this.#keepLate(late, confirm) : confirm?.();
@@ -269,7 +269,7 @@ export class WatchService implements Disposable {
     const isCalled = place.rounds.isVoter(node.name) || dueAt <= this.#catchUp.beganAt;
     const taken = place.rounds.take(node, dueAt, outcome, startedAt, isCalled);
     if (taken === 'late') {
-      this.#catchUp.late(sighting);
+      this.#catchUp.late(observation);
       void this.#keepLate({ target, dueAt, node, outcome }, confirm);
       return;
     }

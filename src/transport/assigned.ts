@@ -50,8 +50,8 @@ export function createThreadWatching({ node, suspects, listener, send }: ThreadA
     },
     hear(message) {
       if (message.kind === 'watching') return listener().watching(node, message.number, message.since);
-      assigned.ended(message.sightings);
-      listener().seen(node, message.sightings, null, message.isNews);
+      assigned.ended(message.observations);
+      listener().seen(node, message.observations, null, message.isNews);
       lookAtRefusals();
     },
     lost() {
@@ -70,7 +70,7 @@ interface AssignmentSource {
   /** Whether what was sent is not as it would be sent now: checks were put aside, or need not be any more. */
   readonly isOutdated: boolean;
   /** The thread came to the end of these. */
-  ended(sightings: readonly Observation[]): void;
+  ended(observations: readonly Observation[]): void;
   /** The targets whose checks ran when the thread was lost; forgets that they did. */
   lost(): readonly AssignedTarget[];
 }
@@ -118,9 +118,9 @@ function createAssigned(suspects: CrashSuspects): AssignmentSource {
       }
       return false;
     },
-    ended(sightings) {
+    ended(observations) {
       if (suspects.areNone) return;
-      for (const { target: name } of sightings) {
+      for (const { target: name } of observations) {
         const target = targets.get(name);
         if (target !== undefined) suspects.cleared(target);
       }

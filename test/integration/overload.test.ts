@@ -63,12 +63,12 @@ test('a thread that gets more than it can judge leaves rounds out, and answers H
   const { port } = server.address() as AddressInfo;
   const began = systemClock.now();
   await eventually(10_000, () => expect(systemClock.now()).toBeGreaterThan(began + everyMs));
-  const sightings = assigned.map((target): Observation => {
+  const observations = assigned.map((target): Observation => {
     const dueAt = createNextDue(target.schedule, target.name)(began) ?? began;
     return { target: target.name, revision: target.revision, dueAt, outcome: up(), startedAt: dueAt };
   });
-  for (let index = 0; index < sightings.length; index += 256)
-    listener!.seen('zz1', sightings.slice(index, index + 256), null);
+  for (let index = 0; index < observations.length; index += 256)
+    listener!.seen('zz1', observations.slice(index, index + 256), null);
   let answers = 0;
   for (; judged + late < names.length && answers < 100_000; answers += 1) {
     const answer = await fetch(`http://127.0.0.1:${port}/`);

@@ -47,7 +47,7 @@ export interface ScriptedNode extends Transport {
   readonly aheadMs: number;
   retime(aheadMs: number): void;
   /** Has seen something of what it watches. */
-  see(sightings: readonly Observation[], isNews?: boolean): void;
+  see(observations: readonly Observation[], isNews?: boolean): void;
   /** Ends the checks that hang, with an outcome. */
   finish(): void;
 }
@@ -103,7 +103,7 @@ export function scriptedNode(name: string): ScriptedNode {
     retime(aheadMs) {
       ahead = aheadMs;
     },
-    see: (sightings, isNews) => listener?.seen(name, sightings, null, isNews),
+    see: (observations, isNews) => listener?.seen(name, observations, null, isNews),
     assignments,
     get aheadMs() {
       return ahead;

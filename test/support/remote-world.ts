@@ -40,11 +40,11 @@ function createNodes(
       let sent = 0;
       let assignment: Assignment | null = null;
       let reported: { readonly number: number; readonly since: number } | null = null;
-      const send = (sightings: readonly Observation[]) => {
+      const send = (observations: readonly Observation[]) => {
         sent += 1;
         const number = sent;
-        kept.set(number, sightings);
-        if (node.isLinked) listener.seen(name, sightings, () => kept.delete(number));
+        kept.set(number, observations);
+        if (node.isLinked) listener.seen(name, observations, () => kept.delete(number));
       };
       const launch = (): NodeWatching =>
         watchTargets({
@@ -84,9 +84,9 @@ function createNodes(
           watch();
         },
         resend(order: (all: (readonly Observation[])[]) => (readonly Observation[])[]) {
-          const numbers = new Map([...kept].map(([number, sightings]) => [sightings, number]));
-          for (const sightings of order([...kept.values()]))
-            listener.seen(name, sightings, () => void kept.delete(numbers.get(sightings) ?? 0));
+          const numbers = new Map([...kept].map(([number, observations]) => [observations, number]));
+          for (const observations of order([...kept.values()]))
+            listener.seen(name, observations, () => void kept.delete(numbers.get(observations) ?? 0));
         },
       };
       return [name, node] as const;

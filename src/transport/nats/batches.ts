@@ -24,7 +24,7 @@ export interface BatchesOptions {
 // A node goes by the hub's clock as well as it knows that.
 const mostAheadMs = 5_000;
 
-/** Sightings that can be used, and why others cannot be. */
+/** Observations that can be used, and why others cannot be. */
 interface BatchContent {
   readonly usable: readonly Observation[];
   readonly discarded: number;
@@ -48,11 +48,12 @@ export function createBatches(options: BatchesOptions) {
   function sort(node: string, batch: Batch): BatchContent {
     const usable: Observation[] = [];
     let reason: string | null = null;
-    for (const { type, outcome: told, ...sighting } of batch.sightings) {
+    for (const { type, outcome: told, ...observation } of batch.sightings) {
       const outcome = isCheckType(type) ? readOutcome(type, told) : null;
-      const why = outcome === null ? `it is no outcome of a ${type} check` : refusalOf(node, { ...sighting, outcome });
+      const why =
+        outcome === null ? `it is no outcome of a ${type} check` : refusalOf(node, { ...observation, outcome });
       reason = why ?? reason;
-      if (outcome !== null && why === null) usable.push({ ...sighting, outcome });
+      if (outcome !== null && why === null) usable.push({ ...observation, outcome });
     }
     const discarded = batch.sightings.length - usable.length;
     if (discarded > 0) refused(node, discarded);
@@ -60,9 +61,9 @@ export function createBatches(options: BatchesOptions) {
     return { usable, discarded, reason };
   }
 
-  function refusalOf(node: string, sighting: Observation): string | null {
-    if (sighting.dueAt > clock.now() + mostAheadMs) return `${sighting.target} is not due yet`;
-    return listener().refuses?.(node, sighting) ?? null;
+  function refusalOf(node: string, observation: Observation): string | null {
+    if (observation.dueAt > clock.now() + mostAheadMs) return `${observation.target} is not due yet`;
+    return listener().refuses?.(node, observation) ?? null;
   }
 
   function confirm(reply: string, receipt: ResultReceipt): void {
@@ -99,7 +100,7 @@ export function createBatches(options: BatchesOptions) {
     const { usable, discarded, reason } = sort(node, batch);
     const state = usable.length === 0 && discarded > 0 ? 'refused' : 'stored';
     const answer = () => confirm(reply, { ticket, state, reason, ...(discarded > 0 && { discarded }) });
-    if (usable.length > 0) return { node, sightings: usable, confirm: answer };
+    if (usable.length > 0) return { node, observations: usable, confirm: answer };
     answer();
     return null;
   }
@@ -128,7 +129,7 @@ export function createBatches(options: BatchesOptions) {
     if (skipped !== undefined) current.skipped?.(unread.node, skipped.due, skipped.results);
     if (current.receive !== undefined) return current.receive(unread);
     const batch = unread.read();
-    if (batch !== null) current.seen(batch.node, batch.sightings, batch.confirm);
+    if (batch !== null) current.seen(batch.node, batch.observations, batch.confirm);
   }
 }
 

@@ -86,8 +86,8 @@ export function watchRemotely(options: RemoteSchedulerOptions): RemoteScheduler 
       state = isGone ? null : { epoch, number, targets: targets.length, since, takesChanges: true };
       onChange();
     },
-    seen(_, sightings, __, isNews = false) {
-      const typed = sightings.map((one) => ({ ...one, type: typeOf(one.target) }));
+    seen(_, observations, __, isNews = false) {
+      const typed = observations.map((one) => ({ ...one, type: typeOf(one.target) }));
       batcher.hand(typed, isNews);
     },
   });

@@ -34,9 +34,9 @@ function createLocal(name: string): Transport & { retime(aheadMs: number): void 
     },
     clock: systemClock,
     aheadMs: () => ahead,
-    send(sightings, isNews) {
-      results += sightings.length;
-      listener?.seen(name, sightings, null, isNews);
+    send(observations, isNews) {
+      results += observations.length;
+      listener?.seen(name, observations, null, isNews);
     },
   });
   return {

@@ -155,11 +155,11 @@ describe.skipIf(natsObstacle() !== null)('a node on NATS that has too much to do
         states.set(state, (states.get(state) ?? 0) + 1);
       },
     });
-    const sightings = [
+    const observations = [
       { target: 'shop', revision: 'a', type: 'telepathy', dueAt: 1, startedAt: 1, outcome: 'x'.repeat(60_000) },
     ];
     for (let count = 0; count < 1_500; count += 1) {
-      const batch = { kind: 'batch', protocol: [3, 3], ticket: `t${count}`, process: 'rogue', sightings };
+      const batch = { kind: 'batch', protocol: [3, 3], ticket: `t${count}`, process: 'rogue', sightings: observations };
       connection.publish(subjectsOf('us1').result, JSON.stringify(batch), { reply: inbox });
       if (count % 50 === 0) await connection.flush();
     }

@@ -23,7 +23,7 @@ const target = (name: string, changes: Partial<AssignedTarget> = {}): AssignedTa
   ...changes,
 });
 
-const sighting = (name: string, dueAt: number): Observation => ({
+const observation = (name: string, dueAt: number): Observation => ({
   target: name,
   revision: 'one',
   dueAt,
@@ -34,7 +34,7 @@ const sighting = (name: string, dueAt: number): Observation => ({
 /** A hub, and what it hears; what it is told is settled at once, or when the test does so. */
 async function startListening(server: NatsServer, settles = true) {
   const since: number[] = [];
-  const sightings: Observation[] = [];
+  const observations: Observation[] = [];
   const settle: (() => void)[] = [];
   const hub = await startHub(
     server,
@@ -42,13 +42,13 @@ async function startListening(server: NatsServer, settles = true) {
     {
       watching: (_, __, moment) => void since.push(moment),
       seen(_, seen, settled) {
-        sightings.push(...seen);
+        observations.push(...seen);
         if (settles) settled?.();
         else if (settled !== null) settle.push(settled);
       },
     },
   );
-  return { hub, since, sightings, settle, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
+  return { hub, since, observations, settle, [Symbol.asyncDispose]: () => hub[Symbol.asyncDispose]() };
 }
 
 const namesOf = ({ local }: TestNode) => local.assignments.at(-1)?.targets.map(({ name }) => name) ?? null;
@@ -171,7 +171,7 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
   test('a node goes on without a hub, over its own restart, and hands in what it saw when a hub is back', async () => {
     const openFile = () =>
       openSpool({ path: join(folder, 'spool.db'), longestMs: 86_400_000, most: 1_000, clock: systemClock, log: quiet });
-    const seen = Array.from({ length: 300 }, (_, index) => sighting('shop', 1_000 * index));
+    const seen = Array.from({ length: 300 }, (_, index) => observation('shop', 1_000 * index));
     {
       await using listening = await startListening(server);
       const { hub, since } = listening;
@@ -190,10 +190,10 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     expect(namesOf(node)).toEqual(['shop', 'blog']);
     node.local.see(seen.slice(100));
     await using listening = await startListening(server);
-    const { hub, sightings, since } = listening;
+    const { hub, observations, since } = listening;
     hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
-    await eventually(30_000, () => expect(sightings).toHaveLength(300));
-    expect(sightings.toSorted((a, b) => a.dueAt - b.dueAt)).toEqual(seen);
+    await eventually(30_000, () => expect(observations).toHaveLength(300));
+    expect(observations.toSorted((a, b) => a.dueAt - b.dueAt)).toEqual(seen);
     await eventually(30_000, () => expect(spool.size).toBe(0));
     await eventually(30_000, () => expect(since).not.toEqual([]));
     expect(namesOf(node)).toEqual(['shop']);
@@ -205,16 +205,16 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     await using node = startNode(server, 'us1');
     {
       await using listening = await startListening(server, false);
-      const { hub, sightings } = listening;
+      const { hub, observations } = listening;
       hub.transport.assign('us1', { number: 1, targets: [target('shop')] });
       await eventually(30_000, () => expect(namesOf(node)).toEqual(['shop']));
-      node.local.see([sighting('shop', 1_000)]);
-      await eventually(30_000, () => expect(sightings).toHaveLength(1));
+      node.local.see([observation('shop', 1_000)]);
+      await eventually(30_000, () => expect(observations).toHaveLength(1));
       expect(node.spool.size).toBe(1);
     }
     await using listening = await startListening(server, false);
-    const { sightings, settle } = listening;
-    await eventually(30_000, () => expect(sightings.length).toBeGreaterThan(0));
+    const { observations, settle } = listening;
+    await eventually(30_000, () => expect(observations.length).toBeGreaterThan(0));
     expect(node.spool.size).toBe(1);
     for (const done of settle) done();
     await eventually(30_000, () => expect(node.spool.size).toBe(0));
@@ -226,13 +226,13 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     spool.keepAssignment(JSON.stringify(kept));
     await using node = startNode(server, 'us1', { spool });
     await using other = startNode(server, 'de1');
-    const seen = Array.from({ length: 500 }, (_, index) => sighting('shop', 1_000 * index));
+    const seen = Array.from({ length: 500 }, (_, index) => observation('shop', 1_000 * index));
     for (const one of seen) node.local.see([one]);
     expect(spool.size).toBe(500);
     await using listening = await startListening(server, false);
-    const { hub, sightings } = listening;
+    const { hub, observations } = listening;
     await eventually(30_000, () => expect(hub.transport.hasAllSent).toBe(true));
-    expect(sightings).toHaveLength(500);
+    expect(observations).toHaveLength(500);
     expect(hub.transport.nodes().every(({ online }) => online)).toBe(true);
     expect(other.node.welcome).toBe(true);
   });
@@ -328,7 +328,7 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     });
     await using node = startNode(server, 'us1', { spool });
     expect(namesOf(node)).toEqual(['shop']);
-    node.local.see([sighting('shop', 1_000)]);
+    node.local.see([observation('shop', 1_000)]);
     await eventually(30_000, () => expect(namesOf(node)).toEqual([]));
     expect(spool.size).toBe(1);
     expect(results).toEqual([]);
@@ -377,11 +377,11 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
 
   test('what is no outcome or not due yet is left out, and what no node may say is refused', async () => {
     await using listening = await startListening(server);
-    const { sightings } = listening;
+    const { observations } = listening;
     const node = await signIn('us1');
     const batch = (ticket: string, ...seen: readonly object[]) =>
       JSON.stringify({ kind: 'batch', protocol: [3, 3], ticket, process: 'rogue', sightings: seen });
-    const good = { ...sighting('shop', 1_000), type: 'tcp' };
+    const good = { ...observation('shop', 1_000), type: 'tcp' };
     const receipts: object[] = [];
     const inbox = `${subjectsOf('us1').inbox}.rogue`;
     node.subscribe(inbox, { callback: (_, message) => void receipts.push(message.json<object>()) });
@@ -403,7 +403,7 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
       { ticket: 'nothing', state: 'refused', reason: 'it is no outcome of a tcp check', discarded: 1 },
       { ticket: '?', state: 'refused', reason: 'it cannot be read' },
     ]);
-    expect(sightings).toEqual([sighting('shop', 1_000)]);
+    expect(observations).toEqual([observation('shop', 1_000)]);
   });
 
   test('what an overloaded hub grants holds for each node, with what is down, until it grants all again', async () => {
@@ -427,18 +427,18 @@ describe.skipIf(natsObstacle() !== null)('what nodes on NATS watch by themselves
     for (const name of ['us1', 'de1']) hub.transport.assign(name, { number: 1, targets: [target('shop')] });
     for (const one of nodes) {
       await eventually(30_000, () => expect(namesOf(one)).toEqual(['shop']));
-      one.local.see([sighting('shop', 0)]);
+      one.local.see([observation('shop', 0)]);
     }
     await eventually(30_000, () => expect(seen).toHaveLength(2));
     for (const { spool } of nodes) await eventually(30_000, () => expect(spool.size).toBe(0));
-    const results = Array.from({ length: 200 }, (_, index) => sighting('shop', 1_000 * (index + 1)));
+    const results = Array.from({ length: 200 }, (_, index) => observation('shop', 1_000 * (index + 1)));
     for (const { local } of nodes) local.see(results);
     for (const { spool } of nodes) await eventually(30_000, () => expect(spool.size).toBe(0));
     expect(told).toHaveLength(2);
     const perNode = (seen.length - 2) / 2;
     expect(told).toEqual([200 - perNode, 200 - perNode]);
     share = 1;
-    nodes[0]?.local.see([sighting('shop', 300_000)], true);
+    nodes[0]?.local.see([observation('shop', 300_000)], true);
     await eventually(30_000, () => expect(nodes[0]?.spool.size).toBe(0));
     const before = seen.length;
     nodes[0]?.local.see(results);

@@ -219,12 +219,12 @@ test('a check tells when it began in the thread', async () => {
 
 function listenTo(transport: ThreadTransport) {
   const since: number[] = [];
-  const sightings: Observation[] = [];
+  const observations: Observation[] = [];
   transport.listen({
     watching: (_, __, moment) => void since.push(moment),
-    seen: (_, seen) => void sightings.push(...seen),
+    seen: (_, seen) => void observations.push(...seen),
   });
-  return { since, sightings };
+  return { since, observations };
 }
 
 const assigned = (name: string, host: string, everyMs = 1_000): AssignedTarget => ({
@@ -241,23 +241,23 @@ test('a thread watches what it is assigned by itself, before it has started, and
     clock: systemClock,
     log,
   });
-  const { since, sightings } = listenTo(transport);
+  const { since, observations } = listenTo(transport);
   const assignedAt = systemClock.now();
   transport.assign('de1', { number: 1, targets: [assigned('shop', '127.0.0.1:1')] });
-  await eventually(30_000, () => expect(sightings.length).toBeGreaterThanOrEqual(2));
+  await eventually(30_000, () => expect(observations.length).toBeGreaterThanOrEqual(2));
   expect(since).toHaveLength(1);
-  expect(sightings[0]).toMatchObject({ target: 'shop', revision: 'one', outcome: { status: 'down' } });
+  expect(observations[0]).toMatchObject({ target: 'shop', revision: 'one', outcome: { status: 'down' } });
   // It may be due while the thread still takes in what it is to watch: `since` says from when on nothing is left out.
-  expect(sightings[0]!.dueAt).toBeGreaterThan(assignedAt);
-  expect(sightings[0]!.startedAt).toBeGreaterThanOrEqual(sightings[0]!.dueAt);
-  expect((sightings[1]!.dueAt - sightings[0]!.dueAt) % 1_000).toBe(0);
+  expect(observations[0]!.dueAt).toBeGreaterThan(assignedAt);
+  expect(observations[0]!.startedAt).toBeGreaterThanOrEqual(observations[0]!.dueAt);
+  expect((observations[1]!.dueAt - observations[0]!.dueAt) % 1_000).toBe(0);
   await transport.close();
 });
 
 test('a watched check that was under way at two losses is put aside on every thread; the others go on', async () => {
   const clock = new FakeClock();
   const { transport, counts } = misbehaving(clock);
-  const { since, sightings } = listenTo(transport);
+  const { since, observations } = listenTo(transport);
   const targets = [assigned('bad', 'dies:1'), assigned('good', 'fine:1')];
   await until(() => transport.nodes()[0]?.online === true);
   transport.assign('de1', { number: 1, targets });
@@ -266,12 +266,12 @@ test('a watched check that was under way at two losses is put aside on every thr
     await clock.advance(30_000);
     await until(() => Atomics.load(counts, 0) === starts);
   }
-  await until(() => sightings.length === 2);
-  expect(sightings.map(({ target, outcome }) => [target, outcome.status])).toEqual([
+  await until(() => observations.length === 2);
+  expect(observations.map(({ target, outcome }) => [target, outcome.status])).toEqual([
     ['bad', 'unknown'],
     ['good', 'up'],
   ]);
-  expect(sightings[0]?.outcome).toHaveProperty('failure.message', expect.stringContaining('put aside'));
+  expect(observations[0]?.outcome).toHaveProperty('failure.message', expect.stringContaining('put aside'));
   expect(since).toEqual([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0]);
   await transport.close();
 });

@@ -192,12 +192,12 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
     await using opened = await real('private');
     const { transport } = opened;
     const since: number[] = [];
-    const sightings: Observation[] = [];
+    const observations: Observation[] = [];
     const settled: number[] = [];
     transport.listen({
       watching: (_, __, moment) => void since.push(moment),
       seen(node, seen, settle) {
-        if (node === 'de1') sightings.push(...seen);
+        if (node === 'de1') observations.push(...seen);
         settle?.();
         settled.push(seen.length);
       },
@@ -211,12 +211,12 @@ describe.each([threads, nats, joined])('nodes reached through $name', ({ obstacl
       deadlineMs: 5_000,
     };
     transport.assign('de1', { number: 1, targets: [target] });
-    await eventually(30_000, () => expect(sightings.length).toBeGreaterThanOrEqual(2));
+    await eventually(30_000, () => expect(observations.length).toBeGreaterThanOrEqual(2));
     expect(transport.nodes().find(({ info }) => info.name === 'de1')?.keepsTime).toBe(true);
-    expect(sightings[0]).toMatchObject({ target: 'shop', revision: 'one', outcome: { status: 'down' } });
-    expect(sightings[1]!.dueAt - sightings[0]!.dueAt).toBe(1_000);
+    expect(observations[0]).toMatchObject({ target: 'shop', revision: 'one', outcome: { status: 'down' } });
+    expect(observations[1]!.dueAt - observations[0]!.dueAt).toBe(1_000);
     await eventually(30_000, () => expect(since.length).toBeGreaterThan(0));
-    expect(sightings[0]!.dueAt).toBeGreaterThan(since[0]!);
+    expect(observations[0]!.dueAt).toBeGreaterThan(since[0]!);
   });
 
   test.skipIf(obstacle !== null)('a caller that has given up before asks nothing', async () => {

@@ -32,14 +32,14 @@ parentPort?.on('message', (message: HubMessage) => {
       process.exit(7);
     }
     say({ kind: 'watching', number: message.number, since: 0 });
-    const sightings = message.targets.map(({ name, revision, refusal }) => ({
+    const observations = message.targets.map(({ name, revision, refusal }) => ({
       target: name,
       revision,
       dueAt: 1,
       outcome: refusal === null ? outcome : putAside(refusal),
       startedAt: 1,
     }));
-    say({ kind: 'seen', isNews: false, sightings });
+    say({ kind: 'seen', isNews: false, observations });
     return;
   }
   if (message.kind !== 'run' && message.kind !== 'abort') return;

@@ -27,7 +27,7 @@ let watching: TargetScheduler | null = null;
 afterEach(() => watching?.[Symbol.dispose]());
 
 function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), takesMs = 0) {
-  const batches: { at: number; sightings: readonly Observation[]; isNews: boolean }[] = [];
+  const batches: { at: number; observations: readonly Observation[]; isNews: boolean }[] = [];
   const busy: [number, boolean][] = [];
   const commands: NodeCheckCommand[] = [];
   let aheadMs = 0;
@@ -42,35 +42,36 @@ function watch(clock: FakeClock, look: (host: string) => Outcome = () => up(), t
     },
     clock,
     aheadMs: () => aheadMs,
-    send: (sightings, isNews) => void batches.push({ at: clock.now(), sightings, isNews }),
+    send: (observations, isNews) => void batches.push({ at: clock.now(), observations, isNews }),
     onBusy: (place, isBusy) => void busy.push([place, isBusy]),
   });
   watching = watched;
-  const sightings = () => batches.flatMap((batch) => batch.sightings);
+  const observations = () => batches.flatMap((batch) => batch.observations);
   const setAhead = (ms: number) => {
     aheadMs = ms;
     watched.retime();
   };
-  return { watched, batches, sightings, busy, commands, setAhead };
+  return { watched, batches, observations, busy, commands, setAhead };
 }
 
 test('a check that runs goes on when only its slots are others, and nothing of it is news', async () => {
   const clock = new FakeClock();
-  const { watched, sightings, batches } = watch(clock, undefined, 5_000);
+  const { watched, observations, batches } = watch(clock, undefined, 5_000);
   const slotted = (ms: number) => [
     target('shop', { schedule: { kind: 'every', everyMs: minute, slots: { ms, since: 0, beforeMs: ms } } }),
   ];
   watched.assign(slotted(1_000));
   await clock.advance(minute);
   await clock.advance(3_000);
-  const before = sightings().length;
+  const before = observations().length;
   watched.assign(slotted(10));
   await clock.advance(10 * minute - 3_000);
-  expect(sightings().length - before).toBeGreaterThanOrEqual(9);
-  const dues = sightings().map(({ dueAt }) => Math.round(dueAt / 1_000));
+  expect(observations().length - before).toBeGreaterThanOrEqual(9);
+  const dues = observations().map(({ dueAt }) => Math.round(dueAt / 1_000));
   expect(dues.slice(1).every((due, index) => Math.abs(due - (dues[index] ?? 0) - 60) <= 1)).toBe(true);
   // Each waited for company.
-  for (const { at, sightings: seen } of batches) for (const { startedAt } of seen) expect(at - startedAt).toBe(6_000);
+  for (const { at, observations: seen } of batches)
+    for (const { startedAt } of seen) expect(at - startedAt).toBe(6_000);
 });
 
 test('what is as it was waits up to a second for company; what is new or bad goes at once, in a message of its own', async () => {
@@ -83,8 +84,8 @@ test('what is as it was waits up to a second for company; what is new or bad goe
   await clock.advance(minute);
   expect(batches.length).toBeGreaterThan(50);
   expect(batches.length).toBeLessThanOrEqual(60);
-  for (const { at, sightings } of batches) {
-    expect(sightings.every(({ dueAt }) => at - dueAt <= 1_010)).toBe(true);
+  for (const { at, observations } of batches) {
+    expect(observations.every(({ dueAt }) => at - dueAt <= 1_010)).toBe(true);
   }
   downs.add('t7.example.com:443');
   for (const round of [1, 2]) {
@@ -92,9 +93,9 @@ test('what is as it was waits up to a second for company; what is new or bad goe
     await clock.advance(minute);
     const batch = batches
       .slice(before)
-      .find(({ sightings }) => sightings.some(({ outcome }) => outcome.status === 'down'));
-    expect(batch, `round ${round}`).toMatchObject({ isNews: true, sightings: [{ target: 't7' }] });
-    expect((batch?.at ?? 0) - (batch?.sightings.at(-1)?.dueAt ?? 0)).toBeLessThan(20);
+      .find(({ observations }) => observations.some(({ outcome }) => outcome.status === 'down'));
+    expect(batch, `round ${round}`).toMatchObject({ isNews: true, observations: [{ target: 't7' }] });
+    expect((batch?.at ?? 0) - (batch?.observations.at(-1)?.dueAt ?? 0)).toBeLessThan(20);
   }
 });
 
@@ -104,15 +105,15 @@ test('no more than 256 wait for each other', async () => {
   const quick = { schedule: { kind: 'every', everyMs: 1_000 } } as const;
   watched.assign(Array.from({ length: 1_000 }, (_, index) => target(`t${index}`, quick)));
   await clock.advance(5_000);
-  expect(Math.max(...batches.map(({ sightings }) => sightings.length))).toBe(256);
+  expect(Math.max(...batches.map(({ observations }) => observations.length))).toBe(256);
 });
 
 test('a due time that comes while the check before still runs is passed over', async () => {
   const clock = new FakeClock();
-  const { watched, sightings, busy } = watch(clock, () => up(), 90_000);
+  const { watched, observations, busy } = watch(clock, () => up(), 90_000);
   watched.assign([target('shop', { place: 3 })]);
   await clock.advance(10 * minute);
-  const dues = sightings().map(({ dueAt }) => dueAt);
+  const dues = observations().map(({ dueAt }) => dueAt);
   expect(new Set(dues.slice(1).map((due, index) => due - dues[index]!))).toEqual(new Set([2 * minute]));
   expect(busy.slice(0, 2)).toEqual([
     [3, true],
@@ -122,15 +123,15 @@ test('a due time that comes while the check before still runs is passed over', a
 
 test('an assignment disturbs nothing that stays as it is, and what was removed tells what was under way', async () => {
   const clock = new FakeClock();
-  const { watched, sightings } = watch(clock, () => up(), 5_000);
+  const { watched, observations } = watch(clock, () => up(), 5_000);
   watched.assign([target('shop'), target('blog')]);
   await clock.advance(minute + 5_000);
-  const before = sightings().length;
-  const blogDue = sightings().find((one) => one.target === 'blog')!.dueAt;
+  const before = observations().length;
+  const blogDue = observations().find((one) => one.target === 'blog')!.dueAt;
   await clock.advance(blogDue + 2 * minute + 1_000 - clock.now());
   watched.assign([target('shop'), target('cafe')]);
   await clock.advance(3 * minute);
-  const seen = sightings().slice(before);
+  const seen = observations().slice(before);
   expect(seen.filter((one) => one.target === 'blog').at(-1)?.dueAt).toBe(blogDue + 2 * minute);
   const shop = seen.filter((one) => one.target === 'shop').map(({ dueAt }) => dueAt);
   expect(new Set(shop.slice(1).map((due, index) => due - shop[index]!))).toEqual(new Set([minute]));
@@ -139,36 +140,38 @@ test('an assignment disturbs nothing that stays as it is, and what was removed t
 
 test('another revision is another target: its checks say so, and what still ran for the one before too', async () => {
   const clock = new FakeClock();
-  const { watched, sightings } = watch(clock, () => up(), 5_000);
+  const { watched, observations } = watch(clock, () => up(), 5_000);
   watched.assign([target('shop')]);
   await clock.advance(minute + 5_000);
-  const dueAt = sightings()[0]!.dueAt;
+  const dueAt = observations()[0]!.dueAt;
   await clock.advance(dueAt + 2 * minute + 1_000 - clock.now());
   watched.assign([target('shop', { revision: 'two' })]);
   await clock.advance(minute + 5_000);
-  expect(sightings().map(({ revision }) => revision)).toEqual(['one', 'one', 'one', 'two'].slice(-sightings().length));
+  expect(observations().map(({ revision }) => revision)).toEqual(
+    ['one', 'one', 'one', 'two'].slice(-observations().length),
+  );
 });
 
 test('a node whose clock is an hour off goes by the clock of the hub, and says when by that', async () => {
   const clock = new FakeClock('2026-01-01T01:00:00Z');
-  const { watched, sightings, setAhead } = watch(clock);
+  const { watched, observations, setAhead } = watch(clock);
   setAhead(60 * minute);
   const since = watched.assign([target('shop')]);
   expect(new Date(since).toISOString()).toBe('2026-01-01T00:00:00.000Z');
   await clock.advance(minute);
-  const [first] = sightings();
+  const [first] = observations();
   expect((first?.dueAt ?? 0) - since).toBeLessThanOrEqual(minute);
   expect(first?.startedAt).toBe(first?.dueAt);
 });
 
 test('a check that was put aside is not run, and says why', async () => {
   const clock = new FakeClock();
-  const { watched, sightings } = watch(clock, () => {
+  const { watched, observations } = watch(clock, () => {
     throw new Error('it was run');
   });
   watched.assign([target('shop', { refusal: 'this check is put aside for 10m' })]);
   await clock.advance(minute);
-  expect(sightings()[0]?.outcome).toMatchObject({
+  expect(observations()[0]?.outcome).toMatchObject({
     status: 'unknown',
     failure: { source: 'node', message: 'this check is put aside for 10m' },
   });
@@ -176,10 +179,10 @@ test('a check that was put aside is not run, and says why', async () => {
 
 test('one that is closed leaves no timer and tells what it has', async () => {
   const clock = new FakeClock();
-  const { watched, batches, sightings } = watch(clock);
+  const { watched, batches, observations } = watch(clock);
   watched.assign([target('shop')]);
   await clock.advance(2 * minute);
-  const dueAt = sightings().at(-1)!.dueAt;
+  const dueAt = observations().at(-1)!.dueAt;
   await clock.advance(dueAt + minute - clock.now() + 10);
   const before = batches.length;
   watched[Symbol.dispose]();
@@ -199,20 +202,20 @@ test('nobody waits for what is watched: its checks may be read together', async 
 
 test('slots that change hold for the next checks', async () => {
   const clock = new FakeClock();
-  const { watched, sightings } = watch(clock);
+  const { watched, observations } = watch(clock);
   const slotted = (ms: number) =>
     ['a', 'b', 'c', 'd', 'e'].map((name) =>
       target(name, { schedule: { kind: 'every', everyMs: minute, slots: { ms, since: 0, beforeMs: ms } } }),
     );
   watched.assign(slotted(100));
   await clock.advance(minute);
-  expect(sightings().every(({ dueAt }) => dueAt % 1_000 === 0)).toBe(false);
-  const before = sightings().length;
+  expect(observations().every(({ dueAt }) => dueAt % 1_000 === 0)).toBe(false);
+  const before = observations().length;
   watched.assign(slotted(1_000));
   await clock.advance(2 * minute);
-  expect(sightings().length).toBeGreaterThan(before);
+  expect(observations().length).toBeGreaterThan(before);
   expect(
-    sightings()
+    observations()
       .slice(before)
       .every(({ dueAt }) => dueAt % 1_000 === 0),
   ).toBe(true);
@@ -228,25 +231,25 @@ test('what the target said before it was changed is no measure for what is news 
   watched.assign([target('a', { revision: 'two' })]);
   await clock.advance(minute + 1_000);
   const [, second] = batches;
-  expect(second?.sightings).toMatchObject([{ revision: 'two', outcome: { status: 'up' } }]);
-  expect((second?.at ?? 0) - (second?.sightings[0]?.startedAt ?? 0)).toBe(1_000);
+  expect(second?.observations).toMatchObject([{ revision: 'two', outcome: { status: 'up' } }]);
+  expect((second?.at ?? 0) - (second?.observations[0]?.startedAt ?? 0)).toBe(1_000);
 });
 
 test('the last word of a target that was changed meanwhile goes at once', async () => {
   const clock = new FakeClock();
-  const { watched, batches, sightings } = watch(clock, () => up(), 5_000);
+  const { watched, batches, observations } = watch(clock, () => up(), 5_000);
   watched.assign([target('a')]);
-  while (watched.skipped === 0 && sightings().length === 0 && clock.pending === 1) await clock.advance(100);
+  while (watched.skipped === 0 && observations().length === 0 && clock.pending === 1) await clock.advance(100);
   watched.assign([target('a', { revision: 'two' })]);
   await clock.advance(5_000);
-  expect(batches[0]?.sightings).toMatchObject([{ revision: 'one' }]);
-  expect((batches[0]?.at ?? 0) - (batches[0]?.sightings[0]?.startedAt ?? 0)).toBe(5_000);
+  expect(batches[0]?.observations).toMatchObject([{ revision: 'one' }]);
+  expect((batches[0]?.at ?? 0) - (batches[0]?.observations[0]?.startedAt ?? 0)).toBe(5_000);
 });
 
 test('on a bad day news is in few messages, each target with its results in order, and what comes after a change is news too', async () => {
   const clock = new FakeClock();
   let isDown = false;
-  const { watched, batches, sightings } = watch(clock, () => (isDown ? down() : up()));
+  const { watched, batches, observations } = watch(clock, () => (isDown ? down() : up()));
   const quick = { schedule: { kind: 'every', everyMs: 1_000 } } as const;
   watched.assign(Array.from({ length: 100 }, (_, index) => target(`t${index}`, quick)));
   await clock.advance(10_500);
@@ -256,19 +259,19 @@ test('on a bad day news is in few messages, each target with its results in orde
   await clock.advance(10_000);
   const bad = batches.slice(before).filter(({ isNews }) => isNews);
   expect(bad.length).toBeLessThanOrEqual(101);
-  for (const { at, sightings: seen } of bad)
+  for (const { at, observations: seen } of bad)
     for (const { outcome, dueAt } of seen) if (outcome.status === 'down') expect(at - dueAt).toBeLessThanOrEqual(110);
   isDown = false;
-  const recovered = sightings().length;
+  const recovered = observations().length;
   await clock.advance(15_000);
   const ups = new Map<string, boolean[]>();
-  for (const { isNews, sightings: seen } of batches)
-    for (const one of seen.filter((one) => sightings().indexOf(one) >= recovered))
+  for (const { isNews, observations: seen } of batches)
+    for (const one of seen.filter((one) => observations().indexOf(one) >= recovered))
       ups.set(one.target, [...(ups.get(one.target) ?? []), isNews]);
   for (const isNews of ups.values()) expect(isNews.filter(Boolean).length).toBeGreaterThanOrEqual(10);
   expect([...ups.values()].every((isNews) => isNews.at(-1) === false)).toBe(true);
   for (const name of ups.keys()) {
-    const dues = sightings().flatMap(({ target, dueAt }) => (target === name ? dueAt : []));
+    const dues = observations().flatMap(({ target, dueAt }) => (target === name ? dueAt : []));
     expect(dues).toEqual(dues.toSorted((a, b) => a - b));
   }
 });

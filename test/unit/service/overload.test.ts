@@ -169,8 +169,8 @@ test('of one target nine rounds in a row are left out, and the tenth is judged',
   const place = { badAt: Number.NEGATIVE_INFINITY, leftOut: 0, assigned: { revision: 'one' }, rounds };
   const isLeftOut = Array.from({ length: 20 }, (_, dueAt) => {
     const before = asked;
-    const sighting = { target: 'shop', revision: 'one', dueAt, outcome: up(), startedAt: dueAt };
-    overload.leaveOut(place as unknown as TargetWatch, sighting);
+    const observation = { target: 'shop', revision: 'one', dueAt, outcome: up(), startedAt: dueAt };
+    overload.leaveOut(place as unknown as TargetWatch, observation);
     return asked > before;
   });
   expect(isLeftOut.flatMap((left, index) => (left ? [] : [index + 1]))).toEqual([10, 20]);

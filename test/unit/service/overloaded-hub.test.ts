@@ -79,17 +79,17 @@ async function run(perSecond: number, isUp: (target: string, dueAt: number) => b
       const some = all.filter(({ outcome }) => (outcome.status !== 'up') === isNews);
       for (let at = 0; at < some.length; at += 256) {
         for (const node of names) {
-          const sightings = some.slice(at, at + 256);
-          const dues = sightings.map(({ dueAt }) => dueAt);
+          const observations = some.slice(at, at + 256);
+          const dues = observations.map(({ dueAt }) => dueAt);
           listener!.receive?.({
             node,
-            bytes: 250 * sightings.length,
+            bytes: 250 * observations.length,
             isNews,
             due: { from: Math.min(...dues), until: Math.max(...dues) },
-            results: sightings.length,
+            results: observations.length,
             read() {
-              clock.hold(readMs * sightings.length);
-              return { node, sightings, confirm: null };
+              clock.hold(readMs * observations.length);
+              return { node, observations, confirm: null };
             },
             skip: () => {},
             postpone: () => {},

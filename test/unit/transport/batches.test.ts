@@ -12,7 +12,7 @@ import { measured } from '../../support/remote-nodes.ts';
 
 const outcome = failed(failure('target', 'refused', 'connection refused'));
 
-function play(refuses: (node: string, sighting: Observation) => string | null, receive?: NodeListener['receive']) {
+function play(refuses: (node: string, observation: Observation) => string | null, receive?: NodeListener['receive']) {
   const clock = new FakeClock();
   const log = memoryLog();
   const seen: Observation[] = [];
@@ -20,8 +20,8 @@ function play(refuses: (node: string, sighting: Observation) => string | null, r
     watching: () => {},
     refuses,
     ...(receive !== undefined && { receive }),
-    seen(_: string, sightings: readonly Observation[], confirm: (() => void) | null) {
-      seen.push(...sightings);
+    seen(_: string, observations: readonly Observation[], confirm: (() => void) | null) {
+      seen.push(...observations);
       confirm?.();
     },
   };
@@ -115,7 +115,7 @@ test('a batch is not parsed before its turn, and the hub may have it skipped or 
   waiting[0]?.skip();
   waiting[2]?.postpone();
   const read = waiting[3]?.read();
-  expect(read?.sightings.map(({ outcome }) => outcome.status)).toEqual(['up', 'down']);
+  expect(read?.observations.map(({ outcome }) => outcome.status)).toEqual(['up', 'down']);
   read?.confirm?.();
   expect(waiting[4]?.read()).toBeNull();
   const reason = 'hub overload: these results were not read in time';

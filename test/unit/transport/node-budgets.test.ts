@@ -22,7 +22,7 @@ function play() {
 }
 
 const batch = (ticket: string, bytes: number) =>
-  `{"kind":"batch","protocol":[1,3],"ticket":"${ticket}","process":"p","sightings":[${'x'.repeat(bytes)}`;
+  `{"kind":"batch","protocol":[1,3],"ticket":"${ticket}","process":"p","observations":[${'x'.repeat(bytes)}`;
 
 test('a node that sends 30 MB a second is read at 8, in one line of log, and others are not held up', async () => {
   const { clock, lines, heard, answers, isOver, result } = play();
