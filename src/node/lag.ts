@@ -50,7 +50,7 @@ export function watchLag(clock: Clock): LagWatch {
     });
   }
 
-  // Also asked for between two firings: a timer that is overdue tells of the stall that has just ended.
+  // Also read between two firings: an overdue timer reveals the stall that has just ended.
   function look(): void {
     if (timer !== null && came(dueAt)) dueAt = clock.elapsed();
   }

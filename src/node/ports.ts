@@ -4,13 +4,13 @@ import type { Capability, CheckSpec, CheckTypeName, Outcome, Policy } from '#che
 /** One check for one node. */
 export interface NodeCheckCommand {
   readonly spec: CheckSpec;
-  /** What whoever asked may reach; the node's own policy can only narrow it. */
+  /** What the sender of the command may reach; the node's own policy can only narrow it. */
   readonly policy: Policy;
   /** When the node gives up on the probe, in milliseconds from its arrival. */
   readonly deadlineMs: number;
   /** For whom it is, by default the monitor. */
   readonly origin?: 'monitor' | 'api' | undefined;
-  /** Nobody waits for the outcome: it may come a tenth of a second later where that spares waking up for it. */
+  /** The outcome is not urgent: it may come a tenth of a second later if that saves a wake-up. */
   readonly isPatient?: boolean | undefined;
 }
 
@@ -21,7 +21,7 @@ export const shareOfApi = 0.5;
 export interface AgentOptions {
   /** Source addresses to probe from, per family. */
   readonly localAddress: { readonly 4?: string; readonly 6?: string };
-  /** The most that this node lets anybody reach. */
+  /** The widest policy of this node. */
   readonly policy: Policy;
   /** Address ranges (CIDR) that are open, or closed, whatever else holds. */
   readonly allow: readonly string[];
@@ -98,7 +98,7 @@ export interface Spool {
   remove(id: string): void;
   /** The ids of the newest results, newest first. */
   newest(limit: number): readonly string[];
-  /** What the node was told to watch, as it was last kept; null where nothing was. */
+  /** The last stored assignment of the node; null if there is none. */
   assignment(): string | null;
   keepAssignment(payload: string): void;
   close(): void;

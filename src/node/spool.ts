@@ -22,7 +22,7 @@ interface SpoolRow {
 const expireEveryMs = 1_000;
 // After an absence, the time of the spool catches up with the clock in as much time as that took.
 const timeSpeed = 2;
-// Another process that looks at the file must not stop the checks for long.
+// Another process that reads the file must not stop the checks for long.
 const busyMs = 1_000;
 
 /** Opens or creates a spool. Throws `store_unwritable` where the file cannot be used. */

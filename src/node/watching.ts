@@ -16,7 +16,7 @@ export interface TargetSchedulerOptions {
   readonly aheadMs: () => number;
   /** Takes results, those of each target in the order in which its checks ended. `isNews`: the hub is to read them first. */
   readonly send: (observations: readonly Observation[], isNews: boolean) => void;
-  /** Told of each check that begins and that is over, by the place of its target. */
+  /** Called when a check begins and when it is over, with the place of its target. */
   readonly onBusy?: (place: number, isBusy: boolean) => void;
 }
 

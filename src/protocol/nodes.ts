@@ -27,7 +27,7 @@ export type ProtocolRange = readonly [oldest: number, newest: number];
 /** No message is larger, in bytes. */
 export const messageLimit = 64 * 1_024;
 
-/** How often a node reports, and after how many reports left out it counts as gone. */
+/** How often a node reports, and after how many missing reports it counts as gone. */
 export const reportEveryMs = 5_000;
 export const reportsMissed = 3;
 
@@ -51,18 +51,18 @@ export function subjectsOf(node: string) {
      * hears the hub at once, though the server may still hold its old connection for alive.
      */
     command: (process: string) => `${root}.command.${node}.${process}`,
-    /** Hub to node: nobody waits for this run any more; every process of the node gets it. */
+    /** Hub to node: this run is cancelled; every process of the node gets it. */
     abort: `${root}.abort.${node}`,
     /** Node to hub, a request that is answered by `Welcome`. */
     report: `${root}.report.${node}`,
     /** Node to hub, answered by `Receipt` once the result is stored. */
     result: `${root}.result.${node}`,
-    /** What answers to the node's own requests begin with: nobody else can read them. */
+    /** The prefix of the subjects for answers to the node's own requests: no other node can read them. */
     inbox: inboxOf(node),
   };
 }
 
-/** The prefix of somebody's private inbox. */
+/** The prefix of a private inbox. */
 export const inboxOf = (owner: string) => `${root}.inbox.${owner}`;
 
 /** Everything that a hub says and hears. */
@@ -185,7 +185,7 @@ export const ResultReceipt = z.object({
 });
 export type ResultReceipt = z.output<typeof ResultReceipt>;
 
-/** What the hub tells about its nodes to whoever holds its key. */
+/** The status of the nodes, for holders of the hub's key. */
 export const StatusList = z.object({
   nodes: z.array(
     z.object({

@@ -16,7 +16,7 @@ export const DueLimit = z.discriminatedUnion('kind', [
 ]);
 export type DueLimit = z.output<typeof DueLimit>;
 
-/** The versions of the protocol that somebody speaks. */
+/** The versions of the protocol that a program speaks. */
 export const Range = z.tuple([z.int(), z.int()]);
 /** A name that a process of a node made up when it started. */
 export const Process = z.string().regex(/^[A-Za-z0-9]{1,64}$/);
@@ -143,7 +143,7 @@ export interface AssignedTarget {
   readonly revision: string;
   readonly spec: CheckSpec;
   readonly schedule: DueLimit;
-  /** What whoever asked may reach; the node's own policy can only narrow it. */
+  /** What the sender of the assignment may reach; the node's own policy can only narrow it. */
   readonly policy: Policy;
   /** When the node gives up on a check, in milliseconds from its beginning. */
   readonly deadlineMs: number;

@@ -6,14 +6,14 @@ import { isFromHere } from '#kernel/network.ts';
 export type AllowPrivate = false | 'loopback' | true;
 
 export interface AccessRules {
-  /** Whether anybody may start checks. */
+  /** Whether everyone may start checks. */
   readonly open: boolean;
   readonly allowPrivate: AllowPrivate;
   /** SHA-256 of each token. */
   readonly tokens: readonly { readonly name: string; readonly hash: Buffer }[];
 }
 
-/** What a request tells of who sent it. Headers are those of the request, lower case; a header that is absent is undefined. */
+/** The sender of a request. Headers are those of the request, lower case; a header that is absent is undefined. */
 export interface Caller {
   /** The client's address, behind trusted proxies the one that they tell. */
   readonly ip: string;

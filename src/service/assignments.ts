@@ -4,7 +4,7 @@ import type { AssignedTarget } from '#protocol/watching.ts';
 import type { Schedule } from '#schedule/schedule.ts';
 import type { Transport } from './ports.ts';
 
-/** What is to be looked at whenever it is due. */
+/** A target to be checked whenever it is due. */
 export interface TargetDefinition {
   readonly name: string;
   readonly spec: CheckSpec;
@@ -21,7 +21,7 @@ export function assignedOf({ name, spec, schedule }: TargetDefinition, policy: P
 
 const slotsOf = ({ slots }: Schedule) => (slots === undefined ? '' : `${slots.ms} ${slots.since}`);
 
-/** Somebody who is assigned to nodes. */
+/** An entry that is assigned to nodes. */
 export interface AssignmentEntry {
   readonly assigned: AssignedTarget;
 }

@@ -8,7 +8,7 @@ import { createUnjudgedReport, type UnjudgedReportOptions, type UnjudgedPeriod }
 export interface HubAbsence {
   /** How far the stored rounds of a target had come when this process began; null if there are none. */
   lastRound(target: string): RoundMarks | null;
-  /** Whether nodes have sent everything that they hold, as far as can be told. */
+  /** Whether nodes have sent everything that they hold, as far as is known. */
   isOver(): boolean;
   /** Asks nodes to send again what they hold; `isOver` is false until they have. */
   refresh?(): void;

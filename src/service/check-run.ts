@@ -1,7 +1,7 @@
 import { type CheckSpec, failed, failure, type NodeInfo, type Outcome } from '#checks/index.ts';
 import type { NodeResult, StoredRun } from './ports.ts';
 
-/** A run that somebody started over the API: its outcomes so far, and word of each new one. */
+/** A run that was started over the API: its outcomes so far, and callbacks for new ones. */
 export class CheckRun implements StoredRun {
   readonly id: string;
   readonly createdAt: number;

@@ -18,7 +18,7 @@ import type { Runs } from './runs.ts';
 
 export interface StartRequest {
   readonly spec: CheckSpec;
-  /** What is kept of it and shown to whoever has the link, where that is not all. */
+  /** What is stored of it and shown to clients with the link, if that is not all. */
   readonly shown?: CheckSpec;
   /** At least one. */
   readonly nodes: readonly NodeInfo[];

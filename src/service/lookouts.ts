@@ -1,8 +1,8 @@
 import type { Clock } from '#kernel/clock.ts';
 
-/** Items that are to be looked at when a moment has come. What is not due costs nothing, however much there is of it. */
+/** Items by the moment at which they are due. An item that is not due costs nothing. */
 export interface TimedItems<Item extends TimedItem> {
-  /** Has it looked at when `at` has come, in milliseconds since the epoch, unless it is to be looked at earlier. */
+  /** Makes it due at `at`, in milliseconds since the epoch, unless it is due earlier. */
   add(item: Item, at: number): void;
   /** Takes out those whose moment has come, to the second. */
   due(now: number): readonly Item[];
@@ -13,7 +13,7 @@ export interface TimedItems<Item extends TimedItem> {
 }
 
 export interface TimedItem {
-  /** When it is to be looked at; infinity where it is not in here. */
+  /** When it is due; infinity if it is not in here. */
   lookAt: number;
 }
 
@@ -21,7 +21,7 @@ const stepMs = 1_000;
 const turnMs = 8;
 
 export function createLookouts<Item extends TimedItem>(): TimedItems<Item> {
-  // An item that was added again for an earlier moment is still here for the later one: then it is looked at once too often.
+  // An item that was added again for an earlier moment is still here for the later one: then it is due once too often.
   const steps = new Map<number, Item[]>();
   const takeOut = (step: number, items: readonly Item[], due: Item[]) => {
     steps.delete(step);

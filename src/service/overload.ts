@@ -29,7 +29,7 @@ export interface Overload {
   reason(): string | null;
 }
 
-// What was seen bad within this time may be told, or end.
+// An observation of a failure within this time may be notified, or end.
 const quietMs = 600_000;
 // Nobody is left out for ever: the same targets may come last again and again.
 const mostInARow = 9;

@@ -9,7 +9,7 @@ import type { NodeStatus } from './ports.ts';
 import type { TargetRounds } from './target-rounds.ts';
 import { graceMs } from './runs.ts';
 
-/** A target that is looked at by its schedule. */
+/** The watch over a target that nodes check by its schedule. */
 export interface WatchHandle {
   /** Whether a round was due and is not over. */
   readonly underWay: boolean;
@@ -33,14 +33,14 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
   readonly since: number;
   /** The nodes that are asked for each check. */
   asked: readonly NodeStatus['info'][];
-  /** When it was told to stop: nothing that is due later begins. */
+  /** When it was stopped: nothing that is due later begins. */
   stoppedAt: number;
   /** Ends what was asked for; null where nothing was. */
   work: AbortController | null;
   isAsking: boolean;
   /** When it was last seen other than up. */
   badAt: number;
-  /** How many of its rounds in a row were left out by now. */
+  /** How many of its rounds in a row were shed by now. */
   leftOut: number;
   /** Called when nothing more will be heard. */
   end: (() => void) | null;
@@ -83,14 +83,14 @@ export function openRounds(
     .toSorted((a, b) => a.dueAt - b.dueAt);
 }
 
-/** Who looks after places. */
+/** The owner of the watches. */
 export interface WatchOwner {
   now(): number;
   stop(place: TargetWatch): void;
   end(place: TargetWatch): void;
 }
 
-/** A place as whoever has its target watched sees it. */
+/** A watch as its user sees it. */
 export class WatchControl implements WatchHandle {
   readonly ended: Promise<void>;
   readonly #place: TargetWatch;
@@ -127,7 +127,7 @@ export interface LateObservation {
   readonly isOfEarlierCheck?: true;
 }
 
-// Nodes hold back for a moment what has not changed.
+// Nodes wait a moment before they send a result that has not changed.
 const companyMs = 1_000;
 
 /** How long after its due time a round is waited for, where a check may take so long. */

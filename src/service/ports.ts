@@ -113,7 +113,7 @@ export interface Transport {
   run(node: string, command: NodeCommand, signal: AbortSignal, onStarted?: StartListener): Promise<Outcome>;
   /** Has a node that keeps the time watch this, in place of what it was assigned before, as soon as it can hear of it. */
   assign(node: string, assignment: Assignment): void;
-  /** Names who hears of what nodes watch. */
+  /** Sets the listener for what nodes watch. */
   listen(listener: NodeListener): void;
   close(): Promise<void>;
 }

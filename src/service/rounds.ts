@@ -24,7 +24,7 @@ export interface RoundCollectorOptions {
   readonly isShed?: (node: string, dueAt: number) => boolean;
 }
 
-// Nobody needs the exact count of more, and counting must not hold up the others.
+// The exact count of more is of no use, and counting must not hold up the others.
 const mostCounted = 10_000;
 
 /**

@@ -44,7 +44,7 @@ export interface Runs {
    * Rejects with `no_nodes` where the selection is empty, or with the signal's reason.
    */
   run(request: ServiceRunRequest, signal: AbortSignal): Promise<readonly NodeOutcome[]>;
-  /** The same for nodes that were selected before; `onOutcome` hears of each outcome as it comes. */
+  /** The same for nodes that were selected before; `onOutcome` is called with each outcome as it comes. */
   runOn(
     nodes: readonly NodeInfo[],
     command: Pick<ServiceRunRequest, 'spec' | 'policy' | 'name' | 'origin'>,

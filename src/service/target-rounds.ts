@@ -14,7 +14,7 @@ export interface CollectedRound {
   readonly isRevision?: true | undefined;
 }
 
-/** Why something is heard of only now, and when it may be told: more of it may be on its way. */
+/** Why something arrives only now, and when it may be notified: more of it may be on its way. */
 export interface LateRounds {
   readonly why: string;
   readonly tellFrom: number;
@@ -23,7 +23,7 @@ export interface LateRounds {
 export interface RoundSink {
   /** Whether these votes are enough for a verdict. A round without one stays open for votes that a node may still hold. */
   hasVerdict(votes: readonly NodeOutcome[]): boolean;
-  /** Resolves once everything that follows from it has been seen to. */
+  /** Resolves once all its consequences are handled. */
   round(round: CollectedRound): Promise<void> | void;
   /** So many rounds were due and began nowhere. */
   skipped(count: number): void;
@@ -45,9 +45,9 @@ export interface TargetRounds {
   /** The nodes that have a vote from now on. */
   voters: readonly NodeInfo[];
   isVoter(node: string): boolean;
-  /** Every due time of this node after `since` is kept or passed over; null where none is. */
+  /** Every due time of this node after `since` is kept or skipped; null if none is. */
   keeps(node: string, since: number | null): void;
-  /** `isCalled` says whether the node was told to watch this; what is late is late, whoever saw it. */
+  /** `isCalled` says whether the node was assigned this target; a late result is late at any node. */
   take(node: NodeInfo, dueAt: number, outcome: Outcome, startedAt: number, isCalled?: boolean): VoteReception;
   /** This node does not come to what is due then. */
   passOver(node: string, dueAt: number): void;

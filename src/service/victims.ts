@@ -10,7 +10,7 @@ export type NameLookup = (name: string) => Promise<readonly string[]>;
 
 /** Who bears a check: everybody whose allowance it is taken from, so that no other spelling or name of a victim has one of its own. */
 export interface DestinationLimits {
-  /** By the text alone: an address by its network, a name and the domain that somebody registered for it. */
+  /** By the text alone: an address by its network, a name and its registered domain. */
   named(target: string): readonly string[];
   /** Those and, for a name, the networks of its addresses. */
   reached(target: string): Promise<readonly string[]>;

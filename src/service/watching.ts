@@ -150,7 +150,7 @@ export class WatchService implements Disposable {
   /** What nodes watch stays as it is from now on: this process ends, and they go on. */
   readonly leave = () => void (this.#isLeft = true);
 
-  /** Why rounds were left out within the last minute, in words; null where none was. */
+  /** Why rounds were shed within the last minute, in words; null if none was. */
   readonly overload = () => this.#overload.reason();
 
   /** To be called when a round is stored, by its name. */
@@ -177,7 +177,7 @@ export class WatchService implements Disposable {
     const wasHeldUp = this.#lookAtClock();
     this.#ticking = null;
     if (this.#lookAtNodes() || this.#isDirty || this.#slots.isDue(this.#options.clock.now())) this.#assign();
-    // What has arrived meanwhile is read before anybody is given up.
+    // Results that have arrived meanwhile are read before a node is given up.
     const act = (place: TargetWatch) => this.#places.get(place.name) === place && this.#judge(place);
     if (!wasHeldUp && !this.#lookouts.look(this.#options.clock, act))
       this.#ticking = this.#options.clock.after(0, () => this.#tick());
@@ -290,11 +290,11 @@ export class WatchService implements Disposable {
     // Messages may come before the next look.
     if (this.#clockLook.wasAway(now)) this.#lookAtClock();
     if (!this.#catchUp.holds(rounds)) {
-      // Nobody is given up whose word may be here and was not read yet.
+      // A node whose results may be here unread is not given up.
       rounds.judge(now, Math.min(stoppedAt, until), this.#inbox.readUntil);
       if (rounds.awaited > stoppedAt) this.#end(place);
     }
-    // What is still awaited is looked at again with the next tick.
+    // Rounds that are still awaited are examined again with the next tick.
     this.#lookouts.add(place, Math.max(rounds.awaited, now + tickMs));
   }
 }

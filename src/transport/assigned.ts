@@ -3,7 +3,7 @@ import type { Assignment, AssignedTarget, Observation } from '#protocol/watching
 import type { NodeListener } from '#service/ports.ts';
 import type { CrashSuspects } from './suspects.ts';
 
-/** What a thread watches, and who hears of it. */
+/** The assignment of a thread, and its listener. */
 export interface ThreadAssignments {
   readonly busy: SharedArrayBuffer;
   assign(assignment: Assignment): void;
@@ -13,7 +13,7 @@ export interface ThreadAssignments {
   hear(message: Extract<NodeMessage, { kind: 'watching' | 'seen' }>): void;
   /** The thread is gone; gives what it was checking. */
   lost(): readonly AssignedTarget[];
-  /** Sends anew what is to be watched where checks were put aside, or need not be any more. */
+  /** Sends the assignment again if checks were suspended, or need not be any more. */
   lookAtRefusals(): void;
 }
 
@@ -67,7 +67,7 @@ interface AssignmentSource {
   readonly busy: SharedArrayBuffer;
   /** The assignment as it is to be sent now, or null where there is none. */
   take(next?: Assignment): { readonly number: number; readonly targets: readonly LocalTarget[] } | null;
-  /** Whether what was sent is not as it would be sent now: checks were put aside, or need not be any more. */
+  /** Whether the assignment differs from the one that was sent: checks were suspended, or need not be any more. */
   readonly isOutdated: boolean;
   /** The thread came to the end of these. */
   ended(observations: readonly Observation[]): void;

@@ -19,7 +19,7 @@ export interface CrashWatch {
   began(id: number, command: NodeCommand): void;
   /** The thread has answered: this check does not hold it up. */
   ended(id: number): void;
-  /** Nobody waits any more; whether the thread does, it has not said. */
+  /** Cancelled; whether the thread still runs it, it has not said. */
   aborted(id: number): void;
   /** The thread has spoken of itself: what was aborted before does not hold it up. */
   spoke(): void;

@@ -92,7 +92,7 @@ type ThreadHealthReport = Extract<NodeMessage, { kind: 'health' }>['health'];
 interface ThreadContext {
   readonly suspects: CrashSuspects;
   readonly listener: () => NodeListener;
-  /** A check was put aside, or need not be any more. */
+  /** A check was suspended, or need not be any more. */
   readonly lookAtRefusals: () => void;
 }
 
@@ -204,7 +204,7 @@ function createNodeThread({ info, options }: ThreadNode, parts: ThreadTransportO
   };
 }
 
-/** Whoever waits until a thread has started or has failed to. */
+/** Callers that wait until a thread has started or has failed to. */
 function createStart() {
   const { promise: first, resolve: hasStarted } = Promise.withResolvers<void>();
   const waiting: (() => void)[] = [];

@@ -57,7 +57,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   const targets = createBuckets(perTarget, clock);
   const strangers = createBuckets(perStranger, clock);
 
-  // No look at a whole hash takes longer where more of it is right.
+  // The time of a comparison does not depend on how much of the hash is right.
   function ownerOf(secret: string): string | null {
     const hash = sha256(secret);
     const found = routes
@@ -66,7 +66,7 @@ export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
     return found?.target ?? null;
   }
 
-  // Before anything of its body is read: whoever has no secret has nothing to say.
+  // Before anything of its body is read: without a secret nothing is accepted.
   function refuseStrangers(request: FastifyRequest<BeatRoute>, reply: FastifyReply): FastifyReply | undefined {
     if (ownerOf(request.params.secret) !== null) return undefined;
     reply.header('connection', 'close');

@@ -23,7 +23,7 @@ export interface ControlRoutes {
   addSilence(asked: SilenceRequest): Silence;
   expireSilence(id: string): Silence;
   openIncidents(): readonly Incident[];
-  /** What was to be told of an incident, and what became of it, the newest first. */
+  /** The deliveries of an incident and their outcomes, the newest first. */
   deliveriesOf(incident: string): readonly ListedDelivery[];
   acknowledge(incident: string, why: string): Promise<Incident>;
   /** What the configuration in force says, for comparing; secrets show by the salt whether they are the same. */
@@ -75,7 +75,7 @@ function addRoutes(app: FastifyInstance, routes: ControlRoutes): void {
   app.get('/-/incidents', (_, reply) => reply.send({ ok: 1, incidents: routes.openIncidents().map(shown) }));
   app.get('/-/plan', (request, reply) => {
     const { salt } = PlanQuery.parse(request.query);
-    // What is told of ourselves does not depend on a configuration.
+    // Our own incidents do not depend on a configuration.
     const open = routes.openIncidents().filter(({ target }) => !isAboutUs(target));
     const incidents = open.map(({ told, ...incident }) => ({ ...shownIncident(incident), told }));
     return reply.send({ ok: 1, outline: routes.outline(salt), incidents });

@@ -81,7 +81,7 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' && status >= 400 && status < 600 ? status : 500;
 }
 
-/** The path and query of a request as a log may hold them: what is as good as a password is left out. */
+/** The path and query of a request for a log, without secrets. */
 export function withoutSecret(url: string): string {
   // However it is written: the router reads %62eat as beat.
   const path = url.replaceAll(/%([2-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));

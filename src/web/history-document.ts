@@ -9,7 +9,7 @@ const shapes = { ...historyShapes, ErrorBody, ...operatorShapes };
 
 type ShapeName = keyof typeof shapes;
 
-/** The OpenAPI 3.1 document of all that programs on the machine itself may call. Checks have one of their own, for everybody. */
+/** The OpenAPI 3.1 document of the API for programs on this machine. The public check API has its own. */
 export function historyDocument() {
   return {
     openapi: '3.1.0',

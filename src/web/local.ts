@@ -4,7 +4,7 @@ import { WatchpostError } from '#kernel/errors.ts';
 import { isFromHere } from '#kernel/network.ts';
 import { apiErrors, errorBody } from '#protocol/errors.ts';
 
-// What a browser adds to a page's requests: it would lend somebody else the rights of this machine.
+// Headers that a browser adds to a page's requests: such a page would use the rights of this machine.
 const ofPages = ['origin', 'referer', 'sec-fetch-site'];
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;

@@ -13,7 +13,7 @@ export interface MetricsText {
   }): { readonly contentType: string; readonly body: AsyncIterable<string | Uint8Array> };
 }
 
-/** Hears of every answer, and how long it took until it was sent whole. */
+/** Called for every answer, with the time until it was sent whole. */
 export interface AnswerMetrics {
   requestAnswered(answered: {
     /** The path as the program knows it; null where it has none of that kind. */
@@ -34,7 +34,7 @@ export function metricsRoute(metrics: MetricsText): FastifyPluginAsync {
       const text = Readable.from(request.method === 'HEAD' ? [] : body);
       if (!takesGzip(encodings)) return reply.send(text);
       const packed = createGzip({ level: constants.Z_BEST_SPEED });
-      // Whoever reads hears of an error from what is packed.
+      // The reader gets the error of a compressed body.
       pipeline(text, packed, () => {});
       return reply.header('content-encoding', 'gzip').send(packed);
     });

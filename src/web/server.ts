@@ -21,7 +21,7 @@ export interface WebOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: MetricsText & AnswerMetrics;
-  /** Who may read the metrics on `listen`, where they are there. Default: everybody. */
+  /** Who may read the metrics on `listen`, if they are served there. Default: everyone. */
   readonly metricsFor?: 'everybody' | 'this machine';
   readonly health: HealthOptions;
   /** Further routes, each with its own errors and hooks if it likes. */
@@ -29,7 +29,7 @@ export interface WebOptions {
   /** The same, for operators. */
   readonly adminPlugins?: readonly FastifyPluginAsync[];
   readonly limits?: Partial<WebLimits>;
-  /** What a browser gets where a call failed, and that plugins have the first page; without it, JSON as everybody else. */
+  /** The page of an error for a browser, and the first page of plugins; without it JSON, as for programs. */
   readonly problemPage?: ProblemPage;
   /** Proxies whose X-Forwarded-* headers are believed: addresses and ranges. Default: none. */
   readonly trustProxy?: readonly string[];
@@ -60,7 +60,7 @@ export async function startWebServer(options: WebOptions): Promise<WebServer> {
     const listener = started.use(await startListener(await appOf(options, routes), { at, key, limits, clock, log }));
     return { listener, routes };
   };
-  // The one for operators first: whoever finds the other one listening finds everything.
+  // The one for operators first: once the other one listens, everything does.
   const forAdmin = admin === null ? null : await open(forOperators, admin, 'http.admin');
   const main = await open(admin === null ? everything : forOthers, listen, 'http.listen');
   const all = forAdmin === null ? [main] : [forAdmin, main];

@@ -11,7 +11,7 @@ export interface StreamEvent {
 
 export interface StreamOptions {
   readonly clock: Clock;
-  /** Counts changes; a viewer that reconnects names the last version it has heard of. */
+  /** Counts changes; a viewer that reconnects names the last version it got. */
   readonly version: () => number;
   /** The events of a view that are newer than this version. Made once for all its viewers. */
   readonly since: (version: number, view: string) => readonly StreamEvent[];
@@ -25,7 +25,7 @@ export interface StreamOptions {
 
 /** One stream of events to any number of viewers. */
 export interface Stream extends Disposable {
-  /** `view` says what this viewer looks at, such as the filter of its page. */
+  /** `view` is what this viewer shows, such as the filter of its page. */
   open(request: FastifyRequest, reply: FastifyReply, view?: string): void;
   readonly version: number;
   readonly viewers: number;

@@ -126,7 +126,7 @@ export function failures(...codes: readonly ApiErrorCode[]): Record<string, unkn
   const all = [...new Set([...codes, ...common])];
   const byStatus = Map.groupBy(all, (code): number => apiErrors[code].status);
   byStatus.set(headTooLarge, ['too_large']);
-  // Where no node is there at all, no_nodes is nobody's wish that cannot be fulfilled.
+  // If no node is online at all, no_nodes is not the fault of the request.
   if (codes.includes('no_nodes')) byStatus.set(503, [...(byStatus.get(503) ?? []), 'no_nodes']);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [

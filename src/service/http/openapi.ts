@@ -157,7 +157,7 @@ const startFailures = [
 
 function startPath(type: string, summary: string, compatible: boolean) {
   const name = `Check${type.charAt(0).toUpperCase()}${type.slice(1)}`;
-  // The public service tells of a limit with this status too.
+  // The public service uses this status for a limit too.
   const started = jsonContent(compatible ? { anyOf: [ref('CheckStarted'), ref('ErrorBody')] } : ref('CheckStarted'));
   const operation = {
     summary,

@@ -36,7 +36,7 @@ async function waitFor(run: CheckRun, waitMs: number, reply: FastifyReply, clock
   }
 }
 
-/** Sends a version of a run: not again to whoever has it, and for good once the run is done. */
+/** Sends a version of a run: not again to a client that has it, and for good once the run is done. */
 export function sendVersion(request: FastifyRequest, reply: FastifyReply, run: CheckRun, text: () => string) {
   const etag = `"${run.id}-${run.finished}"`;
   reply.header('etag', etag).header('cache-control', run.done ? 'private, max-age=86400, immutable' : 'no-cache');

@@ -74,7 +74,7 @@ function healthFor(
   return {
     ...nodeFor(info, domain),
     online,
-    // It may tell where in the own network somebody does not answer.
+    // It may reveal which hosts of the own network do not answer.
     reason: reason === null ? null : concealAddresses(reason),
     running,
     queued,

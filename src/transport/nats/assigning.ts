@@ -9,7 +9,7 @@ export interface AssignmentSenderOptions {
   readonly epoch: string;
   /** Sends a message to a process; false where it did not take it. */
   readonly send: (node: string, process: string, message: AssignMessage) => Promise<boolean>;
-  /** False where the NATS server knows that nobody hears what is sent to a process. */
+  /** False if the NATS server knows that a process has no subscription. */
   readonly isThere: (node: string, process: string) => Promise<boolean>;
   /** Called with a process that is not there. */
   readonly lose: (node: string, process: string) => void;
@@ -40,7 +40,7 @@ interface AssignedNode {
 }
 
 const nothing: Assignment = { number: 0, targets: [] };
-// A process is seldom behind by more: it is told of each as soon as it took the one before.
+// A process is seldom behind by more: it gets each as soon as it took the one before.
 const keptBases = 4;
 
 export function createAssigning({

@@ -72,7 +72,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
   let refusedAt: number | null = null;
 
   const attend = async (connection: NatsConnection): Promise<void> => {
-    // It was asked for before anybody knew that it would be too late.
+    // It was requested before it was known to be too late.
     if (stop.signal.aborted) return connection.close();
     current = connection;
     refusedAt = null;
@@ -108,7 +108,7 @@ export function keepConnected(options: ConnectionOptions): NatsLink {
     }
   };
 
-  // False where it ended early because nobody wants a connection any more.
+  // False if it ended early because the connection is not wanted any more.
   const pause = async (ms: number): Promise<boolean> => {
     try {
       await sleep(clock, ms, stop.signal);
@@ -195,7 +195,7 @@ async function dialUntil(account: Account, times: ConnectionTimes, signal: Abort
     if (signal.aborted) {
       dialling.then(
         (late) => late.close(),
-        // Nobody waits for this connection any more, so nobody misses it.
+        // This connection is not awaited any more.
         () => {},
       );
     }

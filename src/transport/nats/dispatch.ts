@@ -42,7 +42,7 @@ export interface CommandDispatch {
   ): Promise<RunOutcome>;
   /** The command of this id, where its outcome is waited for. */
   awaited(id: string): Pick<IssuedCommand, 'node' | 'type' | 'run'> | null;
-  /** Ends a command with its outcome; false where nobody waits for it. */
+  /** Ends a command with its outcome; false if it was cancelled. */
   complete(id: string, outcome: RunOutcome, startedAt?: number | null): boolean;
   /** A process of a node is gone, or (null) all of them, and with it what it had taken on. */
   lost(node: string, process: string | null, reason: string): void;

@@ -37,7 +37,7 @@ export interface NatsTransport extends Transport {
   readonly connected: boolean;
   /** Why there is no connection to NATS, or null. */
   trouble(): string | null;
-  /** Whether the nodes have sent everything that they kept, as far as can be told. */
+  /** Whether the nodes have sent everything that they hold, as far as is known. */
   readonly hasAllSent: boolean;
   /** Asks the nodes to report and to send again what is not confirmed; `hasAllSent` is false until they have. */
   askForAll(): void;

@@ -33,7 +33,7 @@ export async function readSeed(path: string, wayOut: string): Promise<Secret> {
   }
 }
 
-/** Writes a seed into a new file that nobody else may read. Rejects with `config_invalid`, also where there is one already. */
+/** Writes a seed into a new file that only its owner may read. Rejects with `config_invalid`, also if the file exists. */
 export async function writeSeedFile(path: string, seed: Secret): Promise<void> {
   try {
     await writeFile(path, `${seed.reveal()}\n`, { mode: 0o600, flag: 'wx' });

@@ -138,7 +138,7 @@ export function startRemoteNode(options: RemoteNodeOptions): RemoteNode {
   }
 
   function hearReceipt(message: Msg): void {
-    // The server's own answer: nobody listens for results.
+    // The server's own answer: results have no subscriber.
     if (message.headers?.code === 503) return registration.hubLost('the hub is not there');
     const receipt = readJson(ResultReceipt, message.string());
     if (receipt === null) return;

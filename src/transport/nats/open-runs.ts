@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 
-// A round may take as long as its slowest check; after that nobody is going to store it any more.
+// A round may take as long as its slowest check; after that it will not be stored any more.
 const openMs = 300_000;
 
 /**

@@ -24,7 +24,7 @@ export interface RemoteSchedulerOptions {
   };
   readonly spool: Pick<Spool, 'assignment' | 'keepAssignment'>;
   readonly delivery: Pick<ReceiptDelivery, 'add'>;
-  /** What is watched is another: the hub is to be told. */
+  /** The assignment has changed: the hub has to be informed. */
   readonly onChange: () => void;
   readonly random: Random;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface RemoteScheduler {
   resume(): void;
   /** Takes a part of an assignment; the whole comes into force with the last one, and is kept on disk. */
   take(part: AssignMessage): CommandReply;
-  /** What it watches, as the hub is told; null for nothing. */
+  /** Its assignment, as reported to the hub; null for nothing. */
   readonly state: Report['watching'];
   /** How far this clock is ahead of the hub's now. */
   measured(aheadMs: number): void;

@@ -36,9 +36,9 @@ export interface RosterOptions {
 /** Which nodes there are, and how each of them is. */
 export interface Roster {
   has(node: string): boolean;
-  /** Whether everybody who is there has sent what was kept; who has not reported yet has some time for that. */
+  /** Whether all online nodes have sent what they hold; one that has not reported yet has some time for that. */
   readonly hasAllSent: boolean;
-  /** Resolves once the list was read: before, everybody would be a stranger. */
+  /** Resolves once the list was read: before, every node would be a stranger. */
   readonly listed: Promise<void>;
   readonly statuses: readonly NodeStatus[];
   readonly summaries: StatusList['nodes'];
@@ -72,7 +72,7 @@ const tickMs = 1_000;
 // A node that lost its connection at the same time tries for it no later.
 const reportWithinMs = 15_000;
 
-/** Keeps the list of enrolled nodes, looks every second who fell silent, and tells of long absences. */
+/** Keeps the list of enrolled nodes, detects every second which ones stopped reporting, and reports long absences. */
 export function createRoster(options: RosterOptions): Roster {
   const { clock, log, onLost } = options;
   const remotes = new Map<string, RosterEntry>();

@@ -7,7 +7,7 @@ import { listen } from './listen.ts';
 
 const answerMs = 2_000;
 
-/** Answers whoever asks how the nodes are; the server lets nobody ask but holders of the hub's key. */
+/** Answers requests for the status of nodes; the server permits them to holders of the hub's key only. */
 export function serveStatus(connection: NatsConnection, nodes: () => StatusList['nodes'], log: Log): void {
   const answer = () => JSON.stringify({ nodes: nodes() } satisfies StatusList);
   listen(connection, sharedSubjects.status, (message) => void message.respond(answer()), log);

@@ -94,7 +94,7 @@ export function createAccess(options: AccessOptions): AccessControl {
   };
 }
 
-/** The cookie that keeps somebody signed in, or ends that. */
+/** The cookie of a session, or one that ends it. */
 export function sessionCookie(id: string | null, secure: boolean): string {
   const age = id === null ? 0 : sessionMs / 1_000;
   return `${cookieName}=${id ?? ''}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${age}${secure ? '; Secure' : ''}`;

@@ -77,7 +77,7 @@ export function createSessions({ store, clock, random, failed }: SessionStoreOpt
       const now = clock.now();
       closed = new Map([...closed, [read.id, read.until] as const].filter(([, until]) => until > now));
       if (closed.size > mostClosed) {
-        // Rather everybody signs in again than that one of these sessions comes back.
+        // All users log in again: better than that one of these sessions is valid again.
         key = newKey();
         closed.clear();
         attempt(() => store.setFact(keyName, key));

@@ -59,7 +59,7 @@ function begin(place: HTMLElement, url: string): void {
   }
 
   function onWheel(event: WheelEvent): void {
-    // A wheel over a chart that nobody uses scrolls the page.
+    // A wheel over a chart without focus scrolls the page.
     if (!(event.ctrlKey || event.metaKey || stage.contains(document.activeElement))) return;
     event.preventDefault();
     const share = event.offsetX / Math.max(1, plot?.self.over.clientWidth ?? 1);

@@ -85,7 +85,7 @@ function offerCopies(): void {
 remember();
 offerCopies();
 tellOfDays();
-// Another span of the same page is looked at.
+// Another span of the same page is shown.
 document.addEventListener('moved', refreshSoon);
 const named = document.querySelector('#zone');
 if (named !== null) named.textContent = zone;

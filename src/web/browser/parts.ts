@@ -140,7 +140,7 @@ export function takeOver(next: Document): void {
   if (document.title !== next.title) document.title = next.title;
 }
 
-// What somebody is typing stays.
+// A field with focus keeps its text.
 const fieldsOf = (root: Document) =>
   new Map(
     [...root.querySelectorAll<HTMLInputElement>('main input[id]')].map(

@@ -74,7 +74,7 @@ export function overviewEvents({ board, past, map, clock }: OverviewSources) {
   };
 }
 
-/** The API's events: `state` for each target that was looked at, `incident` for each that was opened, changed or closed. */
+/** The API's events: `state` for each target that was checked, `incident` for each that was opened, changed or closed. */
 export function stateEvents(board: Board) {
   return (version: number): readonly StreamEvent[] => {
     const { targets: names, incidents } = board.since(version);

@@ -10,7 +10,7 @@ interface DrawnPart {
   readonly version: number;
 }
 
-// Notes, maintenance and what was are looked at so often, besides every change of a target.
+// Notes, maintenance and the past are read so often, besides every change of a target.
 const lookMs = 5_000;
 
 /** The events of status pages: of a page, named by the view, the parts that changed, and nothing of any other target. */

@@ -15,7 +15,7 @@ export interface AcknowledgeRoutes {
   /** What a link says; null where it is none of ours. */
   read(token: string): AcknowledgeLink | null;
   openIncidents(): readonly Incident[];
-  /** The ids of the open incidents that a message told somebody of. */
+  /** The ids of the open incidents that a message was about. */
   incidentsOf(message: string, to: RecipientAddress): readonly string[];
   /** Throws `usage` where no such incident is open. */
   acknowledge(incident: string, why: string): Promise<Incident>;

@@ -12,7 +12,7 @@ const Certificate = z.object({
 
 const mostShown = 20;
 
-/** What nodes saw from then on: those that saw the same at about the same time are told of together. */
+/** What nodes saw from then on; those that saw the same at about the same time are one entry. */
 interface ChangeHistory {
   readonly value: string;
   readonly nodes: string[];
@@ -35,7 +35,7 @@ export function certificates(changes: readonly TargetChange[], now: number): Mar
   return section(words.certificates, [words.subject, words.issuer, words.validTo], rows, words.fingerprint);
 }
 
-/** What name servers answered, and what before; nothing where nobody answers. */
+/** The answers of name servers, and those before; nothing without an answer. */
 export function answers(changes: readonly TargetChange[]): Markup {
   const seen = together(changes, 'answers');
   if (seen.length === 0) return nothing;

@@ -26,7 +26,7 @@ export interface ChartSpan extends TimeSpan {
 
 export const namedSpan = (name: SpanName, now: number): ChartSpan => ({ name, from: now - lengths[name], to: now });
 
-/** What to show where nobody said: six hours; less where no more is known yet, more where rounds are far apart. */
+/** The default span: six hours; less if less is known, more if rounds are far apart. */
 export async function usualSpan(
   reader: Pick<HistoryReader, 'figures'>,
   { name, everyMs }: { readonly name: string; readonly everyMs: number | null },
@@ -44,7 +44,7 @@ export async function usualSpan(
 
 const [shortestMs, longestMs] = [600_000, 730 * day];
 
-/** A span that somebody chose, as far as there can be one: from ten minutes to two years, and not after now. */
+/** A chosen span within the limits: from ten minutes to two years, and not after now. */
 export function chosenSpan({ from, to }: TimeSpan, now: number): ChartSpan {
   const end = Math.min(to, now);
   const length = Math.min(Math.max(end - from, shortestMs), longestMs);

@@ -1,6 +1,6 @@
 import { html, type Markup, nothing, type StateName } from './markup.ts';
 
-/** How a stretch of time went, or null where nobody looked. */
+/** The state of a span of time, or null if it was not monitored. */
 export type DayState = StateName | null;
 
 /** States in a row as a bar; neighbours of the same state are one piece. `label` says the same in words. */

@@ -4,7 +4,7 @@ import type { AccessControl } from '../access/access.ts';
 import type { PageSet } from './site.ts';
 import { texts } from './texts.ts';
 
-/** A hook that sends whoever may not read to where he can sign in; programs get an error. */
+/** A hook that redirects to the login if the caller may not read; programs get an error. */
 export function onlyReaders(access: AccessControl, site: PageSet) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (access.mayRead(request)) return;

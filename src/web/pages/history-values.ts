@@ -128,7 +128,7 @@ const incidentMark = ({ id, startedAt, word, cause }: PastIncident): ChartEvent 
   href: incidentHref(id),
 });
 
-// The first of a kind at a node is how it was when it was looked at first.
+// The first of a kind at a node is the state at the first observation.
 const isOther = ({ kind, node }: TargetChange, before: readonly TargetChange[]): boolean =>
   kind === 'reload' || before.some((one) => one.kind === kind && one.node === node);
 

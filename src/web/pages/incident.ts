@@ -13,7 +13,7 @@ export interface IncidentValue {
   readonly incident: IncidentDetail;
   /** What the nodes saw meanwhile: one stretch of rounds, or the last and the first ones; the newest first. */
   readonly rounds: readonly (readonly PastRound[])[];
-  /** Why and until when nobody is told of what begins at its target; null where it is not so. */
+  /** Why and until when notifications of its target are suppressed; null if they are not. */
   readonly silence: { readonly why: string; readonly until: number } | null;
   /** Whether the viewer may acknowledge and silence. */
   readonly mayAct: boolean;

@@ -51,7 +51,7 @@ export function loginRoutes(site: PageSet, access: AccessControl): FastifyPlugin
   };
 }
 
-// A path of ours: whoever signs in is sent nowhere else.
+// A path of ours: a login redirects nowhere else.
 const ownPath = (next: unknown): string =>
   typeof next === 'string' && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
 

@@ -4,7 +4,7 @@ import type { Assets } from '../assets/assets.ts';
 import { html, type Markup, nothing, type StateName } from './markup.ts';
 import { texts } from './texts.ts';
 
-/** A node on the map, with what is told of it. */
+/** A node on the map, with its tooltip. */
 export interface MarkedNode {
   readonly node: NodeInfo;
   readonly state: StateName;

@@ -7,7 +7,7 @@ export type Markup = SafeHtml;
 
 export const nothing: Markup = html``;
 
-/** Words that somebody else wrote, such as a host or a reason: their direction stays among themselves. */
+/** Foreign text, such as a host or a reason: its writing direction does not affect the text around it. */
 export const foreign = (text: string): Markup => html`<bdi>${text}</bdi>`;
 
 /** A moment: in UTC, and in the viewer's own zone where scripts run. */
@@ -17,7 +17,7 @@ export function moment(at: number, form: 'time' | 'day' = 'time'): Markup {
   return html`<time datetime="${iso}" data-form="${form}">${shown}</time>`;
 }
 
-/** A moment to the minute; scripts leave out the day if it is today. */
+/** A moment to the minute; scripts omit the day if it is today. */
 export function shortMoment(at: number): Markup {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" data-form="short">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;

@@ -72,7 +72,7 @@ interface NodeColumn {
   readonly meaning?: string;
 }
 
-// What no node has to say anything about is left out.
+// A column that is empty for all nodes is omitted.
 function columnsOf(nodes: readonly NodeValue[]): readonly NodeColumn[] {
   const words = texts.nodes;
   const figure = (

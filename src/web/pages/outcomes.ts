@@ -19,7 +19,7 @@ export interface OutcomesValue {
   readonly byRow: boolean;
 }
 
-/** What the nodes found, a row for each with the reason and the details below it. A column without anything in it is left out. */
+/** The outcomes of the nodes, a row for each with the reason and the details below it. Empty columns are omitted. */
 export function outcomes({ check, results, label, byRow }: OutcomesValue): Markup {
   const columns = columnsOf(check, results).filter(({ cells }) => cells.some((cell) => cell !== nothing));
   const part = (name: string) => (byRow ? html` data-part="${name}"` : nothing);

@@ -92,7 +92,7 @@ export function incidentsPart({ incidents, now }: Pick<OverviewValue, 'incidents
   return html`<div data-part="incidents">${items.length === 0 ? nothing : html`<section class="paper open${isMild ? ' mild' : ''}" aria-label="${words.incidents}"><h2>${words.incidents}</h2><ul class="plain">${items}</ul></section>`}</div>`;
 }
 
-// For somebody who has just started it: what to do next.
+// For a new installation: what to do next.
 function welcome({ targets }: OverviewValue): Markup {
   const isDemo = targets.length <= 3 && targets.some(({ labels }) => labels['team'] === 'demo');
   if (!isDemo && targets.length > 0) return nothing;

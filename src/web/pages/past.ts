@@ -25,7 +25,7 @@ interface StoredPast {
   readonly from: number;
   readonly days: readonly DayState[];
   readonly downMs: readonly number[];
-  /** Null while no uptime can be told. */
+  /** Null while uptime is unknown. */
   readonly time: TimeByStatus | null;
   readonly since: number | null;
   readonly budget: { readonly allowedMs: number; readonly spentMs: number } | null;
@@ -111,7 +111,7 @@ export interface PastKeeper {
 }
 
 const freshMs = 5 * 60_000;
-// What nobody asks for any more is forgotten.
+// An entry that is not read any more is dropped.
 const keptMs = 60 * 60_000;
 
 export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (error: unknown) => void): PastKeeper {

@@ -6,7 +6,7 @@ import { foreign, html, type Markup, moment, state, type StateName } from './mar
 import { type ReportResult, outcomes } from './outcomes.ts';
 import { texts } from './texts.ts';
 
-/** A check that somebody started, with what each node has said so far. */
+/** An ad-hoc check, with the results of its nodes so far. */
 export interface ReportValue {
   readonly id: string;
   readonly createdAt: number;
@@ -26,7 +26,7 @@ export function reportTitle({ spec, results }: ReportValue): string {
   return texts.report.outcome(host, checkOf(spec.type).table.did, counts);
 }
 
-/** `target`: the one whose own check it was; null for a check that somebody typed. */
+/** `target`: the target whose check it was; null for an ad-hoc check. */
 export function reportContent(value: ReportValue, target: string | null, assets: Assets): Markup {
   const { spec, id, createdAt } = value;
   const other = `/check?type=${spec.type}&host=${encodeURIComponent(spec.host)}`;

@@ -16,7 +16,7 @@ export interface PageRoutes {
   readonly nodes: () => readonly NodeValue[];
   /** Whether targets are watched: then the first page is about them. */
   readonly hasMonitor: boolean;
-  /** Null where everything here is for everybody. */
+  /** Null if all pages are public. */
   readonly access: AccessControl | null;
 }
 

@@ -8,7 +8,7 @@ import { problemContent, type ProblemValue } from './problem.ts';
 import { isDone, reportContent, reportTitle, type ReportValue } from './report.ts';
 import { texts } from './texts.ts';
 
-/** Headers of every page: only our own files are loaded, nothing inside it runs or styles, and nobody frames it. */
+/** Headers of every page: only our own files are loaded, nothing inline runs or styles, and it cannot be framed. */
 const pageHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

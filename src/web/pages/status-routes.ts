@@ -25,7 +25,7 @@ export interface StatusRoutes {
 const keptSeconds = 10;
 const cached = { 'cache-control': `public, max-age=${keptSeconds}` };
 
-/** Status pages, their feeds and badges: for everybody, and out of memory, so that they are there while the database is not. */
+/** Status pages, their feeds and badges: public, and served from memory, so that they work without the database. */
 export function statusRoutes({ site, board, read, stream, publicUrl }: StatusRoutes): FastifyPluginAsync {
   const missing = (reply: FastifyReply) => {
     const { headers, body } = site.problem({ status: 404, code: 'not_found', message: texts.status.missing });

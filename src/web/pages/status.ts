@@ -9,7 +9,7 @@ import type { Past } from './past.ts';
 import { roughly } from './target-texts.ts';
 import { texts } from './texts.ts';
 
-/** A page for everybody: some targets under names of their own. */
+/** A public page: some targets under names of their own. */
 export interface StatusValue {
   readonly title: string;
   readonly services: readonly StatusService[];

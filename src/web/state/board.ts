@@ -44,7 +44,7 @@ export interface LiveTarget extends BoardTarget {
   readonly spreads: ReadonlyMap<string, readonly Spread[]>;
 }
 
-/** What happened last, for whoever looks. It costs a few steps for each round, and nothing more while nobody looks. */
+/** The live state of all targets. It costs a few steps for each round, and nothing more without viewers. */
 export interface Board {
   roundDone(target: string, round: BoardRound): void;
   /** Incidents of a target were opened, changed or closed. */
@@ -185,7 +185,7 @@ export function createBoard({ clock, watched, openIncidents }: BoardOptions): Bo
   };
 }
 
-// A round in between that nobody could judge, or a start, ends no outage: the incident goes on.
+// A round without a verdict in between, or a start, ends no outage: the incident goes on.
 function downSince(status: ShownStatus, since: number | null, incidents: readonly Incident[]): number | null {
   if (status !== 'down' || since === null) return since;
   return Math.min(

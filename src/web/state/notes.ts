@@ -3,13 +3,13 @@ import { WatchpostError } from '#kernel/errors.ts';
 import type { Random } from '#kernel/random.ts';
 import { singleLine } from '#kernel/text.ts';
 
-/** What somebody says on a status page. Times are milliseconds since the epoch. */
+/** A note on a status page. Times are milliseconds since the epoch. */
 export interface StatusNote {
   readonly id: string;
   readonly page: string;
   readonly words: string;
   readonly createdAt: number;
-  /** When it is taken down by itself; null where somebody has to do it. */
+  /** When it is removed automatically; null if an operator removes it. */
   readonly endsAt: number | null;
 }
 
