@@ -57,9 +57,9 @@ const forms = probedTypeNames.map((type) =>
 export const ApiCheck = z.union(forms).describe('A check with its outcomes so far.');
 export type ApiCheck = z.infer<typeof ApiCheck>;
 
-export const ApiCheckRequest = z
-  .object({
-    type: z.enum(probedTypeNames),
+const requests = probedTypeNames.map((type) =>
+  z.strictObject({
+    type: z.literal(type),
     host: z.string().min(1).max(2_048).describe('A name, an address, `name:port` or `scheme://name[:port][/path]`.'),
     max_nodes: z
       .int()
@@ -68,5 +68,8 @@ export const ApiCheckRequest = z
       .optional()
       .describe('The most nodes to ask; 0 or absent: as many as allowed.'),
     node: z.array(z.string()).optional().describe('The nodes to ask, instead of max_nodes.'),
-  })
-  .describe('What to check, from where.');
+    options: checkOf(type).apiOptions.optional().describe('How to check.'),
+  }),
+);
+
+export const ApiCheckRequest = z.union(requests).describe('What to check, how, from where.');

@@ -6,12 +6,17 @@ import { ApiCheck, ApiCheckRequest, ApiNodeList } from '#protocol/version-one.ts
 
 // What operations of the API document are made of.
 
-const named = { CheckStarted, NodeList, NodeAddresses, ErrorBody, NodeFault, ApiCheck, ApiCheckRequest, ApiNodeList };
+const named = { CheckStarted, NodeList, NodeAddresses, ErrorBody, NodeFault, ApiCheck, ApiNodeList };
 
 const rowName = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1)}Row`;
 const types = interfaceTypeNames;
 
-export type SchemaName = keyof typeof named | 'CheckResult' | 'CheckResultExtended' | 'StartParameters';
+export type SchemaName =
+  | keyof typeof named
+  | 'ApiCheckRequest'
+  | 'CheckResult'
+  | 'CheckResultExtended'
+  | 'StartParameters';
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -34,6 +39,7 @@ export function schemas(): Record<string, unknown> {
   });
   return {
     ...Object.fromEntries([...Object.entries(named), ...rows].map(([name, schema]) => [name, schemaOf(schema)])),
+    ApiCheckRequest: schemaOf(ApiCheckRequest, 'input'),
     CheckResult: resultsOf(types.map(rowName), "Each node's result so far, under the node's identifier."),
     CheckResultExtended: {
       description: 'The results with what was checked. `port` is there for check types that record it apart.',
@@ -60,8 +66,8 @@ export function schemas(): Record<string, unknown> {
   };
 }
 
-function schemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', unrepresentable: 'any' });
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', unrepresentable: 'any', io });
   return rest;
 }
 

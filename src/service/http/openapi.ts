@@ -201,6 +201,6 @@ const startVersionOne = {
   responses: {
     201: json('ApiCheck', 'Started.', { ...headers.rate, ...headers.location }),
     303: toReport,
-    ...failures(...startFailures),
+    ...failures(...startFailures, 'invalid_option'),
   },
 };

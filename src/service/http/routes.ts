@@ -7,6 +7,7 @@ import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { acceptAnyBody, parametersOf, queryOf } from './parameters.ts';
 import { createTexts, sendEvents, sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
+import { interfaceInput } from './start-input.ts';
 import { startCheck } from './start.ts';
 import { addVersionOne } from './version-one.ts';
 
@@ -34,13 +35,8 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
       async handler(request, reply) {
         const read = parametersOf(request);
         const parameters = read instanceof Promise ? await read : read;
-        const { run, headers } = await startCheck(
-          request,
-          request.params.type,
-          parameters,
-          options,
-          interfaceTypeNames,
-        );
+        const input = interfaceInput(request.params.type, parameters, interfaceTypeNames);
+        const { run, headers } = await startCheck(request, input, options);
         const report = `check-report/${run.id}`;
         reply.headers({ ...headers, 'cache-control': 'no-store', vary: 'accept' });
         // A browser stays where it is: the page's own policy lets a form lead nowhere else.

@@ -9,6 +9,7 @@ import { openApiDocument } from './openapi.ts';
 import { parametersOf } from './parameters.ts';
 import { sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
+import { versionOneInput } from './start-input.ts';
 import { startCheck } from './start.ts';
 
 const json = 'application/json; charset=utf-8';
@@ -21,7 +22,7 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     const parameters = await parametersOf(request);
     // The public service has no such path, and no client expects its ways here.
     const own = { ...options, compatible: false };
-    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, probedTypeNames);
+    const { run, headers } = await startCheck(request, versionOneInput(parameters, probedTypeNames), own);
     const base = baseUrlOf(request, publicUrl);
     reply.header('vary', 'accept');
     if (wantsPage(request)) return reply.headers(headers).redirect(`../../check-report/${run.id}`, 303);
