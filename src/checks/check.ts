@@ -133,6 +133,11 @@ export interface CheckType<
    * object whose output for no options is the defaults. Absent: none.
    */
   readonly apiOptions?: z.ZodObject;
+  /**
+   * Each check asks a third party that limits its callers, such as a registry: strangers have a limit of their own for this type, so
+   * that they do not use up what targets need.
+   */
+  readonly hasOwnLimit?: true;
   /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
   otherHosts?(spec: z.output<SpecSchema>): readonly string[];
   /** Options of a check that is started over the API, where they differ from the defaults. */

@@ -63,6 +63,7 @@ export interface AnyCheck {
   readonly facts: readonly Fact[];
   deadlineMs(spec: CheckSpec): number;
   readonly apiOptions: z.ZodObject;
+  readonly hasOwnLimit: boolean;
   otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
   port(spec: CheckSpec): string | null;
@@ -98,6 +99,7 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
       asProbe: null,
       certificate: null,
       files: [],
+      hasOwnLimit: false,
       heard: null,
       schemes: null,
       forStrangers: same,

@@ -73,3 +73,29 @@ const requests = probedTypeNames.map((type) =>
 );
 
 export const ApiCheckRequest = z.union(requests).describe('What to check, how, from where.');
+
+const ApiRate = z
+  .object({
+    limit: z.int().min(1).describe('How many, also at once.'),
+    window_seconds: z.number().describe('In how long.'),
+  })
+  .describe('A limit of everyone together. A check costs one for each node.');
+
+const ApiAllowance = ApiRate.extend({
+  remaining: z.int().min(0).describe('How many nodes the caller may ask now.'),
+  reset_seconds: z.int().min(0).describe('Seconds until nothing of the limit is used.'),
+}).describe('A limit of the caller.');
+
+export const ApiLimits = z
+  .object({
+    max_nodes: z.int().min(1).describe('The most nodes for one check.'),
+    checks: ApiAllowance,
+    domain: ApiAllowance.nullable().describe(
+      'The limit of `domain` checks besides; null for callers with a token or on the machine of the service.',
+    ),
+    per_target: ApiRate,
+    per_node: ApiRate,
+    overall: ApiRate,
+  })
+  .describe('What the caller may start.');
+export type ApiLimits = z.infer<typeof ApiLimits>;

@@ -22,8 +22,14 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** A stranger is a caller from another machine without a token. */
 export type AccessDecision =
-  | { readonly ok: true; readonly policy: Policy; /** Whose allowance pays. */ readonly client: string }
+  | {
+      readonly ok: true;
+      readonly policy: Policy;
+      /** Whose allowance pays. */ readonly client: string;
+      readonly isStranger: boolean;
+    }
   | { readonly ok: false; readonly error: 'unauthorized' | 'cross_site'; readonly message: string };
 
 /**
@@ -44,9 +50,10 @@ export function accessOf(caller: Caller, rules: AccessRules): AccessDecision {
   if (sent !== null) {
     const name = nameOfToken(sent, rules);
     if (name === null) return { ok: false, error: 'unauthorized', message: 'the token is not known here' };
-    return { ok: true, policy, client: `token ${name}` };
+    return { ok: true, policy, client: `token ${name}`, isStranger: false };
   }
-  if (rules.open || (local && rules.tokens.length === 0)) return { ok: true, policy, client: caller.ip };
+  if (rules.open || (local && rules.tokens.length === 0))
+    return { ok: true, policy, client: caller.ip, isStranger: !local };
   const message =
     rules.tokens.length > 0
       ? 'starting a check needs a token: send the header "Authorization: Bearer <token>"'

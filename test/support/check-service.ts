@@ -73,7 +73,15 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
     pages: site,
     checks,
     limits: createLimits(
-      { per_client: plenty, per_target: plenty, per_node: plenty, overall: plenty, ...options.rates },
+      {
+        per_client: plenty,
+        per_target: plenty,
+        per_node: plenty,
+        overall: plenty,
+        domain_per_client: plenty,
+        domain_per_node: plenty,
+        ...options.rates,
+      },
       clock,
     ),
     victims: createVictims(options.lookup ?? (async () => []), clock),

@@ -18,6 +18,7 @@ export const domain = defineCheck({
   facts: ['domain_expires_at'],
   deadlineMs: (spec) => spec.timeout,
   apiOptions,
+  hasOwnLimit: true,
   port: () => null,
   start: startDomain,
   lines,

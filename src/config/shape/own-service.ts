@@ -27,6 +27,7 @@ const Token = z
     refuseBoth(token, 'hash', 'hash_file', context);
   }, always);
 
+const perHour = (count: number) => ({ count, perMs: 3_600_000 });
 const perMinute = (count: number) => ({ count, perMs: 60_000 });
 
 const Limits = z.strictObject({
@@ -41,6 +42,12 @@ const Limits = z.strictObject({
     ),
   per_node: Rate().default(perMinute(600)).describe('For each node.'),
   overall: Rate().default(perMinute(6_000)).describe('For all checks together.'),
+  domain_per_client: Rate()
+    .default(perHour(20))
+    .describe('For `domain` checks of each client without a token from another machine, besides the others.'),
+  domain_per_node: Rate()
+    .default(perHour(60))
+    .describe('For `domain` checks of all these clients on each node: registries limit their callers.'),
 });
 
 const Domain = z.string().regex(/^(?=.{1,200}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/, {

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { checkOf, interfaceTypeNames } from '#checks/index.ts';
 import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
 import { CheckStarted, NodeAddresses, NodeFault, NodeList } from '#protocol/shapes.ts';
-import { ApiCheck, ApiCheckRequest, ApiNodeList } from '#protocol/version-one.ts';
+import { ApiCheck, ApiCheckRequest, ApiLimits, ApiNodeList } from '#protocol/version-one.ts';
 
 // What operations of the API document are made of.
 
-const named = { CheckStarted, NodeList, NodeAddresses, ErrorBody, NodeFault, ApiCheck, ApiNodeList };
+const named = { CheckStarted, NodeList, NodeAddresses, ErrorBody, NodeFault, ApiCheck, ApiLimits, ApiNodeList };
 
 const rowName = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1)}Row`;
 const types = interfaceTypeNames;
@@ -102,6 +102,7 @@ export const headers = {
     'x-ratelimit-limit': header('How many nodes this client may ask at once.', 'integer'),
     'x-ratelimit-remaining': header('How many it may ask now.', 'integer'),
     'x-ratelimit-reset': header('Seconds until it has its whole allowance again.', 'integer'),
+    'x-ratelimit-resource': header('Which limit: `checks`, or `domain` for a `domain` check of a stranger.'),
   },
   version: {
     etag: header('The version of the results: the same until another node has finished.'),

@@ -49,6 +49,17 @@ export function openApiDocument({ compatible }: { readonly compatible: boolean }
           responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
         },
       },
+      '/api/v1/limits': {
+        get: {
+          operationId: 'getLimits',
+          summary: 'What the caller may start, and how much of it is left',
+          security: starters,
+          responses: {
+            200: json('ApiLimits', 'The limits.', headers.rate),
+            ...failures('unauthorized', 'cross_site'),
+          },
+        },
+      },
       '/openapi.json': {
         get: {
           operationId: 'getDocument',

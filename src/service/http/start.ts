@@ -31,11 +31,12 @@ export async function startCheck(
   const spec = readSpec(input);
   const hosts = hostsOf(spec, access);
   const hasNames = hosts.some((host) => isIP(host) === 0);
-  const choose = () => ({ client: access.client, nodes: chooseNodes(input, options) });
+  const isScarce = access.isStranger && checkOf(spec.type).hasOwnLimit;
+  const choose = () => ({ client: access.client, isScarce, nodes: chooseNodes(input, isScarce, options) });
   const { nodes, targets, allowance } = hasNames
     ? await payByName(hosts, choose, options)
     : pay(hosts, choose(), options);
-  const headers = headersOf(allowance);
+  const headers = rateHeaders(allowance);
   if (!allowance.ok) throw limited(allowance, headers, options.compatible);
   // The link to a check is no secret: what was sent with it is not kept.
   const shown = Object.keys(input.options).length === 0 ? spec : readSpec({ ...input, options: {} });
@@ -47,6 +48,7 @@ export async function startCheck(
 
 interface Choice {
   readonly client: string;
+  readonly isScarce: boolean;
   readonly nodes: readonly NodeInfo[];
 }
 
@@ -55,8 +57,8 @@ interface CheckCharge extends Pick<Choice, 'nodes'> {
   readonly allowance: Allowance;
 }
 
-const chargeOf = ({ client, nodes }: Choice, targets: readonly string[]): LimitCharge => {
-  return { client, nodes: nodes.map(({ name }) => name), targets };
+const chargeOf = ({ client, isScarce, nodes }: Choice, targets: readonly string[]): LimitCharge => {
+  return { client, isScarce, nodes: nodes.map(({ name }) => name), targets };
 };
 
 function pay(hosts: readonly string[], choice: Choice, { victims, limits }: ServiceOptions): CheckCharge {
@@ -96,9 +98,10 @@ function chargeReached(run: CheckRun, charged: ReadonlySet<string>, limits: Limi
   run.onChange(look);
 }
 
-type AccessGrant = Extract<AccessDecision, { ok: true }>;
+export type AccessGrant = Extract<AccessDecision, { ok: true }>;
 
-function admit(request: FastifyRequest, { access: rules }: ServiceOptions): AccessGrant {
+/** Who pays for a check, and what it may reach; throws an `ApiFailure` for a caller that may start none. */
+export function admit(request: FastifyRequest, { access: rules }: ServiceOptions): AccessGrant {
   const { ip, headers, socket } = request;
   const access = accessOf({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
   if (access.ok) return access;
@@ -135,9 +138,13 @@ const reasons = {
   private: 'it is neither a public nor a private address',
 } as const;
 
-function chooseNodes({ type, nodes, maxNodes }: StartInput, options: ServiceOptions): readonly NodeInfo[] {
+function chooseNodes(
+  { type, nodes, maxNodes }: StartInput,
+  isScarce: boolean,
+  options: ServiceOptions,
+): readonly NodeInfo[] {
   const online = options.checks.nodes().filter((node) => node.online);
-  const burden = { usedOf: (node: string) => options.limits.usedOf(node), random: options.random };
+  const burden = { usedOf: (node: string) => options.limits.usedOf(node, isScarce), random: options.random };
   const named = nodes.map((text) => text.toLowerCase());
   const wrong = named.find((text) => !NodeId.safeParse(text).success && !/^[a-z]{2}\d{1,9}$/.test(text));
   if (wrong !== undefined)
@@ -165,11 +172,18 @@ function countOf(written: string | null, limit: number): number {
   return count === 0 ? limit : Math.min(count, limit);
 }
 
-function headersOf({ limit, remaining, resetSeconds }: Allowance): Record<string, string> {
+/** What is left to a client. */
+export function rateHeaders({
+  limit,
+  remaining,
+  resetSeconds,
+  resource,
+}: Pick<Allowance, 'limit' | 'remaining' | 'resetSeconds' | 'resource'>): Record<string, string> {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
     'x-ratelimit-reset': String(resetSeconds),
+    'x-ratelimit-resource': resource,
   };
 }
 
