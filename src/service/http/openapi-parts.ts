@@ -108,6 +108,12 @@ export const headers = {
     etag: header('The version of the results: the same until another node has finished.'),
     'cache-control': header('`immutable` once all nodes have finished.'),
   },
+  varying: { vary: header('`accept`: a browser that accepts HTML is answered in another way.') },
+  fresh: { 'cache-control': header('`no-store`.') },
+  stream: {
+    'cache-control': header('`no-store`.'),
+    'x-accel-buffering': header('`no`: a proxy passes each event on.'),
+  },
   location: { location: header('Where the check is.') },
   retry: { 'retry-after': header('Seconds until the same call may succeed.', 'integer') },
   challenge: { 'www-authenticate': header('How to send a token.') },
@@ -141,11 +147,15 @@ export function failures(...codes: readonly ApiErrorCode[]): Record<string, unkn
       {
         description: group.map((code) => `\`${code}\`: ${apiErrors[code].meaning}`).join(' '),
         headers: failureHeaders[status] ?? {},
-        content: jsonContent(ref('ErrorBody')),
+        content: { ...jsonContent(ref('ErrorBody')), ...(withoutPage.has(status) ? {} : page) },
       },
     ]),
   );
 }
+
+// A browser gets a page, except before its headers were read.
+const page = { 'text/html': { schema: { type: 'string' } } };
+const withoutPage: ReadonlySet<number> = new Set([apiErrors.timeout.status, headTooLarge]);
 
 const failureHeaders: Readonly<Record<number, Headers>> = {
   401: headers.challenge,
