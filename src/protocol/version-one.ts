@@ -57,6 +57,27 @@ const forms = probedTypeNames.map((type) =>
 export const ApiCheck = z.union(forms).describe('A check with its outcomes so far.');
 export type ApiCheck = z.infer<typeof ApiCheck>;
 
+/** Where a node is: all that is given must fit. */
+export const ApiLocation = z
+  .strictObject({
+    country: z
+      .string()
+      .regex(/^[a-z]{2}$/i, { error: 'expected a country code of two letters, such as "DE"' })
+      .optional()
+      .describe('Country code (ISO 3166-1), such as "DE".'),
+    as: z
+      .union([z.int().min(1).max(4_294_967_295), z.string().regex(/^(?:as)?\d{1,10}$/i)], {
+        error: 'expected the number of an autonomous system, such as 3320',
+      })
+      .optional()
+      .describe('Autonomous system, such as 3320 or "AS3320".'),
+    city: z.string().min(1).max(100).optional().describe('City, such as "Berlin"; case and accents do not matter.'),
+  })
+  .refine((location) => Object.keys(location).length > 0, { error: 'expected a country, an as or a city' });
+export type ApiLocation = z.infer<typeof ApiLocation>;
+
+const LocationText = z.string().describe('One of them: `country:DE`, `as:3320` or `city:Berlin`.');
+
 const requests = probedTypeNames.map((type) =>
   z.strictObject({
     type: z.literal(type),
@@ -68,6 +89,10 @@ const requests = probedTypeNames.map((type) =>
       .optional()
       .describe('The most nodes to ask; 0 or absent: as many as allowed.'),
     node: z.array(z.string()).optional().describe('The nodes to ask, instead of max_nodes.'),
+    location: z
+      .array(z.union([LocationText, ApiLocation]))
+      .optional()
+      .describe('Only nodes in one of these places, up to max_nodes; not together with `node`.'),
     options: checkOf(type).apiOptions.optional().describe('How to check.'),
   }),
 );

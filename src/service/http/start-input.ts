@@ -1,6 +1,7 @@
 import { checkOf, type CheckTypeName } from '#checks/index.ts';
 import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
 import { formatPath } from '#kernel/wording.ts';
+import { ApiLocation } from '#protocol/version-one.ts';
 import { ApiFailure } from './failure.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -10,6 +11,8 @@ export interface StartInput {
   readonly host: string | null;
   /** Identifiers or names of nodes. */
   readonly nodes: readonly string[];
+  /** Places of which nodes must be in one; empty for anywhere. */
+  readonly locations: readonly ApiLocation[];
   /** As it was written. */
   readonly maxNodes: string | null;
   /** Options of the type, in the form that its schema reads. */
@@ -18,11 +21,11 @@ export interface StartInput {
 
 /** What a call of the interface asks for. Parameters that it does not name are ignored. Throws `invalid_type`. */
 export function interfaceInput(type: string, parameters: Parameters, types: readonly CheckTypeName[]): StartInput {
-  return { ...common(parameters), type: knownType(type, types), options: {} };
+  return { ...common(parameters), type: knownType(type, types), locations: [], options: {} };
 }
 
 const scalars = ['type', 'host', 'max_nodes', 'node'];
-const keys = [...scalars, 'options'];
+const keys = [...scalars, 'location', 'options'];
 
 /**
  * What a call of `/api/v1/checks` asks for. Throws `bad_request` for a key that it does not know or a value of another kind, and
@@ -40,11 +43,32 @@ export function versionOneInput(parameters: Parameters, types: readonly CheckTyp
     throw new ApiFailure('bad_request', 'max_nodes: expected a whole number from 0');
   }
   const written = parameters.json('options') ?? (parameters.one('options') === null ? {} : parameters.one('options'));
-  return { ...input, type, options: optionsOf(type, written) };
+  const locations = locationsOf(parameters);
+  if (locations.length > 0 && input.nodes.length > 0) {
+    throw new ApiFailure('bad_request', 'location: cannot be combined with "node"');
+  }
+  return { ...input, type, locations, options: optionsOf(type, written) };
 }
 
 function common(parameters: Parameters): Pick<StartInput, 'host' | 'nodes' | 'maxNodes'> {
   return { host: parameters.one('host'), nodes: parameters.all('node'), maxNodes: parameters.one('max_nodes') };
+}
+
+function locationsOf(parameters: Parameters): readonly ApiLocation[] {
+  const written = parameters.json('location') ?? parameters.all('location');
+  return (Array.isArray(written) ? written : [written]).map((one: unknown, index) => {
+    const [, key, value] = typeof one === 'string' ? (/^([^:]*):(.*)$/s.exec(one) ?? []) : [];
+    const place: unknown = key === undefined ? one : { [key.trim().toLowerCase()]: value?.trim() };
+    const read = ApiLocation.safeParse(place, { error: wordIssue });
+    if (read.success) return read.data;
+    const [issue] = read.error.issues;
+    const isText = issue?.path.length === 0 && typeof one === 'string' && key === undefined;
+    const message =
+      issue === undefined || isText
+        ? `location[${index}]: expected "country:DE", "as:3320", "city:Berlin" or an object of these`
+        : describeIssue(issue, place, ['location', index]);
+    throw new ApiFailure('bad_request', message);
+  });
 }
 
 function knownType(written: string, types: readonly CheckTypeName[]): CheckTypeName {

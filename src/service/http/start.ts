@@ -10,7 +10,7 @@ import { type AccessDecision, accessOf } from '../access.ts';
 import type { CheckRun } from '../check-run.ts';
 import type { Allowance, LimitCharge, Limits } from '../limits.ts';
 import type { NodeStatus } from '../ports.ts';
-import { selectForApi } from '../select.ts';
+import { isAt, selectForApi } from '../select.ts';
 import { ApiFailure } from './failure.ts';
 import type { ServiceOptions } from './settings.ts';
 import type { StartInput } from './start-input.ts';
@@ -139,7 +139,7 @@ const reasons = {
 } as const;
 
 function chooseNodes(
-  { type, nodes, maxNodes }: StartInput,
+  { type, nodes, locations, maxNodes }: StartInput,
   isScarce: boolean,
   options: ServiceOptions,
 ): readonly NodeInfo[] {
@@ -159,10 +159,12 @@ function chooseNodes(
   if (online.length === 0) {
     throw new ApiFailure('no_nodes', 'no node is there now', { status: 503, headers: { 'retry-after': '1' } });
   }
+  const there = locations.length === 0 ? online : online.filter(({ info }) => locations.some((one) => isAt(info, one)));
+  if (there.length === 0) throw new ApiFailure('no_nodes', 'no node at this location is online; see /api/v1/nodes');
   // A node that cannot run this type can only say so: others come first.
-  const able = online.filter(({ capabilities }) => capabilities[type]?.able !== false);
+  const able = there.filter(({ capabilities }) => capabilities[type]?.able !== false);
   const count = countOf(maxNodes, options.maxNodes);
-  return infosOf(selectForApi(able.length > 0 ? able : online, count, burden));
+  return infosOf(selectForApi(able.length > 0 ? able : there, count, burden));
 }
 
 const infosOf = (nodes: readonly NodeStatus[]) => nodes.map(({ info }) => info);
