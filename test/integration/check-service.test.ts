@@ -89,3 +89,12 @@ test('an option of a check over the API is what its target sees, and one that is
   });
   expect(methods).toEqual(['HEAD']);
 });
+
+test('service.cors lets a page of that origin read what the service answers', async () => {
+  await using program = await createProgram();
+  const running = await program.start(config.replace('service: {}', 'service: { cors: [https://App.example.com] }'));
+  const allowed = async (origin: string) =>
+    (await fetch(`${running.url}/nodes/hosts`, { headers: { origin } })).headers.get('access-control-allow-origin');
+  expect(await allowed('https://app.example.com')).toBe('https://app.example.com');
+  expect(await allowed('https://evil.example')).toBeNull();
+});

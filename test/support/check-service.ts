@@ -85,7 +85,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       clock,
     ),
     victims: createVictims(options.lookup ?? (async () => []), clock),
-    access: { open: false, allowPrivate: 'loopback', tokens: [], ...options.access },
+    access: { open: false, allowPrivate: 'loopback', origins: [], tokens: [], ...options.access },
     nodeDomain: domain,
     maxNodes: options.maxNodes ?? 50,
     publicUrl: options.publicUrl ?? null,

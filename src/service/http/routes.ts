@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { interfaceTypeNames } from '#checks/index.ts';
 import type { CheckStarted } from '#protocol/shapes.ts';
 import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
+import { allowOrigins } from './cors.ts';
 import { answerFailures, ApiFailure } from './failure.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { acceptAnyBody, parametersOf, queryOf } from './parameters.ts';
@@ -26,6 +27,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
   return async (app) => {
     acceptAnyBody(app);
     answerFailures(app, pages, log);
+    const addPreflights = allowOrigins(app, options.access);
     app.addHook('preClose', async () => checks.close());
 
     app.route<{ Params: { type: string } }>({
@@ -116,6 +118,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
 
     app.get('/robots.txt', (_, reply) => reply.type('text/plain; charset=utf-8').send(robots));
     addVersionOne(app, options);
+    addPreflights();
   };
 }
 

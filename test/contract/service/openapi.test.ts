@@ -62,7 +62,9 @@ test('every route that is served stands in the document, and nothing else does',
     for (const one of [method].flat()) routes.add(`${one.toLowerCase()} ${url.replace(':id', '{id}')}`);
   });
   const options = { nodeDomain: domain, maxNodes: 1, publicUrl: null, compatible: false, log: quiet };
-  await app.register(checkService({ ...options, checks: {}, limits: {}, victims: {}, access: {}, clock: {} } as never));
+  await app.register(
+    checkService({ ...options, checks: {}, limits: {}, victims: {}, access: { origins: [] }, clock: {} } as never),
+  );
   await app.ready();
   const missing = ['/check-result', '/check-result-extended', '/check-report'].flatMap((path) => [
     `get ${path}`,
