@@ -128,6 +128,18 @@ export interface CheckType<
   readonly facts: readonly Fact[];
   /** How long a probe of this spec may take at the most, name resolution included, in milliseconds. */
   deadlineMs(spec: z.output<SpecSchema>): number;
+  /**
+   * The options that callers of `/api/v1/` may give: those of `Spec`, or narrower ones, that are safe in the hands of strangers. A strict
+   * object whose output for no options is the defaults. Absent: none.
+   */
+  readonly apiOptions?: z.ZodObject;
+  /**
+   * Each check asks a third party that limits its callers, such as a registry: strangers have a limit of their own for this type, so
+   * that they do not use up what targets need.
+   */
+  readonly hasOwnLimit?: true;
+  /** Hosts besides `host` that a check of this spec asks, in the form of a `Host`; absent if there are none. */
+  otherHosts?(spec: z.output<SpecSchema>): readonly string[];
   /** Options of a check that is started over the API, where they differ from the defaults. */
   readonly overApi?: Partial<z.input<SpecSchema>>;
   /** The port that section 2.6 records besides the host, or null for types that record none. */

@@ -62,6 +62,9 @@ export interface AnyCheck {
   readonly phases: readonly Phase[];
   readonly facts: readonly Fact[];
   deadlineMs(spec: CheckSpec): number;
+  readonly apiOptions: z.ZodObject;
+  readonly hasOwnLimit: boolean;
+  otherHosts(spec: CheckSpec): readonly string[];
   readonly overApi: Readonly<Record<string, unknown>>;
   port(spec: CheckSpec): string | null;
   start(environment: ProbeEnvironment): Promise<AnyProber>;
@@ -83,6 +86,7 @@ export interface AnyProber {
   close(): Promise<void>;
 }
 
+const noOptions = z.strictObject({});
 const same = (outcome: Outcome) => outcome;
 
 const byType: ReadonlyMap<string, AnyCheck> = new Map(
@@ -91,12 +95,15 @@ const byType: ReadonlyMap<string, AnyCheck> = new Map(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const erased = {
       answers: null,
+      apiOptions: noOptions,
       asProbe: null,
       certificate: null,
       files: [],
+      hasOwnLimit: false,
       heard: null,
       schemes: null,
       forStrangers: same,
+      otherHosts: () => [],
       overApi: {},
       table: { did: 'are up', columns: [], cells: () => [] },
       ...check,

@@ -20,7 +20,7 @@ export const PayloadText = z
   .max(largestBytes)
   .refine((text) => unescape(text) !== null, { error: escapeHint });
 
-const PayloadHex = z.strictObject({
+export const PayloadHex = z.strictObject({
   hex: z
     .string()
     .max(3 * largestBytes)

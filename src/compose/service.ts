@@ -62,7 +62,7 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
       const over = runs();
       if (ownService === null || over === null) return [];
       opened ??= start(over);
-      const { open: isOpen, allowPrivate, tokens, limits, nodeDomain, compatible } = ownService;
+      const { open: isOpen, allowPrivate, tokens, cors, limits, nodeDomain, compatible } = ownService;
       if (allowances === null || !isSame(allowances.by, limits))
         allowances = { by: limits, limits: createLimits(limits, parts.clock) };
       return [
@@ -72,6 +72,7 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
           access: {
             open: isOpen,
             allowPrivate,
+            origins: cors,
             tokens: tokens.map(({ name, hash }) => ({ name, hash: Buffer.from(hash, 'hex') })),
           },
           nodeDomain,

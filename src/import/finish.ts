@@ -1,7 +1,8 @@
 import { Document, isCollection, visit } from 'yaml';
 import type { EnvironmentVariables } from '#config/read/environment.ts';
 import { validateConfig } from '#config/check/validate.ts';
-import { formatPath, type Problem } from '#config/read/problem.ts';
+import { formatPath } from '#kernel/wording.ts';
+import type { Problem } from '#config/read/problem.ts';
 import { readYaml } from '#config/read/yaml.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { type Draft, isMap, type PlainValue, type PlainMap } from './draft.ts';

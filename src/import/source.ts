@@ -1,5 +1,6 @@
 import { container, find, leaf, type SourceNode, placeOf } from '#config/read/located.ts';
-import { configError, type ErrorPath } from '#config/read/problem.ts';
+import type { ErrorPath } from '#kernel/wording.ts';
+import { configError } from '#config/read/problem.ts';
 import type { SourceText } from '#config/read/source.ts';
 import { readForeignYaml } from '#config/read/yaml.ts';
 

@@ -9,6 +9,10 @@ export const apiErrors = {
   bad_request: { status: 400, meaning: 'The request is not well-formed.' },
   invalid_host: { status: 400, meaning: '`host` is missing or is no target for this check type.' },
   invalid_type: { status: 400, meaning: 'There is no such check type.' },
+  invalid_option: {
+    status: 400,
+    meaning: 'An option is unknown, not available over the API, or has an invalid value.',
+  },
   invalid_node: { status: 400, meaning: 'A `node` is no node identifier.' },
   unauthorized: { status: 401, meaning: 'Starting a check needs a token here.' },
   forbidden: { status: 403, meaning: 'This is for programs on the machine itself.' },

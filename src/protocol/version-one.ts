@@ -57,9 +57,30 @@ const forms = probedTypeNames.map((type) =>
 export const ApiCheck = z.union(forms).describe('A check with its outcomes so far.');
 export type ApiCheck = z.infer<typeof ApiCheck>;
 
-export const ApiCheckRequest = z
-  .object({
-    type: z.enum(probedTypeNames),
+/** Where a node is: all that is given must fit. */
+export const ApiLocation = z
+  .strictObject({
+    country: z
+      .string()
+      .regex(/^[a-z]{2}$/i, { error: 'expected a country code of two letters, such as "DE"' })
+      .optional()
+      .describe('Country code (ISO 3166-1), such as "DE".'),
+    as: z
+      .union([z.int().min(1).max(4_294_967_295), z.string().regex(/^(?:as)?\d{1,10}$/i)], {
+        error: 'expected the number of an autonomous system, such as 3320',
+      })
+      .optional()
+      .describe('Autonomous system, such as 3320 or "AS3320".'),
+    city: z.string().min(1).max(100).optional().describe('City, such as "Berlin"; case and accents do not matter.'),
+  })
+  .refine((location) => Object.keys(location).length > 0, { error: 'expected a country, an as or a city' });
+export type ApiLocation = z.infer<typeof ApiLocation>;
+
+const LocationText = z.string().describe('One of them: `country:DE`, `as:3320` or `city:Berlin`.');
+
+const requests = probedTypeNames.map((type) =>
+  z.strictObject({
+    type: z.literal(type),
     host: z.string().min(1).max(2_048).describe('A name, an address, `name:port` or `scheme://name[:port][/path]`.'),
     max_nodes: z
       .int()
@@ -68,5 +89,38 @@ export const ApiCheckRequest = z
       .optional()
       .describe('The most nodes to ask; 0 or absent: as many as allowed.'),
     node: z.array(z.string()).optional().describe('The nodes to ask, instead of max_nodes.'),
+    location: z
+      .array(z.union([LocationText, ApiLocation]))
+      .optional()
+      .describe('Only nodes in one of these places, up to max_nodes; not together with `node`.'),
+    options: checkOf(type).apiOptions.optional().describe('How to check.'),
+  }),
+);
+
+export const ApiCheckRequest = z.union(requests).describe('What to check, how, from where.');
+
+const ApiRate = z
+  .object({
+    limit: z.int().min(1).describe('How many, also at once.'),
+    window_seconds: z.number().describe('In how long.'),
   })
-  .describe('What to check, from where.');
+  .describe('A limit of everyone together. A check costs one for each node.');
+
+const ApiAllowance = ApiRate.extend({
+  remaining: z.int().min(0).describe('How many nodes the caller may ask now.'),
+  reset_seconds: z.int().min(0).describe('Seconds until nothing of the limit is used.'),
+}).describe('A limit of the caller.');
+
+export const ApiLimits = z
+  .object({
+    max_nodes: z.int().min(1).describe('The most nodes for one check.'),
+    checks: ApiAllowance,
+    domain: ApiAllowance.nullable().describe(
+      'The limit of `domain` checks besides; null for callers with a token or on the machine of the service.',
+    ),
+    per_target: ApiRate,
+    per_node: ApiRate,
+    overall: ApiRate,
+  })
+  .describe('What the caller may start.');
+export type ApiLimits = z.infer<typeof ApiLimits>;

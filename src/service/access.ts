@@ -9,6 +9,8 @@ export interface AccessRules {
   /** Whether everyone may start checks. */
   readonly open: boolean;
   readonly allowPrivate: AllowPrivate;
+  /** Origins whose pages may start checks and read answers, or `*` for all; lower case. */
+  readonly origins: readonly string[];
   /** SHA-256 of each token. */
   readonly tokens: readonly { readonly name: string; readonly hash: Buffer }[];
 }
@@ -22,31 +24,39 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** A stranger is a caller from another machine without a token. */
 export type AccessDecision =
-  | { readonly ok: true; readonly policy: Policy; /** Whose allowance pays. */ readonly client: string }
+  | {
+      readonly ok: true;
+      readonly policy: Policy;
+      /** Whose allowance pays. */ readonly client: string;
+      readonly isStranger: boolean;
+    }
   | { readonly ok: false; readonly error: 'unauthorized' | 'cross_site'; readonly message: string };
 
 /**
  * Decides whether a caller may start a check, and what the check may reach.
  *
- * 1. Browsers that act for another site or ahead of time are refused; a person who follows a link is not.
+ * 1. Browsers that act for another site or ahead of time are refused; a person who follows a link is not, nor a page of an origin that
+ *    the rules name, which counts as a caller from another machine.
  * 2. A token that is sent must be right, and its name pays for the check.
  * 3. Without one, everybody may start where `open` is set, and callers on this machine where no token is configured.
  * 4. Private addresses are for whom `allowPrivate` says.
  */
 export function accessOf(caller: Caller, rules: AccessRules): AccessDecision {
-  const objection = browserObjection(caller);
+  const objection = browserObjection(caller, rules);
   if (objection !== null) return { ok: false, error: 'cross_site', message: objection };
-  const local = isLocal(caller);
+  const local = isLocal(caller) && originObjection(caller.headers) === null;
   const policy: Policy =
     rules.allowPrivate === true || (rules.allowPrivate === 'loopback' && local) ? 'private' : 'public';
   const sent = tokenOf(caller);
   if (sent !== null) {
     const name = nameOfToken(sent, rules);
     if (name === null) return { ok: false, error: 'unauthorized', message: 'the token is not known here' };
-    return { ok: true, policy, client: `token ${name}` };
+    return { ok: true, policy, client: `token ${name}`, isStranger: false };
   }
-  if (rules.open || (local && rules.tokens.length === 0)) return { ok: true, policy, client: caller.ip };
+  if (rules.open || (local && rules.tokens.length === 0))
+    return { ok: true, policy, client: caller.ip, isStranger: !local };
   const message =
     rules.tokens.length > 0
       ? 'starting a check needs a token: send the header "Authorization: Bearer <token>"'
@@ -60,10 +70,17 @@ export function isLocal({ peer, headers }: Caller): boolean {
   return site !== 'cross-site' && site !== 'same-site' && isFromHere({ peer, headers });
 }
 
-function browserObjection({ headers }: Caller): string | null {
+/** Whether the request is of a page whose origin the rules name. */
+export function isNamedOrigin(headers: Caller['headers'], { origins }: Pick<AccessRules, 'origins'>): boolean {
+  const origin = text(headers['origin']).toLowerCase();
+  return origin !== '' && (origins.includes('*') || origins.includes(origin));
+}
+
+function browserObjection({ headers }: Caller, rules: AccessRules): string | null {
   for (const name of ['sec-purpose', 'purpose', 'x-moz']) {
     if (/prefetch|prerender|preview/i.test(text(headers[name]))) return 'a check is not started ahead of time';
   }
+  if (isNamedOrigin(headers, rules)) return null;
   const site = text(headers['sec-fetch-site']);
   if (site === '') return originObjection(headers);
   if (site === 'same-origin' || site === 'none') return null;

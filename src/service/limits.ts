@@ -7,6 +7,9 @@ export interface RateLimits {
   readonly per_target: Rate;
   readonly per_node: Rate;
   readonly overall: Rate;
+  /** For strangers' checks of types that have a limit of their own. */
+  readonly domain_per_client: Rate;
+  readonly domain_per_node: Rate;
 }
 
 export interface LimitCharge {
@@ -16,22 +19,36 @@ export interface LimitCharge {
   readonly targets: readonly string[];
   /** Each node costs one. */
   readonly nodes: readonly string[];
+  /** Whether a stranger asks for a check of a type that has a limit of its own. */
+  readonly isScarce?: boolean;
 }
 
-export interface Allowance {
-  readonly ok: boolean;
+/** How much of a limit is left to a client. */
+export interface ClientAllowance {
   /** How many nodes this client may ask at once, and how many it may ask now. */
   readonly limit: number;
   readonly remaining: number;
   /** Seconds until the client has its full allowance again. */
   readonly resetSeconds: number;
+}
+
+export interface Allowance extends ClientAllowance {
+  readonly ok: boolean;
+  /** Which of the client's limits these are about. */
+  readonly resource: LimitName;
   /** Seconds until the same charge will pass, rounded up; 0 where it passed. */
   readonly retryAfterSeconds: number;
   /** Which limit was hit, in words; empty where none was. */
   readonly hit: string;
 }
 
+/** What a client has limits for: checks in general, and strangers' checks of types that have a limit of their own. */
+export type LimitName = 'checks' | 'domain';
+
 export interface Limits {
+  readonly rates: RateLimits;
+  /** What is left to a client. */
+  leftOf(client: string, resource: LimitName): ClientAllowance;
   /** Takes the whole charge from every limit, or nothing. */
   take(charge: LimitCharge): Allowance;
   /** Whether it would be taken now. */
@@ -39,7 +56,7 @@ export interface Limits {
   /** Takes from a target what it has borne already, be it more than is left. */
   note(target: string, cost: number): void;
   /** How much of a node's allowance is used, from 0; 1 where it has none left for another check. */
-  usedOf(node: string): number;
+  usedOf(node: string, isScarce?: boolean): number;
 }
 
 type BucketVisitor = (buckets: Buckets, key: string, cost: number) => void;
@@ -50,18 +67,28 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
   const targets = createBuckets(rates.per_target, clock);
   const nodes = createBuckets(rates.per_node, clock);
   const all = createBuckets(rates.overall, clock);
+  const scarceClients = createBuckets(rates.domain_per_client, clock);
+  const scarceNodes = createBuckets(rates.domain_per_node, clock);
 
   // Asked for each start: what is taken from is walked through instead of listed.
-  function eachOf({ client, targets: bearers, nodes: asked }: LimitCharge, visit: BucketVisitor): void {
+  function eachOf(
+    { client, targets: bearers, nodes: asked, isScarce = false }: LimitCharge,
+    visit: BucketVisitor,
+  ): void {
     const cost = asked.length;
     visit(clients, networkOf(client), cost);
     for (const bearer of bearers) visit(targets, bearer, cost);
     for (const node of asked) visit(nodes, node, 1);
     visit(all, '', cost);
+    if (!isScarce) return;
+    visit(scarceClients, networkOf(client), cost);
+    for (const node of asked) visit(scarceNodes, node, 1);
   }
 
   const wordsOf = (buckets: Buckets, key: string): string => {
     if (buckets === clients) return 'your allowance';
+    if (buckets === scarceClients) return 'your allowance for checks of this type';
+    if (buckets === scarceNodes) return `the allowance of node ${key} for checks of this type`;
     if (buckets === targets) return 'the allowance of this target';
     return buckets === nodes ? `the allowance of node ${key}` : 'the allowance of the whole service';
   };
@@ -77,21 +104,35 @@ export function createLimits(rates: RateLimits, clock: Clock): Limits {
     });
     const ok = longestMs === 0;
     if (ok && isTaken) eachOf(charge, (buckets, key, cost) => buckets.take(key, cost));
-    const client = networkOf(charge.client);
+    const resource = charge.isScarce === true ? 'domain' : 'checks';
     return {
       ok,
-      limit: rates.per_client.count,
-      remaining: clients.left(client),
-      resetSeconds: Math.ceil(clients.fullInMs(client) / 1_000),
+      resource,
+      ...leftOf(charge.client, resource),
       retryAfterSeconds: Math.ceil(longestMs / 1_000),
       hit,
     };
   }
 
+  function leftOf(client: string, resource: LimitName): ClientAllowance {
+    const [buckets, { count }] =
+      resource === 'domain' ? [scarceClients, rates.domain_per_client] : [clients, rates.per_client];
+    const key = networkOf(client);
+    return { limit: count, remaining: buckets.left(key), resetSeconds: Math.ceil(buckets.fullInMs(key) / 1_000) };
+  }
+
+  const usedIn = (buckets: Buckets, { perMs }: Rate, node: string) =>
+    buckets.waitMs(node, 1) > 0 ? 1 : Math.min(buckets.fullInMs(node) / perMs, 0.999);
+
   return {
     take: (charge) => judge(charge, true),
     peek: (charge) => judge(charge, false),
     note: (target, cost) => targets.take(target, cost),
-    usedOf: (node) => (nodes.waitMs(node, 1) > 0 ? 1 : Math.min(nodes.fullInMs(node) / rates.per_node.perMs, 0.999)),
+    rates,
+    leftOf,
+    usedOf(node, isScarce = false) {
+      const used = usedIn(nodes, rates.per_node, node);
+      return isScarce ? Math.max(used, usedIn(scarceNodes, rates.domain_per_node, node)) : used;
+    },
   };
 }

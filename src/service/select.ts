@@ -1,6 +1,7 @@
-import type { NodeSelection } from '#checks/index.ts';
+import type { NodeInfo, NodeSelection } from '#checks/index.ts';
 import { stableFraction } from '#kernel/hash.ts';
 import type { Random } from '#kernel/random.ts';
+import type { ApiLocation } from '#protocol/version-one.ts';
 import type { NodeStatus } from './ports.ts';
 
 /**
@@ -63,6 +64,18 @@ export function selectForApi(
   );
   return spread(fitting, count, (node) => burdens.get(node) ?? 0);
 }
+
+/** Whether a node is at a place; all that the place names must fit. Case and accents of a city do not matter. */
+export function isAt({ countryCode, asn, city }: NodeInfo, place: ApiLocation): boolean {
+  return (
+    (place.country === undefined || place.country.toLowerCase() === countryCode.toLowerCase()) &&
+    (place.as === undefined || numberOfAs(String(place.as)) === numberOfAs(asn)) &&
+    (place.city === undefined || plainLetters(place.city) === plainLetters(city))
+  );
+}
+
+const numberOfAs = (text: string) => text.replace(/^as/i, '').replace(/^0+/, '');
+const plainLetters = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').trim().toLowerCase();
 
 function spread(
   nodes: readonly NodeStatus[],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createProgram, eventually } from '../support/program.ts';
+import { serveHttp } from '../support/http-servers.ts';
 import { tcpServer } from '../support/tcp-servers.ts';
 
 const config = `
@@ -57,4 +58,43 @@ test('a file with only "service" runs a check service, and a crash in the middle
   expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
   running = await program.start(config);
   expect(await get(`${running.url}/check-result/${String(later['request_id'])}`)).toEqual(whole);
+});
+
+test('an option of a check over the API is what its target sees, and one that is not known is refused', async () => {
+  await using program = await createProgram();
+  const methods: (string | undefined)[] = [];
+  await using target = await serveHttp((request, response) => {
+    methods.push(request.method);
+    response.end();
+  });
+  const running = await program.start(config);
+  await eventually(10_000, async () =>
+    expect(Object.keys((await get(`${running.url}/nodes/hosts`))['nodes'] as object)).toHaveLength(2),
+  );
+  const post = async (options: object) =>
+    fetch(`${running.url}/api/v1/checks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ type: 'http', host: `127.0.0.1:${target.port}`, max_nodes: 1, options }),
+    });
+  const refused = await post({ methd: 'HEAD' });
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { ok: 0, error: 'invalid_option', message: 'options.methd: unknown key (did you mean "method"?)' },
+  ]);
+  const started = await post({ method: 'HEAD' });
+  expect(started.status).toBe(201);
+  expect(await get(`${String(started.headers.get('location'))}?wait=10`)).toMatchObject({
+    results: [{ outcome: { status: 'up' } }],
+  });
+  expect(methods).toEqual(['HEAD']);
+});
+
+test('service.cors lets a page of that origin read what the service answers', async () => {
+  await using program = await createProgram();
+  const running = await program.start(config.replace('service: {}', 'service: { cors: [https://App.example.com] }'));
+  const allowed = async (origin: string) =>
+    (await fetch(`${running.url}/nodes/hosts`, { headers: { origin } })).headers.get('access-control-allow-origin');
+  expect(await allowed('https://app.example.com')).toBe('https://app.example.com');
+  expect(await allowed('https://evil.example')).toBeNull();
 });

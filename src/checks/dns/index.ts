@@ -3,6 +3,7 @@ import { forStrangers } from './conceal.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
+import { apiOptions } from './over-api.ts';
 import { Spec } from './spec.ts';
 import { longestMs, probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
@@ -16,6 +17,8 @@ export const dns = defineCheck({
   phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
   facts: ['answer_ttl', 'certificate_expires_at'],
   deadlineMs: longestMs,
+  apiOptions,
+  otherHosts: ({ resolver }) => (resolver === undefined ? [] : [resolver]),
   port: () => null,
   start: startPlain(probe),
   // Times to live count down by themselves.

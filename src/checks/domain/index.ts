@@ -3,6 +3,7 @@ import { concealAddresses } from '../conceal.ts';
 import type { Outcome } from '../outcome.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
+import { apiOptions } from './over-api.ts';
 import { startDomain } from './probe.ts';
 import { Spec } from './spec.ts';
 import { table } from './table.ts';
@@ -16,6 +17,8 @@ export const domain = defineCheck({
   phases: ['resolve', 'connect', 'tls', 'first_byte', 'transfer'],
   facts: ['domain_expires_at'],
   deadlineMs: (spec) => spec.timeout,
+  apiOptions,
+  hasOwnLimit: true,
   port: () => null,
   start: startDomain,
   lines,

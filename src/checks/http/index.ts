@@ -2,6 +2,7 @@ import { defineCheck } from '../check.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
+import { apiOptions } from './over-api.ts';
 import { startHttp } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { files, Spec } from './spec.ts';
@@ -23,6 +24,7 @@ export const http = defineCheck({
   deadlineMs: ({ timeout, oauth2 }) => timeout + (oauth2?.timeout ?? 0),
   // The content is not needed: enough to see that one comes.
   overApi: { max_body: '64KiB' },
+  apiOptions,
   port: () => null,
   start: startHttp,
   certificate: ({ detail }) => detail?.certificate ?? null,

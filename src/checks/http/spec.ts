@@ -25,13 +25,13 @@ const framing = new Set([
   'upgrade',
 ]);
 
-const HeaderName = z
+export const HeaderName = z
   .string()
   .max(100)
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: 'expected the name of a header, such as "x-token"' })
   .refine((name) => !framing.has(name.toLowerCase()), { error: 'this header is set by the check itself' });
 
-const HeaderValue = z
+export const HeaderValue = z
   .string()
   .max(8_192)
   .regex(/^[\t\u{20}-\u{7e}\u{80}-\u{ff}]*$/u, {
@@ -57,11 +57,11 @@ const JsonExpectation = z.strictObject({
 });
 export type JsonExpectation = z.output<typeof JsonExpectation>;
 
-const mostConditions = 20;
+export const mostConditions = 20;
 const BodyText = oneOrMore(z.string().min(1).max(10_000), mostConditions);
 const BodyRegex = oneOrMore(Regex, mostConditions);
 
-const BodyExpectation = z.strictObject({
+export const BodyExpectation = z.strictObject({
   contains: BodyText.optional().describe('Text that the body must contain, or a list: all of them.'),
   not_contains: BodyText.optional().describe('Text that the body must not contain, or a list: none of them.'),
   regex: BodyRegex.optional().describe(
@@ -81,7 +81,7 @@ const HeaderExpectation = z.union([
 ]);
 export type HeaderExpectation = z.output<typeof HeaderExpectation>;
 
-const HttpExpectation = z.strictObject({
+export const HttpExpectation = z.strictObject({
   status: StatusRanges.optional().describe('Accepted status codes: 204, "200-299" or a list. Default: all below 400.'),
   headers: z
     .record(HeaderName, oneOrMore(HeaderExpectation, mostConditions))
@@ -98,7 +98,7 @@ const HttpExpectation = z.strictObject({
 });
 export type HttpExpectation = z.output<typeof HttpExpectation>;
 
-const Tls = z.strictObject({
+export const Tls = z.strictObject({
   ca: Pem.optional().describe('Certificates (PEM) to trust instead of the public authorities.'),
   client: z
     .strictObject({ cert: Pem.describe('Certificate chain (PEM).'), key: Pem.describe('Private key (PEM).') })

@@ -2,6 +2,7 @@ import { defineCheck } from '../check.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail, forStrangers } from './detail.ts';
 import { lines } from './lines.ts';
+import { apiOptions } from './over-api.ts';
 import { startPing } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { deadlineMs, Spec } from './spec.ts';
@@ -21,6 +22,7 @@ export const ping = defineCheck({
   phases: ['resolve'],
   facts: ['loss', 'rtt_min', 'rtt_mean', 'rtt_max', 'rtt_deviation'],
   deadlineMs,
+  apiOptions,
   port: () => null,
   start: startPing,
   asProbe,

@@ -3,6 +3,7 @@ import { endpointOf, portOf } from '../endpoint.ts';
 import { asProbe } from './as-probe.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
+import { apiOptions } from './over-api.ts';
 import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
@@ -17,6 +18,7 @@ export const tcp = defineCheck({
   phases: ['resolve', 'connect', 'tls', 'first_byte'],
   facts: ['certificate_expires_at'],
   deadlineMs: (spec) => spec.timeout,
+  apiOptions,
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   certificate: ({ detail }) => detail?.tls?.certificate ?? null,

@@ -5,7 +5,7 @@ import { PatternText } from '../pattern.ts';
 import { StreamPreset } from '../stream/presets.ts';
 import { Tls } from '../stream/tls.ts';
 
-const TlsExpectation = z.strictObject({
+export const TlsExpectation = z.strictObject({
   valid_for: Duration({ max: '3650d' })
     .optional()
     .describe('How long the certificate must still be valid, such as "14d".'),

@@ -4,6 +4,7 @@ import { endpointOf, portOf } from '../endpoint.ts';
 import { Detail } from './detail.ts';
 import { lines } from './lines.ts';
 import { table } from './table.ts';
+import { apiOptions } from './over-api.ts';
 import { probe } from './probe.ts';
 import { fromRow, shape, toRow } from './row.ts';
 import { Spec } from './spec.ts';
@@ -17,6 +18,7 @@ export const udp = defineCheck({
   facts: [],
   // The timeout counts once for the name, where there is one, and once for the reply.
   deadlineMs: ({ host, timeout }) => (isIP(endpointOf(host).name) === 0 ? 2 : 1) * timeout,
+  apiOptions,
   port: ({ host }) => String(portOf(endpointOf(host))),
   start: startPlain(probe),
   lines,

@@ -3,7 +3,7 @@ import { type CheckRunner, openChecking } from '#compose/checking.ts';
 import type { Config } from '#config/config.ts';
 import { askEachTime } from '#config/lists/listed-targets.ts';
 import { loadConfig } from '#config/load.ts';
-import { nearest } from '#config/read/problem.ts';
+import { nearest } from '#kernel/wording.ts';
 import { sleep, systemClock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import { createLog, type LogLevel } from '#kernel/log.ts';

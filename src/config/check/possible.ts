@@ -3,7 +3,8 @@ import type { Rule } from '#monitor/judge/rule.ts';
 import { formatDuration } from '#kernel/units.ts';
 import type { ValidatedTarget } from '../config.ts';
 import { find, type SourceNode, problemAt } from '../read/located.ts';
-import type { ErrorPath, Problem } from '../read/problem.ts';
+import type { ErrorPath } from '#kernel/wording.ts';
+import type { Problem } from '../read/problem.ts';
 import type { ConfigFile } from '../shape/schema.ts';
 
 /** What can never come true about the rules of these targets, told once for each rule. `nodes` is how many there are, or null. */

@@ -2,7 +2,8 @@ import { checkTypeNames } from '#checks/index.ts';
 import { defaultRules } from '#monitor/judge/rule.ts';
 import { asksForeignService } from '../shape/foreign-service.ts';
 import { find, type SourceNode, placeOf, problemAtKey } from '../read/located.ts';
-import { type ErrorPath, type Problem, suggestion } from '../read/problem.ts';
+import { type ErrorPath, suggestion } from '#kernel/wording.ts';
+import type { Problem } from '../read/problem.ts';
 
 /**
  * Names that name nothing, and names that stand twice in a list. It reads what was written, not what was accepted, so that

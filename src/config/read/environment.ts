@@ -1,4 +1,4 @@
-import { nearest } from './problem.ts';
+import { nearest } from '#kernel/wording.ts';
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 

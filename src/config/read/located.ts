@@ -1,5 +1,6 @@
 import type { LineCounter } from 'yaml';
-import type { ErrorPath, SourcePosition, Problem } from './problem.ts';
+import type { ErrorPath } from '#kernel/wording.ts';
+import type { SourcePosition, Problem } from './problem.ts';
 
 /** A file in the making of the configuration. */
 export interface Text {

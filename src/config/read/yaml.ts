@@ -15,7 +15,8 @@ import {
 import { singleLine } from '#kernel/text.ts';
 import { type EnvironmentVariables, expand } from './environment.ts';
 import { container, leaf, type SourceNode, placeOf, type SourceRange, type Text, within } from './located.ts';
-import type { ErrorPath, Problem } from './problem.ts';
+import type { ErrorPath } from '#kernel/wording.ts';
+import type { Problem } from './problem.ts';
 import type { SourceText } from './source.ts';
 
 export interface YamlDocument {

@@ -7,7 +7,8 @@ import { Secret } from '#kernel/secret.ts';
 import { Rate } from '#kernel/units.ts';
 import { BareWebUrl } from '#kernel/url.ts';
 import { find, type SourceNode, problemAt } from '../read/located.ts';
-import { alternatives, type Problem } from '../read/problem.ts';
+import { alternatives } from '#kernel/wording.ts';
+import type { Problem } from '../read/problem.ts';
 
 /** The form of `service` if another check service runs the checks. */
 export const ForeignService = z

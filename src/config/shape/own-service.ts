@@ -27,6 +27,7 @@ const Token = z
     refuseBoth(token, 'hash', 'hash_file', context);
   }, always);
 
+const perHour = (count: number) => ({ count, perMs: 3_600_000 });
 const perMinute = (count: number) => ({ count, perMs: 60_000 });
 
 const Limits = z.strictObject({
@@ -41,11 +42,23 @@ const Limits = z.strictObject({
     ),
   per_node: Rate().default(perMinute(600)).describe('For each node.'),
   overall: Rate().default(perMinute(6_000)).describe('For all checks together.'),
+  domain_per_client: Rate()
+    .default(perHour(20))
+    .describe('For `domain` checks of each client without a token from another machine, besides the others.'),
+  domain_per_node: Rate()
+    .default(perHour(60))
+    .describe('For `domain` checks of all these clients on each node: registries limit their callers.'),
 });
 
 const Domain = z.string().regex(/^(?=.{1,200}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/, {
   error: 'expected a domain in lower-case letters, such as "watchpost.internal"',
 });
+
+const originHint = 'expected an origin without a path, such as "https://example.com", or "*"';
+const Origin = z
+  .string({ error: originHint })
+  .regex(/^(?:\*|https?:\/\/(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$/i, { error: originHint })
+  .toLowerCase();
 
 /** The form of `service` where this process serves the check API itself. */
 export const OwnService = z.strictObject({
@@ -73,6 +86,13 @@ export const OwnService = z.strictObject({
     .default([])
     .describe('Who may start checks: each sends its token as "Authorization: Bearer <token>".'),
   limits: Limits.prefault({}).describe('How many checks may be started.'),
+  cors: z
+    .array(Origin)
+    .max(100)
+    .default([])
+    .describe(
+      'Origins whose pages may start checks and read answers (CORS), such as "https://example.com", or "*" for all.',
+    ),
   compat: z
     .literal('check-host.net', { error: 'expected check-host.net' })
     .optional()
@@ -87,6 +107,8 @@ export interface ConfiguredOwnService {
   readonly allowPrivate: boolean | 'loopback';
   /** SHA-256 in hexadecimal digits. */
   readonly tokens: readonly { readonly name: string; readonly hash: string }[];
+  /** Lower case. */
+  readonly cors: readonly string[];
   readonly limits: OwnService['limits'];
   readonly compatible: boolean;
 }
@@ -100,6 +122,7 @@ export function resolveOwnService(service: OwnService, hashes: ReadonlyMap<strin
       name,
       hash: hash ?? hashes.get(hash_file ?? '') ?? '',
     })),
+    cors: service.cors,
     limits: service.limits,
     compatible: service.compat === 'check-host.net',
   };

@@ -2,16 +2,21 @@ import { z } from 'zod';
 import { checkOf, interfaceTypeNames } from '#checks/index.ts';
 import { type ApiErrorCode, apiErrors, ErrorBody } from '#protocol/errors.ts';
 import { CheckStarted, NodeAddresses, NodeFault, NodeList } from '#protocol/shapes.ts';
-import { ApiCheck, ApiCheckRequest, ApiNodeList } from '#protocol/version-one.ts';
+import { ApiCheck, ApiCheckRequest, ApiLimits, ApiNodeList } from '#protocol/version-one.ts';
 
 // What operations of the API document are made of.
 
-const named = { CheckStarted, NodeList, NodeAddresses, ErrorBody, NodeFault, ApiCheck, ApiCheckRequest, ApiNodeList };
+const named = { CheckStarted, NodeList, NodeAddresses, ErrorBody, NodeFault, ApiCheck, ApiLimits, ApiNodeList };
 
 const rowName = (type: string) => `${type.charAt(0).toUpperCase()}${type.slice(1)}Row`;
 const types = interfaceTypeNames;
 
-export type SchemaName = keyof typeof named | 'CheckResult' | 'CheckResultExtended' | 'StartParameters';
+export type SchemaName =
+  | keyof typeof named
+  | 'ApiCheckRequest'
+  | 'CheckResult'
+  | 'CheckResultExtended'
+  | 'StartParameters';
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -34,6 +39,7 @@ export function schemas(): Record<string, unknown> {
   });
   return {
     ...Object.fromEntries([...Object.entries(named), ...rows].map(([name, schema]) => [name, schemaOf(schema)])),
+    ApiCheckRequest: schemaOf(ApiCheckRequest, 'input'),
     CheckResult: resultsOf(types.map(rowName), "Each node's result so far, under the node's identifier."),
     CheckResultExtended: {
       description: 'The results with what was checked. `port` is there for check types that record it apart.',
@@ -60,8 +66,8 @@ export function schemas(): Record<string, unknown> {
   };
 }
 
-function schemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', unrepresentable: 'any' });
+function schemaOf(schema: z.ZodType, io: 'input' | 'output' = 'output'): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', unrepresentable: 'any', io });
   return rest;
 }
 
@@ -96,10 +102,17 @@ export const headers = {
     'x-ratelimit-limit': header('How many nodes this client may ask at once.', 'integer'),
     'x-ratelimit-remaining': header('How many it may ask now.', 'integer'),
     'x-ratelimit-reset': header('Seconds until it has its whole allowance again.', 'integer'),
+    'x-ratelimit-resource': header('Which limit: `checks`, or `domain` for a `domain` check of a stranger.'),
   },
   version: {
     etag: header('The version of the results: the same until another node has finished.'),
     'cache-control': header('`immutable` once all nodes have finished.'),
+  },
+  varying: { vary: header('`accept`: a browser that accepts HTML is answered in another way.') },
+  fresh: { 'cache-control': header('`no-store`.') },
+  stream: {
+    'cache-control': header('`no-store`.'),
+    'x-accel-buffering': header('`no`: a proxy passes each event on.'),
   },
   location: { location: header('Where the check is.') },
   retry: { 'retry-after': header('Seconds until the same call may succeed.', 'integer') },
@@ -134,11 +147,15 @@ export function failures(...codes: readonly ApiErrorCode[]): Record<string, unkn
       {
         description: group.map((code) => `\`${code}\`: ${apiErrors[code].meaning}`).join(' '),
         headers: failureHeaders[status] ?? {},
-        content: jsonContent(ref('ErrorBody')),
+        content: { ...jsonContent(ref('ErrorBody')), ...(withoutPage.has(status) ? {} : page) },
       },
     ]),
   );
 }
+
+// A browser gets a page, except before its headers were read.
+const page = { 'text/html': { schema: { type: 'string' } } };
+const withoutPage: ReadonlySet<number> = new Set([apiErrors.timeout.status, headTooLarge]);
 
 const failureHeaders: Readonly<Record<number, Headers>> = {
   401: headers.challenge,

@@ -1,4 +1,4 @@
-import { checkOf, interfaceTypeNames } from '#checks/index.ts';
+import { checkOf, interfaceTypeNames, probedTypeNames } from '#checks/index.ts';
 import type { ApiErrorCode } from '#protocol/errors.ts';
 import {
   failures,
@@ -18,7 +18,8 @@ export function openApiDocument({ compatible }: { readonly compatible: boolean }
     info: {
       title: 'Watchpost check service',
       version: '1',
-      description: 'Network checks from several nodes: start one, then fetch what each node saw.',
+      description:
+        'Network checks from several nodes: start one, then fetch what each node saw. A method that a path does not have is a 405 with `allow`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -39,38 +40,46 @@ export function openApiDocument({ compatible }: { readonly compatible: boolean }
         list(operationId, compatible ? 'NodeAddresses' : 'NodeList'),
       ),
       '/api/v1/checks': { post: startVersionOne },
-      '/api/v1/checks/{id}': {
-        get: read({ operationId: 'getCheck', summary: 'A check with whole outcomes', schema: 'ApiCheck' }),
-      },
-      '/api/v1/nodes': {
-        get: {
-          operationId: 'getNodeHealth',
-          summary: 'All nodes and how they are',
-          responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
-        },
-      },
-      '/openapi.json': {
-        get: {
-          operationId: 'getDocument',
-          summary: 'This document',
-          responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failures() },
-        },
-      },
-      '/robots.txt': {
-        get: {
-          operationId: 'getRobots',
-          summary: 'Keeps robots from starting checks',
-          responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failures() },
-        },
-      },
+      '/api/v1/checks/{id}': reading('Check', (operationId) =>
+        read({ operationId, summary: 'A check with whole outcomes', schema: 'ApiCheck' }),
+      ),
+      '/api/v1/nodes': reading('NodeHealth', (operationId) => ({
+        operationId,
+        summary: 'All nodes and how they are',
+        responses: { 200: json('ApiNodeList', 'All nodes, those that are offline too.'), ...failures() },
+      })),
+      '/api/v1/limits': reading('Limits', limits),
+      '/openapi.json': reading('Document', (operationId) => ({
+        operationId,
+        summary: 'This document',
+        responses: { 200: { description: 'OpenAPI 3.1.', content: jsonContent({ type: 'object' }) }, ...failures() },
+      })),
+      '/robots.txt': reading('Robots', (operationId) => ({
+        operationId,
+        summary: 'Keeps robots from starting checks',
+        responses: { 200: { description: 'For robots.', content: textContent('text/plain') }, ...failures() },
+      })),
     },
     components: { schemas: schemas(), securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
 }
 
-/** The same operation for GET and POST. */
-function both(name: string, operation: (operationId: string) => object) {
-  return { get: operation(`get${name}`), post: operation(`post${name}`) };
+interface Operation {
+  readonly summary: string;
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+/** The same operation for GET, HEAD and POST. */
+function both(name: string, operation: (operationId: string) => Operation) {
+  return { ...reading(name, operation), post: operation(`post${name}`) };
+}
+
+/** An operation for GET, and for HEAD without a body. */
+function reading(name: string, operation: (operationId: string) => Operation) {
+  const { summary, responses, ...rest } = operation(`head${name}`);
+  const bare = Object.entries(responses).map(([status, response]) => [status, { ...response, content: undefined }]);
+  const head = { ...rest, summary: `${summary} (the headers alone)`, responses: Object.fromEntries(bare) };
+  return { get: operation(`get${name}`), head };
 }
 
 const textContent = (type: string) => ({ [type]: { schema: { type: 'string' } } });
@@ -88,6 +97,12 @@ const ifNoneMatch = {
   schema: { type: 'string' },
   description: 'The `etag` of the results that the caller has.',
 };
+const target = {
+  name: 'target',
+  in: 'query',
+  schema: { type: 'string' },
+  description: 'For the page: the target whose own check it was.',
+};
 const unchanged = { description: 'Nothing new since the version that the caller has.', headers: headers.version };
 
 interface ReadRoute {
@@ -101,7 +116,11 @@ function read({ operationId, summary, schema }: ReadRoute) {
     operationId,
     summary,
     parameters: [byId, wait, ifNoneMatch],
-    responses: { 200: json(schema, `${summary}.`, headers.version), 304: unchanged, ...failures('not_found') },
+    responses: {
+      200: json(schema, `${summary}.`, headers.version),
+      304: unchanged,
+      ...failures('not_found', 'too_long'),
+    },
   };
 }
 
@@ -110,9 +129,14 @@ function report(operationId: string) {
   const plain = read({ operationId, summary, schema: 'CheckResultExtended' });
   const page = {
     description: `${summary}.`,
+    headers: { ...headers.varying, etag: { ...headers.version.etag, required: false } },
     content: { ...jsonContent(ref('CheckResultExtended')), ...textContent('text/html') },
   };
-  return { ...plain, responses: { ...plain.responses, 200: page } };
+  return {
+    ...plain,
+    parameters: [...plain.parameters, target],
+    responses: { ...plain.responses, 200: page },
+  };
 }
 
 const events = {
@@ -128,9 +152,9 @@ const events = {
     },
   ],
   responses: {
-    200: { description: 'Events.', content: textContent('text/event-stream') },
+    200: { description: 'Events.', headers: headers.stream, content: textContent('text/event-stream') },
     204: { description: 'All was told already.' },
-    ...failures('not_found'),
+    ...failures('not_found', 'too_long'),
   },
 };
 
@@ -139,6 +163,15 @@ function list(operationId: string, schema: SchemaName) {
     operationId,
     summary: 'The nodes that take checks',
     responses: { 200: json(schema, 'The nodes that take checks.'), ...failures() },
+  };
+}
+
+function limits(operationId: string) {
+  return {
+    operationId,
+    summary: 'What the caller may start, and how much of it is left',
+    security: starters,
+    responses: { 200: json('ApiLimits', 'The limits.', headers.rate), ...failures('unauthorized', 'cross_site') },
   };
 }
 
@@ -164,7 +197,11 @@ function startPath(type: string, summary: string, compatible: boolean) {
     security: starters,
     parameters: startParameters,
     responses: {
-      200: { description: 'Started.', headers: headers.rate, content: started },
+      200: {
+        description: 'Started.',
+        headers: { ...headers.rate, ...headers.varying, ...headers.fresh },
+        content: started,
+      },
       303: toReport,
       ...failures(...startFailures),
     },
@@ -178,10 +215,7 @@ function startPath(type: string, summary: string, compatible: boolean) {
       parameters: startParameters.map((parameter) => ({ ...parameter, required: false })),
       requestBody: {
         content: Object.fromEntries(
-          ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'].map((written) => [
-            written,
-            { schema: ref('StartParameters') },
-          ]),
+          [...forms, 'application/json'].map((written) => [written, { schema: ref('StartParameters') }]),
         ),
       },
     },
@@ -190,17 +224,27 @@ function startPath(type: string, summary: string, compatible: boolean) {
 
 const toReport = {
   description: 'Started; a browser is sent to the report.',
-  headers: { ...headers.rate, ...headers.location },
+  headers: { ...headers.rate, ...headers.varying, ...headers.location },
 };
+
+const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+const typed = { type: 'object', required: ['type'], properties: { type: { enum: probedTypeNames } } };
 
 const startVersionOne = {
   operationId: 'startCheck',
   summary: 'Starts a check',
   security: starters,
-  requestBody: { required: true, content: jsonContent(ref('ApiCheckRequest')) },
+  requestBody: {
+    required: true,
+    content: {
+      ...jsonContent(ref('ApiCheckRequest')),
+      // Forms have no options.
+      ...Object.fromEntries(forms.map((form) => [form, { schema: { allOf: [ref('StartParameters'), typed] } }])),
+    },
+  },
   responses: {
-    201: json('ApiCheck', 'Started.', { ...headers.rate, ...headers.location }),
+    201: json('ApiCheck', 'Started.', { ...headers.rate, ...headers.varying, ...headers.location }),
     303: toReport,
-    ...failures(...startFailures),
+    ...failures(...startFailures, 'invalid_option'),
   },
 };

@@ -8,6 +8,10 @@ export interface Parameters {
   one(name: string): string | null;
   /** All values of a name that are not empty, in the query first. */
   all(name: string): readonly string[];
+  /** All names, also of empty values. */
+  names(): readonly string[];
+  /** What a JSON body has under a name, of whatever kind; undefined without such a body. */
+  json(name: string): unknown;
 }
 
 /** Reads bodies of every content type; `parametersOf` makes sense of them. */
@@ -21,17 +25,20 @@ export function parametersOf(request: FastifyRequest): Parameters | Promise<Para
   const query = pairsOf(queryTextOf(request));
   const { body } = request;
   if (!Buffer.isBuffer(body) || body.length === 0) return parametersIn(query);
-  return bodyOf(body, request.headers['content-type'] ?? '').then((pairs) => parametersIn([...query, ...pairs]));
+  return bodyOf(body, request.headers['content-type'] ?? '').then(({ pairs, json }) =>
+    parametersIn([...query, ...pairs], json),
+  );
 }
 
-function parametersIn(written: readonly ParameterPair[]): Parameters {
+function parametersIn(written: readonly ParameterPair[], json: ReadonlyMap<string, unknown> = noJson): Parameters {
   const pairs: ParameterPair[] = [];
   for (const [key, text] of written) {
     const value = text.trim();
-    // Some libraries write a list so.
-    if (value !== '') pairs.push([key.endsWith(']') ? key.replace(/\[\d*\]$/, '') : key, value]);
+    if (value !== '') pairs.push([nameOf(key), value]);
   }
   return {
+    names: () => [...new Set([...written.map(([key]) => nameOf(key)), ...json.keys()])],
+    json: (name) => json.get(name),
     all: (name) => pairs.flatMap(([key, value]) => (key === name ? [value] : [])),
     one(name) {
       for (const [key, value] of pairs) if (key === name) return value;
@@ -39,6 +46,11 @@ function parametersIn(written: readonly ParameterPair[]): Parameters {
     },
   };
 }
+
+const noJson: ReadonlyMap<string, unknown> = new Map();
+
+// Some libraries write a list with brackets.
+const nameOf = (key: string) => (key.endsWith(']') ? key.replace(/\[\d*\]$/, '') : key);
 
 /** The query of a request; what cannot be decoded stays as it is. */
 export function queryOf(request: FastifyRequest): URLSearchParams {
@@ -72,23 +84,30 @@ function decoded(part: string): string {
   return decodeURIComponent(part.replaceAll('+', ' '));
 }
 
-async function bodyOf(body: Buffer, type: string): Promise<readonly ParameterPair[]> {
-  if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonPairs(body.toString());
-  if (/^multipart\/form-data\b/i.test(type)) return multipartPairs(body, type);
-  return pairsOf(body.toString());
+interface BodyParameters {
+  readonly pairs: readonly ParameterPair[];
+  readonly json?: ReadonlyMap<string, unknown>;
 }
 
-function jsonPairs(text: string): readonly ParameterPair[] {
+async function bodyOf(body: Buffer, type: string): Promise<BodyParameters> {
+  if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) return jsonParameters(body.toString());
+  if (/^multipart\/form-data\b/i.test(type)) return { pairs: await multipartPairs(body, type) };
+  return { pairs: pairsOf(body.toString()) };
+}
+
+function jsonParameters(text: string): BodyParameters {
   const value = parseJson(text);
   if (value === undefined) throw new ApiFailure('bad_request', 'the body is not JSON as its content type says');
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiFailure('bad_request', 'the body is no JSON object');
   }
-  return Object.entries(value).flatMap(([key, written]): readonly ParameterPair[] =>
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
+  const pairs = entries.flatMap(([key, written]): readonly ParameterPair[] =>
     (Array.isArray(written) ? written : [written]).flatMap((one: unknown): readonly ParameterPair[] =>
       typeof one === 'string' || typeof one === 'number' ? [[key, String(one)]] : [],
     ),
   );
+  return { pairs, json: new Map(entries) };
 }
 
 async function multipartPairs(body: Buffer, type: string): Promise<readonly ParameterPair[]> {

@@ -2,11 +2,13 @@ import type { FastifyPluginAsync } from 'fastify';
 import { interfaceTypeNames } from '#checks/index.ts';
 import type { CheckStarted } from '#protocol/shapes.ts';
 import { nodeIdOf, toDescriptor, toEntry } from '#protocol/wire.ts';
+import { allowOrigins } from './cors.ts';
 import { answerFailures, ApiFailure } from './failure.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { acceptAnyBody, parametersOf, queryOf } from './parameters.ts';
 import { createTexts, sendEvents, sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
+import { interfaceInput } from './start-input.ts';
 import { startCheck } from './start.ts';
 import { addVersionOne } from './version-one.ts';
 
@@ -25,6 +27,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
   return async (app) => {
     acceptAnyBody(app);
     answerFailures(app, pages, log);
+    const addPreflights = allowOrigins(app, options.access);
     app.addHook('preClose', async () => checks.close());
 
     app.route<{ Params: { type: string } }>({
@@ -34,13 +37,8 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
       async handler(request, reply) {
         const read = parametersOf(request);
         const parameters = read instanceof Promise ? await read : read;
-        const { run, headers } = await startCheck(
-          request,
-          request.params.type,
-          parameters,
-          options,
-          interfaceTypeNames,
-        );
+        const input = interfaceInput(request.params.type, parameters, interfaceTypeNames);
+        const { run, headers } = await startCheck(request, input, options);
         const report = `check-report/${run.id}`;
         reply.headers({ ...headers, 'cache-control': 'no-store', vary: 'accept' });
         // A browser stays where it is: the page's own policy lets a form lead nowhere else.
@@ -120,6 +118,7 @@ export function checkService(options: ServiceOptions): FastifyPluginAsync {
 
     app.get('/robots.txt', (_, reply) => reply.type('text/plain; charset=utf-8').send(robots));
     addVersionOne(app, options);
+    addPreflights();
   };
 }
 

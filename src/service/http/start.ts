@@ -1,18 +1,19 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { addressRules, checkOf, CheckSpec, type CheckTypeName, objectionTo, parseEndpoint } from '#checks/index.ts';
+import { addressRules, checkOf, CheckSpec, objectionTo, parseEndpoint } from '#checks/index.ts';
 import type { NodeInfo } from '#checks/index.ts';
 import { networkOf } from '#kernel/network.ts';
+import { describeIssue, wordIssue } from '#kernel/schema-words.ts';
 import { NodeId } from '#protocol/shapes.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import { type AccessDecision, accessOf } from '../access.ts';
 import type { CheckRun } from '../check-run.ts';
 import type { Allowance, LimitCharge, Limits } from '../limits.ts';
 import type { NodeStatus } from '../ports.ts';
-import { selectForApi } from '../select.ts';
+import { isAt, selectForApi } from '../select.ts';
 import { ApiFailure } from './failure.ts';
-import type { Parameters } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
+import type { StartInput } from './start-input.ts';
 
 export interface StartedRun {
   readonly run: CheckRun;
@@ -20,34 +21,34 @@ export interface StartedRun {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts a check of one of these types for whoever sent the request, or throws an `ApiFailure`. */
+/** Starts a check for whoever sent the request, or throws an `ApiFailure`. */
 export async function startCheck(
   request: FastifyRequest,
-  written: string,
-  parameters: Parameters,
+  input: StartInput,
   options: ServiceOptions,
-  types: readonly CheckTypeName[],
 ): Promise<StartedRun> {
-  const type = types.find((name) => name === written);
-  if (type === undefined) {
-    throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
-  }
   const access = admit(request, options);
-  const spec = readSpec(type, parameters);
-  const target = targetOf(spec, access);
-  const choose = () => ({ client: access.client, nodes: chooseNodes(type, parameters, options) });
-  const { nodes, targets, allowance } =
-    isIP(target) === 0 ? await payByName(target, choose, options) : pay(target, choose(), options);
-  const headers = headersOf(allowance);
+  const spec = readSpec(input);
+  const hosts = hostsOf(spec, access);
+  const hasNames = hosts.some((host) => isIP(host) === 0);
+  const isScarce = access.isStranger && checkOf(spec.type).hasOwnLimit;
+  const choose = () => ({ client: access.client, isScarce, nodes: chooseNodes(input, isScarce, options) });
+  const { nodes, targets, allowance } = hasNames
+    ? await payByName(hosts, choose, options)
+    : pay(hosts, choose(), options);
+  const headers = rateHeaders(allowance);
   if (!allowance.ok) throw limited(allowance, headers, options.compatible);
-  const run = await options.checks.start({ spec, nodes, policy: access.policy });
+  // The link to a check is no secret: what was sent with it is not kept.
+  const shown = Object.keys(input.options).length === 0 ? spec : readSpec({ ...input, options: {} });
+  const run = await options.checks.start({ spec, shown, nodes, policy: access.policy });
   // Names can mean another address to a node than they did here.
-  if (isIP(target) === 0) chargeReached(run, new Set(targets), options.limits);
+  if (hasNames) chargeReached(run, new Set(targets), options.limits);
   return { run, headers };
 }
 
 interface Choice {
   readonly client: string;
+  readonly isScarce: boolean;
   readonly nodes: readonly NodeInfo[];
 }
 
@@ -56,26 +57,28 @@ interface CheckCharge extends Pick<Choice, 'nodes'> {
   readonly allowance: Allowance;
 }
 
-const chargeOf = ({ client, nodes }: Choice, targets: readonly string[]): LimitCharge => {
-  return { client, nodes: nodes.map(({ name }) => name), targets };
+const chargeOf = ({ client, isScarce, nodes }: Choice, targets: readonly string[]): LimitCharge => {
+  return { client, isScarce, nodes: nodes.map(({ name }) => name), targets };
 };
 
-function pay(target: string, choice: Choice, { victims, limits }: ServiceOptions): CheckCharge {
-  const targets = victims.named(target);
+function pay(hosts: readonly string[], choice: Choice, { victims, limits }: ServiceOptions): CheckCharge {
+  const targets = distinct(hosts.map((host) => victims.named(host)));
   return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
 }
 
+const distinct = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
+
 // Who may start nothing now does not make us look up names.
 async function payByName(
-  target: string,
+  hosts: readonly string[],
   choose: () => Choice,
   { victims, limits }: ServiceOptions,
 ): Promise<CheckCharge> {
-  const named = victims.named(target);
+  const named = distinct(hosts.map((host) => victims.named(host)));
   const first = choose();
   const before = limits.peek(chargeOf(first, named));
   if (!before.ok) return { nodes: first.nodes, targets: named, allowance: before };
-  const targets = await victims.reached(target);
+  const targets = distinct(await Promise.all(hosts.map(async (host) => victims.reached(host))));
   // Others may have used up what these nodes had left.
   const choice = choose();
   return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
@@ -95,9 +98,10 @@ function chargeReached(run: CheckRun, charged: ReadonlySet<string>, limits: Limi
   run.onChange(look);
 }
 
-type AccessGrant = Extract<AccessDecision, { ok: true }>;
+export type AccessGrant = Extract<AccessDecision, { ok: true }>;
 
-function admit(request: FastifyRequest, { access: rules }: ServiceOptions): AccessGrant {
+/** Who pays for a check, and what it may reach; throws an `ApiFailure` for a caller that may start none. */
+export function admit(request: FastifyRequest, { access: rules }: ServiceOptions): AccessGrant {
   const { ip, headers, socket } = request;
   const access = accessOf({ ip, peer: socket.remoteAddress ?? '', headers }, rules);
   if (access.ok) return access;
@@ -105,23 +109,28 @@ function admit(request: FastifyRequest, { access: rules }: ServiceOptions): Acce
   throw new ApiFailure(access.error, access.message, access.error === 'unauthorized' ? { headers: challenge } : {});
 }
 
-function readSpec(type: CheckTypeName, parameters: Parameters): CheckSpec {
-  const host = parameters.one('host');
+function readSpec({ type, host, options }: Pick<StartInput, 'type' | 'host' | 'options'>): CheckSpec {
   if (host === null) throw new ApiFailure('invalid_host', 'host is missing: name what is to be checked');
-  const read = CheckSpec.safeParse({ type, host, ...checkOf(type).overApi });
+  const read = CheckSpec.safeParse({ ...checkOf(type).overApi, ...options, type, host }, { error: wordIssue });
   if (read.success) return read.data;
-  throw new ApiFailure('invalid_host', `host ${read.error.issues[0]?.message ?? 'is no target'}`);
+  const [issue] = read.error.issues;
+  if (issue !== undefined && issue.path[0] !== 'host') {
+    throw new ApiFailure('invalid_option', describeIssue(issue, { ...options, type, host }, ['options']));
+  }
+  throw new ApiFailure('invalid_host', `host ${issue?.message ?? 'is no target'}`);
 }
 
 const noRules = addressRules([], []);
 
 // Names are judged by the nodes, which resolve them; an address can be refused at once.
-function targetOf({ host }: CheckSpec, { policy }: AccessGrant): string {
-  const endpoint = parseEndpoint(host);
-  const name = endpoint.ok ? endpoint.name : host;
-  const objection = objectionTo(name, policy, noRules, []);
-  if (objection === null || objection === 'no_address') return name;
-  throw new ApiFailure('forbidden_target', `${name} may not be checked: ${reasons[policy]}`);
+function hostsOf(spec: CheckSpec, { policy }: AccessGrant): readonly string[] {
+  return [spec.host, ...checkOf(spec.type).otherHosts(spec)].map((host) => {
+    const endpoint = parseEndpoint(host);
+    const name = endpoint.ok ? endpoint.name : host;
+    const objection = objectionTo(name, policy, noRules, []);
+    if (objection === null || objection === 'no_address') return name;
+    throw new ApiFailure('forbidden_target', `${name} may not be checked: ${reasons[policy]}`);
+  });
 }
 
 const reasons = {
@@ -129,10 +138,14 @@ const reasons = {
   private: 'it is neither a public nor a private address',
 } as const;
 
-function chooseNodes(type: CheckTypeName, parameters: Parameters, options: ServiceOptions): readonly NodeInfo[] {
+function chooseNodes(
+  { type, nodes, locations, maxNodes }: StartInput,
+  isScarce: boolean,
+  options: ServiceOptions,
+): readonly NodeInfo[] {
   const online = options.checks.nodes().filter((node) => node.online);
-  const burden = { usedOf: (node: string) => options.limits.usedOf(node), random: options.random };
-  const named = parameters.all('node').map((text) => text.toLowerCase());
+  const burden = { usedOf: (node: string) => options.limits.usedOf(node, isScarce), random: options.random };
+  const named = nodes.map((text) => text.toLowerCase());
   const wrong = named.find((text) => !NodeId.safeParse(text).success && !/^[a-z]{2}\d{1,9}$/.test(text));
   if (wrong !== undefined)
     throw new ApiFailure('invalid_node', `"${wrong}" is no node identifier such as "de1.node.${options.nodeDomain}"`);
@@ -146,10 +159,12 @@ function chooseNodes(type: CheckTypeName, parameters: Parameters, options: Servi
   if (online.length === 0) {
     throw new ApiFailure('no_nodes', 'no node is there now', { status: 503, headers: { 'retry-after': '1' } });
   }
+  const there = locations.length === 0 ? online : online.filter(({ info }) => locations.some((one) => isAt(info, one)));
+  if (there.length === 0) throw new ApiFailure('no_nodes', 'no node at this location is online; see /api/v1/nodes');
   // A node that cannot run this type can only say so: others come first.
-  const able = online.filter(({ capabilities }) => capabilities[type]?.able !== false);
-  const count = countOf(parameters.one('max_nodes'), options.maxNodes);
-  return infosOf(selectForApi(able.length > 0 ? able : online, count, burden));
+  const able = there.filter(({ capabilities }) => capabilities[type]?.able !== false);
+  const count = countOf(maxNodes, options.maxNodes);
+  return infosOf(selectForApi(able.length > 0 ? able : there, count, burden));
 }
 
 const infosOf = (nodes: readonly NodeStatus[]) => nodes.map(({ info }) => info);
@@ -159,11 +174,18 @@ function countOf(written: string | null, limit: number): number {
   return count === 0 ? limit : Math.min(count, limit);
 }
 
-function headersOf({ limit, remaining, resetSeconds }: Allowance): Record<string, string> {
+/** What is left to a client. */
+export function rateHeaders({
+  limit,
+  remaining,
+  resetSeconds,
+  resource,
+}: Pick<Allowance, 'limit' | 'remaining' | 'resetSeconds' | 'resource'>): Record<string, string> {
   return {
     'x-ratelimit-limit': String(limit),
     'x-ratelimit-remaining': String(remaining),
     'x-ratelimit-reset': String(resetSeconds),
+    'x-ratelimit-resource': resource,
   };
 }
 

@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { checkOf, concealAddresses, probedTypeNames, type NodeInfo } from '#checks/index.ts';
-import type { ApiCheck, ApiNodeHealth } from '#protocol/version-one.ts';
+import type { ApiCheck, ApiLimits, ApiNodeHealth } from '#protocol/version-one.ts';
+import type { Rate } from '#kernel/buckets.ts';
 import { nodeIdOf } from '#protocol/wire.ts';
 import type { CheckRun } from '../check-run.ts';
+import type { LimitName } from '../limits.ts';
 import type { NodeStatus } from '../ports.ts';
 import { baseUrlOf, wantsPage } from './negotiate.ts';
 import { openApiDocument } from './openapi.ts';
 import { parametersOf } from './parameters.ts';
 import { sendVersion, withRun } from './results.ts';
 import type { ServiceOptions } from './settings.ts';
-import { startCheck } from './start.ts';
+import { versionOneInput } from './start-input.ts';
+import { type AccessGrant, admit, rateHeaders, startCheck } from './start.ts';
 
 const json = 'application/json; charset=utf-8';
 
@@ -21,7 +24,7 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     const parameters = await parametersOf(request);
     // The public service has no such path, and no client expects its ways here.
     const own = { ...options, compatible: false };
-    const { run, headers } = await startCheck(request, parameters.one('type') ?? '', parameters, own, probedTypeNames);
+    const { run, headers } = await startCheck(request, versionOneInput(parameters, probedTypeNames), own);
     const base = baseUrlOf(request, publicUrl);
     reply.header('vary', 'accept');
     if (wantsPage(request)) return reply.headers(headers).redirect(`../../check-report/${run.id}`, 303);
@@ -41,10 +44,34 @@ export function addVersionOne(app: FastifyInstance, options: ServiceOptions): vo
     return reply.type(json).send(JSON.stringify({ nodes }));
   });
 
+  app.get('/api/v1/limits', async (request, reply) => {
+    const access = admit(request, options);
+    const allowance = options.limits.leftOf(access.client, 'checks');
+    reply.headers(rateHeaders({ ...allowance, resource: 'checks' }));
+    return reply.type(json).send(JSON.stringify(limitsFor(access, options)));
+  });
+
   let document: string | null = null;
   app.get('/openapi.json', async (_, reply) =>
     reply.type(json).send((document ??= JSON.stringify(openApiDocument(options)))),
   );
+}
+
+function limitsFor({ client, isStranger }: AccessGrant, { limits, maxNodes }: ServiceOptions): ApiLimits {
+  const { rates } = limits;
+  const rateOf = ({ count, perMs }: Rate) => ({ limit: count, window_seconds: perMs / 1_000 });
+  const allowanceOf = (resource: LimitName, rate: Rate) => {
+    const { remaining, resetSeconds } = limits.leftOf(client, resource);
+    return { ...rateOf(rate), remaining, reset_seconds: resetSeconds };
+  };
+  return {
+    max_nodes: maxNodes,
+    checks: allowanceOf('checks', rates.per_client),
+    domain: isStranger ? allowanceOf('domain', rates.domain_per_client) : null,
+    per_target: rateOf(rates.per_target),
+    per_node: rateOf(rates.per_node),
+    overall: rateOf(rates.overall),
+  };
 }
 
 function checkFor({ id, spec, createdAt, results, done }: CheckRun, base: string, nodeDomain: string): ApiCheck {

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { failed, failure } from '#checks/index.ts';
+import { ApiLimits } from '#protocol/version-one.ts';
 import { fakeNodes, places, startService, type TestServiceOptions } from '../../support/check-service.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { up } from '../../support/votes.ts';
@@ -213,3 +214,64 @@ test.each(['127.0.0.1', 'localhost'])(
     expect((await ask()).status).toBe(429);
   },
 );
+
+const stranger = { 'x-forwarded-for': '198.51.100.1' };
+
+test('strangers have a limit of their own for domain checks; a token and callers here do not pay it', async () => {
+  const hour = (count: number) => ({ count, perMs: 3_600_000 });
+  const hash = createHash('sha256').update('secret').digest();
+  await using service = await start({
+    clock: new FakeClock(),
+    rates: { domain_per_client: hour(4), domain_per_node: hour(100) },
+    access: { open: true, tokens: [{ name: 'ci', hash }] },
+  });
+  const post = async (type: string, headers: Record<string, string>) =>
+    fetch(`${service.url}/api/v1/checks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ type, host: 'example.com' }),
+    });
+  const first = await post('domain', stranger);
+  expect([first.status, first.headers.get('x-ratelimit-resource'), ...rateHeaders(first)]).toEqual([
+    201,
+    'domain',
+    '4',
+    '1',
+    '2700',
+    null,
+  ]);
+  const second = await post('domain', stranger);
+  expect([second.status, ...rateHeaders(second)]).toEqual([429, '4', '1', '2700', '1800']);
+  expect((await post('dns', stranger)).headers.get('x-ratelimit-resource')).toBe('checks');
+  for (const headers of [{}, { ...stranger, authorization: 'Bearer secret' }]) {
+    const others = await Promise.all([post('domain', headers), post('domain', headers)]);
+    expect(others.map(({ status }) => status)).toEqual([201, 201]);
+  }
+});
+
+test('a caller is told its limits, which is free; whoever may start nothing is told that', async () => {
+  const rates = { per_client: { count: 10, perMs: 60_000 }, domain_per_client: { count: 5, perMs: 3_600_000 } };
+  await using service = await start({ clock: new FakeClock(), rates, maxNodes: 7, access: { open: true } });
+  const ask = async (headers: Record<string, string>) => fetch(`${service.url}/api/v1/limits`, { headers });
+  await fetch(`${service.url}/check-tcp?host=192.88.98.1`, { headers: stranger });
+  const [told] = await Promise.all([ask(stranger), ask(stranger)]);
+  expect([told.status, ...rateHeaders(told), told.headers.get('cache-control')]).toEqual([
+    200,
+    '10',
+    '7',
+    '18',
+    null,
+    'no-store',
+  ]);
+  const body = ApiLimits.parse(await told.json());
+  expect(body).toMatchObject({
+    max_nodes: 7,
+    checks: { limit: 10, window_seconds: 60, remaining: 7, reset_seconds: 18 },
+    domain: { limit: 5, window_seconds: 3_600, remaining: 5, reset_seconds: 0 },
+    per_target: { limit: 1_000_000, window_seconds: 1 },
+  });
+  expect(await (await ask({})).json()).toMatchObject({ checks: { remaining: 7 }, domain: null });
+  await using shut = await start({});
+  const refused = await fetch(`${shut.url}/api/v1/limits`, { headers: stranger });
+  expect([refused.status, await refused.json()]).toEqual([401, expect.objectContaining({ error: 'unauthorized' })]);
+});

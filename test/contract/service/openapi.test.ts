@@ -23,7 +23,7 @@ type Document = ReturnType<typeof openApiDocument>;
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: Json };
-  readonly responses: Readonly<Record<string, { readonly headers?: Json; readonly content?: Json }>>;
+  readonly responses: Readonly<Record<string, { readonly headers?: Json; readonly content?: Json | undefined }>>;
 }
 
 const documents = [false, true].map((compatible) => openApiDocument({ compatible }));
@@ -59,14 +59,16 @@ test('every route that is served stands in the document, and nothing else does',
   const app = Fastify();
   const routes = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat())
-      if (one !== 'HEAD') routes.add(`${one.toLowerCase()} ${url.replace(':id', '{id}')}`);
+    for (const one of [method].flat()) routes.add(`${one.toLowerCase()} ${url.replace(':id', '{id}')}`);
   });
   const options = { nodeDomain: domain, maxNodes: 1, publicUrl: null, compatible: false, log: quiet };
-  await app.register(checkService({ ...options, checks: {}, limits: {}, victims: {}, access: {}, clock: {} } as never));
+  await app.register(
+    checkService({ ...options, checks: {}, limits: {}, victims: {}, access: { origins: [] }, clock: {} } as never),
+  );
   await app.ready();
   const missing = ['/check-result', '/check-result-extended', '/check-report'].flatMap((path) => [
     `get ${path}`,
+    `head ${path}`,
     `post ${path}`,
   ]);
   const served = [...routes]
@@ -93,6 +95,13 @@ const ways: readonly Way[] = [
   { name: 'with a version', headers: { 'if-none-match': '*' } },
   { name: 'with all events heard', headers: { 'last-event-id': 'done' } },
   { name: 'of nothing', query: { host: '' }, id: '01234567890123456789' },
+  {
+    name: 'of nothing, as a browser',
+    headers: { accept: 'text/html' },
+    query: { host: '' },
+    id: '01234567890123456789',
+  },
+  { name: 'of an identifier without end', id: 'x'.repeat(2_049) },
   { name: 'of a forbidden target', query: { host: '224.0.0.1' } },
   { name: 'on an unknown node', query: { node: 'fr1' } },
   { name: 'on a node that is none', query: { node: '!' } },
@@ -120,7 +129,7 @@ async function askEverything(
   const seen = new Set<string>();
   for (const { path, method, operation } of operationsOf(document)) {
     for (const way of chosen) {
-      if (way.body !== undefined && method === 'get') continue;
+      if (way.body !== undefined && method !== 'post') continue;
       const asked = `${method} ${path} ${way.name}`;
       const answer = await fetch(urlOf(service.url + path.replace('{id}', way.id ?? own), operation, way), {
         method,
@@ -175,14 +184,16 @@ function urlOf(base: string, { parameters = [] }: Operation, { query = {} }: Way
 }
 
 function bodyOf(path: string, method: string, { body, query = {} }: Way): { readonly body?: string | FormData } {
-  if (method === 'get') return {};
+  if (method !== 'post') return {};
   if (body !== undefined) return { body };
   return path.startsWith('/api') ? { body: JSON.stringify({ type: 'tcp', host: '127.0.0.1', ...query }) } : {};
 }
 
 // A 503 says when to come back, but for a service that is stopping; all others always do.
 const missingHeaders = (answer: Response, described: Json) =>
-  Object.keys(described).filter((name) => answer.headers.get(name) === null);
+  Object.entries(described as Readonly<Record<string, { readonly required?: boolean }>>)
+    .filter(([name, { required }]) => required !== false && answer.headers.get(name) === null)
+    .map(([name]) => name);
 
 const start = async (more: Partial<TestServiceOptions>) =>
   startService({ transport: fakeNodes(places, tcpDown), ...more });
@@ -204,7 +215,8 @@ test('whatever is asked of what the document has, the answer is one that it desc
   const documented = operationsOf(documents[0]!).flatMap(({ path, method, operation }) =>
     Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
   );
-  const elsewhere = / (?:408|500)$|^get .* 413$|^get \/api\S* 400$|^\w+ \/(?!check-(?!re)|api)\S* 400$/;
+  const elsewhere =
+    / (?:408|500)$|^(?:get|head) .* 413$|^(?:get|head) \/api\S* 400$|^\w+ \/(?!check-(?!re)|api)\S* 400$/;
   const unseen = documented.filter((one) => !seen.has(one) && !elsewhere.test(one));
   expect(unseen).toEqual([]);
 });

@@ -17,6 +17,10 @@ test.each([
   ['host unreachable, says 172.16.3.1', `host unreachable, says ${hidden}`],
   ['2606:4700::1111 is unreachable at 12:30:45', '2606:4700::1111 is unreachable at 12:30:45'],
   ['version 1.2.3 :: done', 'version 1.2.3 :: done'],
+  ['127.0.0.1.nip.io is refused', '127.0.0.1.nip.io is refused'],
+  ['app-10.0.0.12.nip.io:8080 resolves to 10.0.0.12.', `app-10.0.0.12.nip.io:8080 resolves to ${hidden}.`],
+  ['10.0.0.1.xn--p1ai and 10.0.0.1._tcp.example', '10.0.0.1.xn--p1ai and 10.0.0.1._tcp.example'],
+  ['10.0.0.53ms, 10.0.0.54-10.0.0.55, 10.0.0.56/24', `${hidden}ms, ${hidden}-${hidden}, ${hidden}/24`],
 ])('%s', (text, expected) => {
   expect(concealAddresses(text)).toBe(expected);
 });

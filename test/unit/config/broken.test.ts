@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkTypeNames } from '#checks/index.ts';
 import { loadConfig } from '#config/load.ts';
-import { alternatives } from '#config/read/problem.ts';
+import { alternatives } from '#kernel/wording.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 
 const folder = new URL('../../fixtures/config/broken/', import.meta.url).pathname;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkOf, checkTypeNames } from '#checks/index.ts';
 import { expand } from '#config/read/environment.ts';
-import { alternatives, formatPath, nearest } from '#config/read/problem.ts';
+import { alternatives, formatPath, nearest } from '#kernel/wording.ts';
 import { CronPattern, TimeZone } from '#config/shape/schedule.ts';
 import { specOf, Target, targetOf } from '#config/shape/target.ts';
 import { readYaml } from '#config/read/yaml.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { interfaceTypeNames } from '#checks/index.ts';
+import { checkOf, interfaceTypeNames, probedTypeNames } from '#checks/index.ts';
 import { apiErrors } from '#protocol/errors.ts';
 import { openApiDocument } from '#service/http/openapi.ts';
 
@@ -20,4 +20,14 @@ test('docs/api.md names every path and check type', () => {
   );
   expect(paths.filter((path) => !page.includes(path))).toEqual([]);
   expect(interfaceTypeNames.filter((type) => !page.includes(`| ${type} |`))).toEqual([]);
+});
+
+test('docs/api.md names every option that a check type takes over the API', () => {
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (`\w+`.*) \|$/gm)].map(([, type = '', cell = '']) => [
+    type,
+    [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  ]);
+  expect(Object.fromEntries(rows)).toEqual(
+    Object.fromEntries(probedTypeNames.map((type) => [type, Object.keys(checkOf(type).apiOptions.shape)])),
+  );
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type AccessRules, type Caller, isLocal, accessOf } from '#service/access.ts';
 
 const hash = (token: string) => createHash('sha256').update(token).digest();
-const rules: AccessRules = { open: false, allowPrivate: 'loopback', tokens: [] };
+const rules: AccessRules = { open: false, allowPrivate: 'loopback', origins: [], tokens: [] };
 const withTokens: AccessRules = {
   ...rules,
   tokens: [

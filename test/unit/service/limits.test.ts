@@ -4,7 +4,14 @@ import { createLimits, type RateLimits } from '#service/limits.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const plenty = { count: 1_000_000, perMs: 1_000 };
-const open: RateLimits = { per_client: plenty, per_target: plenty, per_node: plenty, overall: plenty };
+const open: RateLimits = {
+  per_client: plenty,
+  per_target: plenty,
+  per_node: plenty,
+  overall: plenty,
+  domain_per_client: plenty,
+  domain_per_node: plenty,
+};
 const minute = (count: number) => ({ count, perMs: 60_000 });
 const charge = { client: '192.0.2.1', targets: ['example.com'], nodes: ['de1'] };
 
@@ -20,6 +27,7 @@ test('a client has its whole allowance at once, then as much as time gives back'
   ]);
   expect(limits.take(charge)).toEqual({
     ok: false,
+    resource: 'checks',
     limit: 3,
     remaining: 0,
     resetSeconds: 60,
@@ -70,6 +78,21 @@ test('what a target bore unforeseen is taken from it, be it more than it has', a
   expect(limits.take(again)).toMatchObject({ ok: false, hit: 'the allowance of this target', retryAfterSeconds: 90 });
   await clock.advance(90_000);
   expect(limits.take(again).ok).toBe(true);
+});
+
+test('a scarce check costs the limits of its own besides, which other checks do not touch', async () => {
+  const clock = new FakeClock();
+  const limits = createLimits({ ...open, domain_per_client: minute(2), domain_per_node: minute(3) }, clock);
+  const scarce = { ...charge, isScarce: true };
+  expect(limits.take(scarce)).toMatchObject({ ok: true, resource: 'domain', limit: 2, remaining: 1, resetSeconds: 30 });
+  expect(limits.take(scarce).ok).toBe(true);
+  expect(limits.take(scarce)).toMatchObject({ ok: false, hit: 'your allowance for checks of this type', remaining: 0 });
+  expect(limits.take(charge)).toMatchObject({ ok: true, resource: 'checks', limit: 1_000_000 });
+  const other = { ...scarce, client: '192.0.2.9' };
+  expect(limits.take(other).ok).toBe(true);
+  expect([limits.usedOf('de1', true), limits.usedOf('de1') < 1, limits.usedOf('us1', true)]).toEqual([1, true, 0]);
+  expect(limits.take(other)).toMatchObject({ ok: false, hit: 'the allowance of node de1 for checks of this type' });
+  expect(limits.leftOf('192.0.2.9', 'domain')).toEqual({ limit: 2, remaining: 1, resetSeconds: 30 });
 });
 
 test('asking whether a charge would pass takes nothing', () => {

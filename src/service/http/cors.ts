@@ -1,0 +1,47 @@
+import type { FastifyInstance } from 'fastify';
+import { type AccessRules, isNamedOrigin } from '../access.ts';
+import { ApiFailure } from './failure.ts';
+
+// What scripts may read besides the headers that they may always read (Fetch, section 3.3.5).
+const exposed =
+  'etag, location, retry-after, www-authenticate, ' +
+  'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-ratelimit-resource';
+const accepted = 'authorization, content-type, if-none-match, last-event-id';
+
+/**
+ * Lets pages of the named origins read answers of the routes that are added to `app` from now on, and ask beforehand (Fetch, section 3.3).
+ * Never with cookies. Without origins nothing changes. Call the result once all routes are there.
+ */
+export function allowOrigins(app: FastifyInstance, rules: Pick<AccessRules, 'origins'>): () => void {
+  if (rules.origins.length === 0) return () => {};
+  const served = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = served.get(url) ?? new Set();
+    for (const one of [method].flat()) known.add(one);
+    served.set(url, known);
+  });
+  app.addHook('onSend', async ({ headers }, reply) => {
+    const vary = reply.getHeader('vary');
+    reply.header('vary', vary === undefined ? 'origin' : `${String(vary)}, origin`);
+    if (!isNamedOrigin(headers, rules)) return;
+    reply.headers({
+      'access-control-allow-origin': rules.origins.includes('*') ? '*' : headers.origin,
+      'access-control-expose-headers': exposed,
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+  });
+  return () => {
+    for (const [url, methods] of served) {
+      const allow = [...methods].toSorted().join(', ');
+      app.options(url, (request, reply) => {
+        if (!isNamedOrigin(request.headers, rules))
+          throw new ApiFailure('cross_site', 'service.cors does not name this origin');
+        return reply
+          .code(204)
+          .headers({ 'access-control-allow-methods': allow, 'access-control-allow-headers': accepted })
+          .header('access-control-max-age', '7200')
+          .send();
+      });
+    }
+  };
+}

@@ -1,0 +1,105 @@
+import { checkOf, type CheckTypeName } from '#checks/index.ts';
+import { describeIssue, unknownKey, wordIssue } from '#kernel/schema-words.ts';
+import { formatPath } from '#kernel/wording.ts';
+import { ApiLocation } from '#protocol/version-one.ts';
+import { ApiFailure } from './failure.ts';
+import type { Parameters } from './parameters.ts';
+
+/** What a caller asks for, before it is judged. */
+export interface StartInput {
+  readonly type: CheckTypeName;
+  readonly host: string | null;
+  /** Identifiers or names of nodes. */
+  readonly nodes: readonly string[];
+  /** Places of which nodes must be in one; empty for anywhere. */
+  readonly locations: readonly ApiLocation[];
+  /** As it was written. */
+  readonly maxNodes: string | null;
+  /** Options of the type, in the form that its schema reads. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** What a call of the interface asks for. Parameters that it does not name are ignored. Throws `invalid_type`. */
+export function interfaceInput(type: string, parameters: Parameters, types: readonly CheckTypeName[]): StartInput {
+  return { ...common(parameters), type: knownType(type, types), locations: [], options: {} };
+}
+
+const scalars = ['type', 'host', 'max_nodes', 'node'];
+const keys = [...scalars, 'location', 'options'];
+
+/**
+ * What a call of `/api/v1/checks` asks for. Throws `bad_request` for a key that it does not know or a value of another kind, and
+ * `invalid_option` for an option that the type does not take over the API.
+ */
+export function versionOneInput(parameters: Parameters, types: readonly CheckTypeName[]): StartInput {
+  for (const name of scalars) {
+    if (!isScalarOrList(parameters.json(name))) throw new ApiFailure('bad_request', `${name}: expected text`);
+  }
+  const type = knownType(parameters.one('type') ?? '', types);
+  const unknown = parameters.names().find((name) => !keys.includes(name));
+  if (unknown !== undefined) throw new ApiFailure('bad_request', `${formatPath([unknown])}: ${remark(unknown, type)}`);
+  const input = common(parameters);
+  if (input.maxNodes !== null && !/^\d{1,15}$/.test(input.maxNodes)) {
+    throw new ApiFailure('bad_request', 'max_nodes: expected a whole number from 0');
+  }
+  const written = parameters.json('options') ?? (parameters.one('options') === null ? {} : parameters.one('options'));
+  const locations = locationsOf(parameters);
+  if (locations.length > 0 && input.nodes.length > 0) {
+    throw new ApiFailure('bad_request', 'location: cannot be combined with "node"');
+  }
+  return { ...input, type, locations, options: optionsOf(type, written) };
+}
+
+function common(parameters: Parameters): Pick<StartInput, 'host' | 'nodes' | 'maxNodes'> {
+  return { host: parameters.one('host'), nodes: parameters.all('node'), maxNodes: parameters.one('max_nodes') };
+}
+
+function locationsOf(parameters: Parameters): readonly ApiLocation[] {
+  const written = parameters.json('location') ?? parameters.all('location');
+  return (Array.isArray(written) ? written : [written]).map((one: unknown, index) => {
+    const [, key, value] = typeof one === 'string' ? (/^([^:]*):(.*)$/s.exec(one) ?? []) : [];
+    const place: unknown = key === undefined ? one : { [key.trim().toLowerCase()]: value?.trim() };
+    const read = ApiLocation.safeParse(place, { error: wordIssue });
+    if (read.success) return read.data;
+    const [issue] = read.error.issues;
+    const isText = issue?.path.length === 0 && typeof one === 'string' && key === undefined;
+    const message =
+      issue === undefined || isText
+        ? `location[${index}]: expected "country:DE", "as:3320", "city:Berlin" or an object of these`
+        : describeIssue(issue, place, ['location', index]);
+    throw new ApiFailure('bad_request', message);
+  });
+}
+
+function knownType(written: string, types: readonly CheckTypeName[]): CheckTypeName {
+  const type = types.find((name) => name === written);
+  if (type !== undefined) return type;
+  throw new ApiFailure('invalid_type', `there is no check type "${written}": use one of ${types.join(', ')}`);
+}
+
+function remark(key: string, type: CheckTypeName): string {
+  const isOption = Object.hasOwn(checkOf(type).apiOptions.shape, key);
+  return isOption ? `unknown key (did you mean "options.${key}"?)` : unknownKey(key, keys);
+}
+
+function isScalarOrList(value: unknown): boolean {
+  const isScalar = (one: unknown) => typeof one === 'string' || typeof one === 'number';
+  return value === undefined || value === null || (Array.isArray(value) ? value.every(isScalar) : isScalar(value));
+}
+
+function optionsOf(type: CheckTypeName, written: unknown): StartInput['options'] {
+  const { apiOptions, Spec } = checkOf(type);
+  const read = apiOptions.safeParse(written, { error: wordIssue });
+  if (read.success && isRecord(written)) return written;
+  const [issue] = read.error?.issues ?? [];
+  const known = Object.keys(apiOptions.shape).join(', ');
+  const closed = issue?.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys[0] : undefined;
+  if (closed !== undefined && Object.hasOwn(Spec.shape, closed)) {
+    throw new ApiFailure('invalid_option', `options.${closed}: is not available over the API; available: ${known}`);
+  }
+  const message = issue === undefined ? 'options: expected an object' : describeIssue(issue, written, ['options']);
+  throw new ApiFailure('invalid_option', message);
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
