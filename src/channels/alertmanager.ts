@@ -83,7 +83,7 @@ const noAddress: DeliveryReceipt = { kind: 'rejected', reason: 'there is no addr
 
 /**
  * The alert of an incident; and where its reason is another one since, one more for that. Alertmanager goes by labels and tells
- * nobody of other annotations: a label of its own makes people hear of it, and the first alert keeps its name.
+ * no recipient of other annotations: a label of its own makes people hear of it, and the first alert keeps its name.
  */
 function alertsOf(
   { incident, link }: IncidentLink,

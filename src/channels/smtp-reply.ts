@@ -18,7 +18,7 @@ export interface SmtpFailure {
 
 /**
  * What a failed SMTP session means. Only a permanent refusal of this very message, sender or recipient is final; whatever
- * somebody can repair, a password or a certificate included, is tried again.
+ * an operator can repair, a password or a certificate included, is tried again.
  */
 export function receiptOf(error: unknown, { signal, server, isHandedOver }: SmtpFailure): DeliveryReceipt {
   const { status, command } = replyOf(error);

@@ -31,7 +31,7 @@ export type Capability = { readonly able: true } | { readonly able: false; reado
 /** A check type that was started on a node. */
 export interface Prober<Spec, Detail> {
   readonly capability: Capability;
-  /** Where the kernel takes its times and keeps what comes while this thread is held up: nobody has to look closely whether it is. */
+  /** Where the kernel takes its times and keeps what comes while this thread is held up: there is no need to measure that closely. */
   readonly timedByKernel?: true;
   /**
    * Runs one check and never rejects for what the target or the network did: that is the outcome. A probe that was

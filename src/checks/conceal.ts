@@ -10,7 +10,7 @@ export function isPublicAddress(text: string): boolean {
 
 // Whatever could be an address of either family, a zone included.
 const six = /(?<![\w.:])(?=:*[\da-f])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?:\.\d{1,3}){0,3}(?:%[\w.-]+)?(?![\w:])/;
-// A name that begins with an address, as those of nip.io do, is a name: whoever asked about it wrote it.
+// A name that begins with an address, as those of nip.io do, is a name: the caller wrote it.
 const four = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.[\w-])/;
 const candidate = new RegExp(`${six.source}|${four.source}`, 'gi');
 

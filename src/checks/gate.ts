@@ -63,7 +63,7 @@ export interface GatesOptions {
 }
 
 /**
- * The gates of a node: one for each command, under a policy. `asked` is the policy of whoever sent it, which the node may have made
+ * The gates of a node: one for each command, under a policy. `asked` is the policy of its sender, which the node may have made
  * stricter: `private` is the operator's own.
  */
 export function createGates(options: GatesOptions): (policy: Policy, asked?: Policy) => Gate {

@@ -9,7 +9,7 @@ export interface CacheableValue<Value> {
 /** A cache of answers that concurrent lookups of one key share. */
 export interface SharedCache<Value> {
   /**
-   * The value of a key: as it is kept, or as `find` gives it, which is told what was kept before. Who asks for the same while it is
+   * The value of a key: as it is kept, or as `find` gives it, which gets the value that was kept before. Who asks for the same while it is
    * looked for waits for it. Rejects only as `find` does, or with the signal's reason.
    */
   of(key: string, signal: AbortSignal, find: (before: Value | null) => Promise<CacheableValue<Value>>): Promise<Value>;

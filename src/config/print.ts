@@ -24,7 +24,7 @@ export interface WholeFile {
 }
 
 /**
- * The configuration as somebody would write it who left nothing to defaults, each target by itself. Secrets are masked, and what
+ * The configuration with all defaults written out, each target by itself. Secrets are masked, and what
  * comes from the environment is shown as its variable. It is accepted as a configuration again, but for the masks.
  */
 export function spelledConfig({ root, file, targets }: WholeFile): ConfigTree {

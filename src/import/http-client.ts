@@ -12,7 +12,7 @@ export function proxyAt(url: string): PlainMap | null {
 
 export const noSuchProxy = 'its proxy does not speak HTTP, or speaks it over TLS, and no check goes through such a one';
 
-/** How tokens are asked for, whoever it is imported from. */
+/** How tokens are requested, in any imported format. */
 export interface ClientCredentials {
   readonly tokenUrl: string;
   readonly id: string;

@@ -9,7 +9,7 @@ const firstAfterMs = 30_000;
 const everyMs = 600_000;
 
 /**
- * Keeps small what the C library holds: few arenas for all threads, unless `chosen` says that somebody has set their number, and
+ * Keeps small what the C library holds: few arenas for all threads, unless `chosen` says that their number was set, and
  * every ten minutes what is free goes back to the system, which takes some milliseconds. Only glibc has to be told; elsewhere
  * nothing is done.
  */

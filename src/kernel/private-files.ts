@@ -27,7 +27,7 @@ export function keepPrivate(path: string): void {
   if ((mode & 0o777) !== privateMode && uid === process.getuid?.()) chmodSync(path, privateMode);
 }
 
-// What a container's runtime puts there has the mode that the runtime chose, and nobody else is in the container.
+// What a container's runtime puts there has the mode that the runtime chose, and no other user is in the container.
 const runtimeSecrets = '/run/secrets/';
 
 /** Whether every user of this machine may read a file with a secret in it. */

@@ -70,7 +70,7 @@ export interface Monitor {
   overdueMs(): number;
   /**
    * Watches by another settings. Targets that stay as they are are not disturbed; those that change keep their state and their
-   * incidents; an incident that no rule looks after any more is closed, and whoever was told of it is told that.
+   * incidents; an incident that no rule evaluates any more is closed, and its recipients are notified of that.
    */
   apply(settings: MonitorSettings): WatchSetChange;
   /** Names of what is watched. */

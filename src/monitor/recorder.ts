@@ -19,7 +19,7 @@ export interface RecorderPorts {
 /** Stores what rounds leave behind, and says what became of incidents. */
 export interface Recorder {
   /**
-   * Resolves to whether the record is committed: once it is, or is refused, or people are told without; where somebody waits, within
+   * Resolves to whether the record is committed: once it is, or is refused, or notifications go out without; if a caller waits, within
    * seconds. Never rejects.
    */
   keep(record: RoundRecord): Promise<boolean>;

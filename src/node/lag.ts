@@ -4,7 +4,7 @@ import { tellingTimers } from '#kernel/lateness.ts';
 
 /**
  * How late this thread's event loop comes to things. It is seen from the timers that run anyway, and from one of its own while a
- * check runs that needs to know it closely. While none does nothing wakes an idle process, and nobody is hurt by a loop that is late.
+ * check runs that needs to know it closely. While none does nothing wakes an idle process, and a late loop does no harm.
  */
 export interface LagWatch extends Disposable {
   /** The clock for whatever runs in this thread: its timers tell how late they came. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CheckSpec, Outcome, Policy } from '#checks/index.ts';
 
-// What a node is told to watch by its own wheel, and what it tells of it. It says nothing of single checks that are asked for: those
+// The assignment that a node watches by its own schedule, and its results. It says nothing of single checks that are asked for: those
 // are commands.
 
 // Due times are multiples of it, before `since` of another.

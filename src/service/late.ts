@@ -7,7 +7,7 @@ export interface LateOptions {
   readonly log: Log;
 }
 
-/** Keeps votes that came when their rounds were over, and says so to whoever waits; who is not told tells again. */
+/** Stores votes that came when their rounds were over, and confirms that; without a confirmation the node sends them again. */
 export function createLateKeeper({ onLate, log }: LateOptions) {
   return async (late: LateObservation, confirm: (() => void) | null): Promise<void> => {
     try {

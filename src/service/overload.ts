@@ -11,7 +11,7 @@ import { ShedSpans } from './shed-spans.ts';
  * is stored of such a round is all that would come of it.
  */
 export interface Overload {
-  /** Leaves out the round that this was seen for, unless somebody may have to be told of it, or it has a vote already. */
+  /** Leaves out the round that this was seen for, unless it may have to be notified, or it has a vote already. */
   leaveOut(place: TargetWatch, observation: Observation): void;
   /** There is no room for these: the same for them, as far as they are known. */
   giveUp(observations: readonly Observation[], places: ReadonlyMap<string, TargetWatch>): void;
@@ -31,7 +31,7 @@ export interface Overload {
 
 // An observation of a failure within this time may be notified, or end.
 const quietMs = 600_000;
-// Nobody is left out for ever: the same targets may come last again and again.
+// No target is shed for ever: the same targets may come last again and again.
 const mostInARow = 9;
 const slotMs = 10_000;
 const slotsKept = 6;

@@ -7,7 +7,7 @@ export interface StoredRounds {
   after(round: RoundKey, action: () => void): void;
   /** To be called when a round is stored, by its name. */
   stored(round: string): void;
-  /** Nothing is done for rounds that were not stored for minutes: whoever waits tells again what it saw. */
+  /** Nothing is done for rounds that were not stored for minutes: the node sends its results again. */
   forget(): void;
 }
 

@@ -12,7 +12,7 @@ const holdsMs = 600_000;
 const anyTime = { now: () => Number.MAX_SAFE_INTEGER, elapsed: () => 0 };
 
 /**
- * Writes rounds of the past into a database that nobody uses, those that it has already left as they are. Returns how many.
+ * Writes rounds of the past into a database that is not in use, those that it has already left as they are. Returns how many.
  * `onWritten` hears from time to time how many were looked at.
  */
 export function writePast(

@@ -7,7 +7,7 @@ export interface Watchdog extends Disposable {
 
 /**
  * Calls back at each look with how many there were in a row without a word. Looks are counted and not time: between two of
- * them this thread has read what had arrived, so that nobody counts as silent because we ourselves were held up.
+ * them this thread has read what had arrived, so that no thread counts as silent because we ourselves were held up.
  */
 export function startWatchdog(clock: Clock, everyMs: number, onLook: (looks: number) => void): Watchdog {
   let looks = 0;

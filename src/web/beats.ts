@@ -50,7 +50,7 @@ interface BeatRoute {
 
 /**
  * Where jobs call: `/beat/<secret>` and below it. A call is answered once it is stored; one that cannot be is to come again. A
- * secret that nobody has is a path that is not there.
+ * unknown secret is a path that does not exist.
  */
 export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {
   const { onAnswered, clock, log } = routes;

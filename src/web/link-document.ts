@@ -85,7 +85,7 @@ export const linkPaths = {
     },
     post: {
       operationId: 'acknowledgeByLink',
-      summary: 'The button behind a link in a message: says that somebody looks after the incident',
+      summary: 'The button behind a link in a message: acknowledges the incident',
       parameters: [token],
       requestBody: { content: { 'application/x-www-form-urlencoded': {} } },
       responses: {

@@ -24,7 +24,7 @@ export function onlyLocal(wayOut?: string): Hook {
 }
 
 /**
- * For routes that operators use on the machine itself: whoever else calls is refused, and whoever calls in a wrong way is told
+ * For routes that operators use on the machine itself: any other caller is refused, and a wrong call gets an error that says
  * what is wrong. `usage` says what such an error of the program means for these routes.
  */
 export function onlyForOperators(app: FastifyInstance, usage: 'bad_request' | 'not_found'): void {

@@ -81,7 +81,7 @@ export const operatorPaths = {
     }),
     ...post({
       operationId: 'addSilence',
-      summary: 'Tells nobody of some targets for a time',
+      summary: 'Suppresses notifications of some targets for a time',
       answer: { silence: one('Silence') },
       takes: SilenceBody,
       fails: ['not_found'],
@@ -101,7 +101,7 @@ export const operatorPaths = {
   }),
   '/-/incidents/acknowledge': post({
     operationId: 'acknowledge',
-    summary: 'Says that somebody looks after an incident',
+    summary: 'Acknowledges an incident',
     answer: { incident: one('OpenIncident') },
     takes: AcknowledgeBody,
     fails: ['not_found'],

@@ -85,7 +85,7 @@ const unnamedTypes: ReadonlyMap<RecordType, number> = new Map([
 
 /**
  * Reads what came back: a `stranger` answers no such question; `malformed` does but cannot be read. Never throws, and
- * strangers cost next to nothing, so that a flood of them disturbs nobody.
+ * strangers cost next to nothing, so that a flood of them does no harm.
  */
 export function readMessage(bytes: Buffer, question: Question, id: number): ReadMessage {
   if (!answers(bytes, question, id)) return { kind: 'stranger' };

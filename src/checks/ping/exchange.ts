@@ -44,7 +44,7 @@ export function createExchange(clock: Clock, socket: EchoSocket): Exchange {
     return { elapsedMs, wallMs, withinMs: clock.elapsed() - elapsedMs };
   }
 
-  // A shared socket reports an error that some other echo met to whoever sends next, once: only what stays is our own.
+  // A shared socket reports an error that some other echo met to the next send, once: only what stays is our own.
   function sendTrying({ request, destination, shape }: EchoSender) {
     let elapsedMs = clock.elapsed();
     let sending = socket.send(request.packet, destination, shape);

@@ -10,7 +10,7 @@ export interface RhythmMember {
 
 /**
  * The common beat of all pings of a socket. At each beat the socket is read, and then everybody does what can be done by then: one
- * wake-up does for many. It comes when somebody cannot wait any longer or when somebody joins, and not at all while nobody is there.
+ * wake-up does for many. It comes when a ping cannot wait any longer or when one joins, and not at all without pings.
  */
 export interface Rhythm {
   /** Beats for it at once, and from now on. */

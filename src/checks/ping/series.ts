@@ -25,7 +25,7 @@ export interface EchoSeries {
   readonly intervalMs: number;
   /** How long each attempt waits for its answer. */
   readonly timeoutMs: number;
-  /** Nobody waits for its outcome: it may come a moment later, and its requests a moment before or after their time, to be done with others. */
+  /** Its outcome is not urgent: it may come a moment later, and its requests a moment before or after their time, to be done with others. */
   readonly isPatient: boolean;
 }
 
@@ -79,7 +79,7 @@ const lateness = 1 / 3;
 const margin = { share: 1.05, ms: 1 } as const;
 // A timer fires up to a millisecond early.
 const earlyMs = 1;
-// How much longer a reading waits for something else to be woken for where nobody waits for the outcome.
+// How much longer a reading waits for something else to be woken for if the outcome is not urgent.
 const patienceMs = 100;
 // And a request is sent so much before or after its time, to be sent with others.
 const shift = { share: 0.01, mostMs: 5 } as const;

@@ -13,7 +13,7 @@ const silentTries = 3;
 
 /**
  * Resolves once the kernel stamps packets when they come. The first socket that asks for stamps makes the kernel begin a little
- * later (`net_enable_timestamp`), and until then it writes down when a packet is read: a reply that nobody hurried to read would
+ * later (`net_enable_timestamp`), and until then it writes down when a packet is read: a reply that was not read at once would
  * look half a second slow. Found out by echoes over loopback; where none comes back, or after some two seconds, it gives up.
  */
 export async function awaitStamps(socket: EchoSocket, family: AddressFamily, clock: Clock): Promise<void> {

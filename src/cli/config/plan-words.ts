@@ -103,7 +103,7 @@ function cut(rows: readonly (readonly string[])[]): readonly (readonly string[])
 const arrowOf = ({ from, to }: Difference) => `${from ?? 'not set'} → ${to ?? 'not set'}`;
 
 const toWhom = (to: readonly { readonly channel: string; readonly recipient: string }[]) =>
-  to.length === 0 ? 'nobody is notified' : to.map(({ channel, recipient }) => `${channel} ${recipient}`).join(', ');
+  to.length === 0 ? 'no recipients' : to.map(({ channel, recipient }) => `${channel} ${recipient}`).join(', ');
 
 function tableOf({ planned }: PlanFigures): readonly string[] {
   return alignRows([

@@ -110,7 +110,7 @@ async function accessOf(
   return nats;
 }
 
-/** Tells nats-server of the list that was written, and whoever asked for it what was done: as words, or as a value. */
+/** Signals nats-server to reload the list, and prints what was done: as words, or as JSON. */
 async function enrolled(
   access: NatsAccess,
   { json, ...options }: EnrolmentOptions,

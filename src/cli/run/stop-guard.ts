@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 export const goesOnEveryMs = 2_000;
 
 /**
- * Sees to it that the process ends when it is told to, also where its main thread hangs: then it saves nothing. A thread of its own
+ * Ends the process after SIGTERM or SIGINT even if its main thread hangs: then it saves nothing. A thread of its own
  * sleeps as long as the main one calls the result often enough. Nothing is done where there is no Linux, or no way to call its C
  * library.
  */

@@ -8,8 +8,8 @@ import { readSources } from '../read/source.ts';
 import { readYaml } from '../read/yaml.ts';
 
 /**
- * Where the configuration says that the daemon listens. Nothing else of it is judged: whoever asks whether the daemon is well
- * must not be told of a mistake that it has not loaded. Rejects with `config_invalid` where the address cannot be told.
+ * Where the configuration says that the daemon listens. Nothing else of it is judged: a client that asks whether the daemon is well
+ * must not get an error about a mistake that it has not loaded. Rejects with `config_invalid` where the address cannot be told.
  */
 export async function readListen({ path, env }: LoadOptions): Promise<Pick<Config['http'], 'host' | 'port' | 'admin'>> {
   const { sources } = await readSources(path);

@@ -76,7 +76,7 @@ function outcomeOf({ at, kind, exitCode, log }: Ping, start: number | null): Out
 
 /**
  * When a job is overdue that is not heard of any more, and what is said of it then; null where nothing is expected. `hearsSince`
- * is since when calls could be heard without a break: nobody is late before a full grace from then. A run that may take a time of
+ * is since when calls could be heard without a break: no job is late before a full grace from then. A run that may take a time of
  * its own is not late while it does.
  */
 export function nextAlarm(heard: HeartbeatState, expected: ExpectedPings, hearsSince: number): Alarm | null {

@@ -16,7 +16,7 @@ export interface CarryOver {
  * What is left of a target's memory when it is to be watched as `next` from now on, or not at all where that is null: incidents
  * that no rule looks after any more are closed, and states that mean nothing any more begin anew. `last` is how it was watched
  * before, where that is known. An open incident that no state knows of is adopted by its rule, or closed;
- * whoever is to hear of an open one from now on is told of it. Pure.
+ * new recipients of an open one are notified of it. Pure.
  */
 export function carryOver(
   name: string,

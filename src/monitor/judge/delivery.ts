@@ -3,7 +3,7 @@ import type { Severity } from './rule.ts';
 
 /**
  * What a delivery says about its incident: that it began, that it has another reason now, that it goes on, that it is over, or
- * that nobody watches it any more.
+ * that its target is not watched any more.
  */
 export type DeliveryKind = 'opened' | 'update' | 'reminder' | 'resolved' | 'closed';
 
@@ -108,6 +108,6 @@ export interface DeliveryCount {
 
 /**
  * What a message tells: that incidents began, have another reason, go on or are over, that they began and are over because the first could not be told
- * in time (`late`), that nobody watches them any more (`closed`), all sorts at once (`digest`), or how things went (`summary`).
+ * in time (`late`), that their targets are not watched any more (`closed`), all sorts at once (`digest`), or how things went (`summary`).
  */
 export type MessageKind = Delivery['kind'] | 'late' | 'digest' | 'summary';

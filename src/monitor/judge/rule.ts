@@ -149,7 +149,7 @@ function kindNameOf(written: object): RuleKindName {
 }
 
 /**
- * The rule as targets of this check type have it. What a job says of itself needs nobody to make sure of it: one round tells, unless
+ * The rule as targets of this check type have it. The ping of a job needs no confirmation: one round tells, unless
  * the rule says otherwise.
  */
 export function ruleFor(rule: Rule, check: AnyCheck): Rule {

@@ -36,7 +36,7 @@ export function remindAfter({ remindMs }: DeliveryPolicy, number: number): numbe
 
 /**
  * When the next message may go, given the times of those that went, oldest first: at once, as a rule. A bucket holds half of the
- * messages and fills with the other half, evenly: no stretch of `perMs` sees more than `messages`, and nobody waits for a whole one.
+ * messages and fills with the other half, evenly: no stretch of `perMs` sees more than `messages`, and no message waits for a whole one.
  */
 export function nextSlot(storm: DeliveryPolicy['storm'], sentAt: readonly number[]): number {
   if (storm === null) return Number.NEGATIVE_INFINITY;

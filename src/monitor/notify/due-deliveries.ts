@@ -57,7 +57,7 @@ export function createDueDeliveries({ store, settlements, clock, isSilenced }: D
   }
 
   return {
-    // Where the wall clock was set back, due times lie too late by as much; over a restart nobody knows how much. So each waiting
+    // Where the wall clock was set back, due times lie too late by as much; over a restart it is unknown how much. So each waiting
     // delivery is then tried once at once, except for reminders that were never due.
     read() {
       const ahead = clock.now() - clock.elapsed();

@@ -25,7 +25,7 @@ export interface RecipientQueuesOptions {
 
 /**
  * Who is next: one message at a time for each recipient of a channel, `concurrency` at a time for the channel, and the
- * recipient who waited longest first. Whoever takes longer than a few seconds, or did so the last time, has rooms of their own.
+ * recipient who waited longest first. A recipient that takes longer than a few seconds, or did so the last time, counts against a limit of its own.
  * So no recipient who hangs holds up another. A message that lingers holds up only what is about the same incidents, which
  * stays in order.
  */

@@ -14,7 +14,7 @@ const never: DeliveryTiming = { kind: 'never' };
 /**
  * What a recipient's wishes make of the unsettled deliveries of one incident. Pure. A beginning waits until the incident has gone
  * on for `afterMs`, and until their hours; what is over or acknowledged by then was never theirs, and its end neither. What they
- * were told of ends for them too, within their hours. Whoever was tried before hears the rest.
+ * were told of ends for them too, within their hours. A recipient that was tried before gets the rest.
  */
 export function timingOf(
   rows: readonly [PendingDelivery, ...PendingDelivery[]],

@@ -5,7 +5,7 @@ import { stableFraction } from '#kernel/hash.ts';
 export interface ExtraRounds extends Disposable {
   /** These at once, spread over some seconds where they are many. */
   ask(targets: readonly string[]): void;
-  /** After a round of a target: whoever can tell whether connectivity is lost, and the target itself when what holds it back ends. */
+  /** After a round of a target: targets that show whether connectivity is lost, and the target itself when what holds it back ends. */
   askAgain(target: string): void;
 }
 

@@ -10,7 +10,7 @@ import { queryOf } from './parameters.ts';
 import type { ServiceOptions } from './settings.ts';
 
 /**
- * Answers with the run that a request names, after the wait that it asks for. Throws `not_found`. Whoever need not wait gets the
+ * Answers with the run that a request names, after the wait that it asks for. Throws `not_found`. A caller that need not wait gets the
  * answer at once: a promise for each of the many that poll costs more than finding what they ask for.
  */
 export function withRun(

@@ -21,7 +21,7 @@ export interface StartedRun {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Starts a check for whoever sent the request, or throws an `ApiFailure`. */
+/** Starts a check for the sender of the request, or throws an `ApiFailure`. */
 export async function startCheck(
   request: FastifyRequest,
   input: StartInput,

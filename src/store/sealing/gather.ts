@@ -67,7 +67,7 @@ export interface ResultScan {
   readonly pairs: ReadonlyMap<string, PairResults>;
 }
 
-// Those of few targets lie far apart: whoever looked for as many as it may take would go through the whole hour in one piece.
+// Those of few targets lie far apart: a search for as many as it may take would go through the whole hour in one piece.
 const lookedAtOnce = 4_000;
 
 export function createGatherer(database: Database.Database): (range: ScanRange) => ResultScan {

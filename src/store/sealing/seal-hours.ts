@@ -7,7 +7,7 @@ import { packedOf, type ResultRow } from '../rows.ts';
 import type { TargetNodePair, SealedRows } from './sealed-rows.ts';
 
 /**
- * Seals hours that are over, one after the other, in short pieces. What it writes of an hour counts for nobody until the hour is whole:
+ * Seals hours that are over, one after the other, in short pieces. What it writes of an hour does not count until the hour is whole:
  * then the mark moves, in one step. Wherever it is cut off, it begins the hour anew and writes the same.
  */
 export interface HourSealer {

@@ -27,7 +27,7 @@ export interface NatsTransportOptions extends Pick<RosterOptions, 'enrolled' | '
   readonly log: Log;
 }
 
-// The whole reason names hosts of ours: it is for the log and for operators, and this is for whoever may look at nodes and results.
+// The whole reason names hosts of ours: it is for the log and for operators, and this is for readers of nodes and results.
 const unlinked = 'the hub has no connection to NATS';
 
 /** Nodes on other machines, reached through NATS. */
