@@ -28,6 +28,10 @@ test('docs/api.md names every option that a check type takes over the API', () =
     [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   ]);
   expect(Object.fromEntries(rows)).toEqual(
-    Object.fromEntries(probedTypeNames.map((type) => [type, Object.keys(checkOf(type).apiOptions.shape)])),
+    Object.fromEntries(
+      probedTypeNames
+        .map((type) => [type, Object.keys(checkOf(type).apiOptions.shape)] as const)
+        .filter(([, names]) => names.length > 0),
+    ),
   );
 });
