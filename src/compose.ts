@@ -8,7 +8,7 @@ import { acknowledgingOf, startWatching, type MonitorRuntime } from '#compose/mo
 import { openOutbox } from '#compose/outbox.ts';
 import { watchOurselves } from '#compose/ourselves.ts';
 import type { ReplaceableCheckRunner } from '#compose/replaceable.ts';
-import { createUpcoming } from '#compose/upcoming.ts';
+import { createUpcoming } from '#compose/startup-state.ts';
 import { openWeb, type Web } from '#compose/web.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource, ReloadResult } from '#config/apply/reload.ts';

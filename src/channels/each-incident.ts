@@ -8,7 +8,7 @@ export function eachOnItsOwn(wished: DeliveryPolicy): DeliveryPolicy {
 }
 
 /**
- * Tells each incident of a message, one after the other. What was told before one is refused is told again with it, under the
+ * Sends each incident of a message, one after the other. Those sent before one is refused are sent again with it, under the
  * same key, which changes nothing there.
  */
 export async function forEachIncident(

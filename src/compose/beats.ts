@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { checkOf } from '#checks/index.ts';
-import type { StartupState } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
 import { type BeatRoutes, beatRoutes, prefixLength } from '#web/beats.ts';
 

@@ -2,7 +2,7 @@ import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { openReader, retentionIn, startUpkeep } from '#compose/history.ts';
 import { shownOf } from '#compose/monitor.ts';
 import { openReplaceableChecking, type ReplaceableCheckRunner } from '#compose/replaceable.ts';
-import type { StartupState } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
 import type { ConfigSource } from '#config/apply/reload.ts';
 import type { HistoryReader } from '#history/reader.ts';

@@ -1,7 +1,7 @@
 import type { CheckRunnerEnvironment } from '#compose/checking.ts';
 import { openReloadableChannels, othersOf, policiesOf, type ReloadableChannels } from '#compose/delivery.ts';
 import type { Foundation } from '#compose/foundation.ts';
-import type { StartupState } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
 import { silenceAt } from '#monitor/suppress/silence.ts';
 import type { Incident } from '#monitor/judge/incident.ts';

@@ -11,7 +11,7 @@ import { checkService } from '#service/http/routes.ts';
 import { createLimits, type Limits, type RateLimits } from '#service/limits.ts';
 import type { ServicePages } from '#service/ports.ts';
 import type { Runs } from '#service/runs.ts';
-import { createVictims, lookupOver, type DestinationLimits } from '#service/victims.ts';
+import { createDestinationLimits, lookupOver, type DestinationLimits } from '#service/destinations.ts';
 import type { Store } from '#store/sqlite.ts';
 
 export interface ServiceDependencies extends Pick<CheckRunnerEnvironment, 'clock' | 'random' | 'log'> {
@@ -31,7 +31,7 @@ export interface CheckService {
 
 export function openService({ started, store, runs, retention, ...parts }: ServiceDependencies): CheckService {
   const open = started.use(new AsyncDisposableStack());
-  let opened: { readonly checks: Checks; readonly victims: DestinationLimits } | null = null;
+  let opened: { readonly checks: Checks; readonly destinations: DestinationLimits } | null = null;
   let allowances: { readonly by: RateLimits; readonly limits: Limits } | null = null;
 
   function start(over: Runs) {
@@ -46,7 +46,7 @@ export function openService({ started, store, runs, retention, ...parts }: Servi
     open.defer(async () => checks.close());
     const step = () => store.checks.pruneRuns({ before: store.deletionNow() - retention.checksMs, limit: 200 }) > 0;
     open.use(startChore({ step, trouble: 'old checks were not deleted', clock, log }));
-    return { checks, victims: createVictims(lookupOver(resolver, log), clock) };
+    return { checks, destinations: createDestinationLimits(lookupOver(resolver, log), clock) };
   }
 
   return {

@@ -4,7 +4,7 @@ import { beatsOf } from '#compose/beats.ts';
 import { type AcknowledgementParts, controlsOf } from '#compose/monitor.ts';
 import { openPages } from '#compose/pages.ts';
 import { openService } from '#compose/service.ts';
-import type { StartupState } from '#compose/upcoming.ts';
+import type { StartupState } from '#compose/startup-state.ts';
 import type { Config } from '#config/config.ts';
 import { isSame } from '#config/apply/same.ts';
 import type { UnstoredDeliveries } from '#monitor/notify/unstored.ts';

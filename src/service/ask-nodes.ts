@@ -2,7 +2,7 @@ import type { Policy } from '#checks/index.ts';
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import { formatRunName } from '#protocol/run-name.ts';
-import type { TargetWatch } from './place.ts';
+import type { TargetWatch } from './target-watch.ts';
 import type { Runs } from './runs.ts';
 
 export interface NodeQueryOptions {

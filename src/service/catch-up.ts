@@ -123,7 +123,7 @@ export function createCatchUp({ absence, clock, log, onOver, transport, onUnjudg
     for (const round of rounds.slice(rounds.length - left)) unjudged.note(round);
     for (const target of targets) {
       if (gathering.cause === 'stopped') target.letGo(gathering.until);
-      if (gathering.cause === 'frozen') target.forgive(gathering.until, false);
+      if (gathering.cause === 'frozen') target.extendDeadline(gathering.until, false);
       if (isCutOff || left > 0) target.abandon(gathering.until);
     }
     if (rounds.length > 0)

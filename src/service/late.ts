@@ -1,5 +1,5 @@
 import type { Log } from '#kernel/log.ts';
-import type { LateObservation } from './place.ts';
+import type { LateObservation } from './target-watch.ts';
 
 export interface LateOptions {
   /** Keeps a vote that came when its round was over. Rejects where it could not be stored. */

@@ -2,7 +2,7 @@ import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
 import type { DueSpan, Observation } from '#protocol/watching.ts';
 import { createGrant } from './grant.ts';
-import type { TargetWatch } from './place.ts';
+import type { TargetWatch } from './target-watch.ts';
 import type { UnreadBatch } from './ports.ts';
 import { ShedSpans } from './shed-spans.ts';
 

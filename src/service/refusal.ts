@@ -1,7 +1,7 @@
 import { onceFor } from '#kernel/once-for.ts';
 import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createDueCheck } from '#schedule/due-check.ts';
-import type { TargetWatch } from './place.ts';
+import type { TargetWatch } from './target-watch.ts';
 
 // What a node held for so long may be of slots that are not known any more.
 const longAgoMs = 300_000;

@@ -1,5 +1,5 @@
 import type { HubAbsence, CatchUp } from './catch-up.ts';
-import type { TargetWatch } from './place.ts';
+import type { TargetWatch } from './target-watch.ts';
 
 /** This process stood still until now. Nodes that run elsewhere have gone on meanwhile: what they hold is awaited. */
 export function thaw(
@@ -9,7 +9,7 @@ export function thaw(
   now: number,
 ): void {
   const all = [...places].map(({ rounds }) => rounds);
-  for (const rounds of all) rounds.forgive(now, absence !== null);
+  for (const rounds of all) rounds.extendDeadline(now, absence !== null);
   if (absence === null) return;
   catchUp.begin('frozen', all);
   absence.refresh?.();

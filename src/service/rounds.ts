@@ -169,7 +169,7 @@ class RoundCollector implements TargetRounds {
     this.#awaited = this.#dueAfter(now);
   }
 
-  forgive(moment: number, isKept: boolean): void {
+  extendDeadline(moment: number, isKept: boolean): void {
     this.#forgivenUntil = Math.max(this.#forgivenUntil, moment);
     if (isKept) return;
     const earliestOpen = this.#earliestOpen();

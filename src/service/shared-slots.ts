@@ -1,6 +1,6 @@
 import type { Slots } from '#schedule/schedule.ts';
 import { nextSlots, widthFor } from '#schedule/slots.ts';
-import type { TargetWatch } from './place.ts';
+import type { TargetWatch } from './target-watch.ts';
 
 /** Has all that is watched be due in slots of one width, the finer the more there is. */
 export class SharedSlots {

@@ -80,5 +80,5 @@ export interface TargetRounds {
    * This process saw nothing of the time until `moment`: its rounds have as long as if they were due then. Where nodes kept what they
    * saw meanwhile, no round of that time is over for it.
    */
-  forgive(moment: number, isKept: boolean): void;
+  extendDeadline(moment: number, isKept: boolean): void;
 }

@@ -8,10 +8,10 @@ import { type HubAbsence, type CatchUp, createCatchUp } from './catch-up.ts';
 import { ClockLook } from './clock-look.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { createLateKeeper, type LateOptions } from './late.ts';
-import { createLookouts } from './lookouts.ts';
+import { createTimedItems } from './timed-items.ts';
 import { createOverload, type Overload } from './overload.ts';
 import {
-  createPlace,
+  createTargetWatch,
   giveVotes,
   limitMsOf,
   openRounds,
@@ -19,7 +19,7 @@ import {
   type WatchOwner,
   type WatchHandle,
   WatchControl,
-} from './place.ts';
+} from './target-watch.ts';
 import type { ResultBatch, Transport } from './ports.ts';
 import { collectRounds } from './rounds.ts';
 import { refusalOf } from './refusal.ts';
@@ -63,7 +63,7 @@ export class WatchService implements Disposable {
   readonly #wheel;
   readonly #assignments: Assignments;
   readonly #storedRounds: StoredRounds;
-  readonly #lookouts = createLookouts<TargetWatch>();
+  readonly #timed = createTimedItems<TargetWatch>();
   readonly #overload: Overload;
   readonly #inbox: Inbox;
   readonly #keepLate;
@@ -125,9 +125,9 @@ export class WatchService implements Disposable {
     const assigned = assignedOf(target, policy);
     const limitMs = limitMsOf(assigned.deadlineMs);
     const rounds = collectRounds({ ...this.#voting, target, limitMs, sink }, this.#catchUp.marksOf(name));
-    const place = createPlace({ name, schedule, target, assigned, rounds, now: clock.now() });
+    const place = createTargetWatch({ name, schedule, target, assigned, rounds, now: clock.now() });
     this.#places.set(name, place);
-    this.#lookouts.add(place, rounds.awaited);
+    this.#timed.add(place, rounds.awaited);
     this.#change();
     return new WatchControl(place, this.#watched);
   }
@@ -179,7 +179,7 @@ export class WatchService implements Disposable {
     if (this.#lookAtNodes() || this.#isDirty || this.#slots.isDue(this.#options.clock.now())) this.#assign();
     // Results that have arrived meanwhile are read before a node is given up.
     const act = (place: TargetWatch) => this.#places.get(place.name) === place && this.#judge(place);
-    if (!wasHeldUp && !this.#lookouts.look(this.#options.clock, act))
+    if (!wasHeldUp && !this.#timed.look(this.#options.clock, act))
       this.#ticking = this.#options.clock.after(0, () => this.#tick());
     this.#catchUp.look(() => [...this.#places.values()].map(({ rounds }) => rounds));
     this.#storedRounds.forget();
@@ -191,7 +191,7 @@ export class WatchService implements Disposable {
     const { now, isSetBack, wasAway, isLate } = this.#clockLook.look();
     if (isSetBack) {
       for (const { rounds } of this.#places.values()) rounds.reset(now);
-      this.#lookouts.reset();
+      this.#timed.reset();
     } else if (wasAway) thaw(this.#places.values(), this.#options.absence ?? null, this.#catchUp, now);
     return isLate;
   }
@@ -211,7 +211,7 @@ export class WatchService implements Disposable {
     const candidates = statuses.map((status) => (status.starting === true ? { ...status, online: true } : status));
     const now = this.#options.clock.now();
     for (const place of this.#slots.share(this.#places.values(), now)) {
-      this.#lookouts.add(place, place.rounds.awaited);
+      this.#timed.add(place, place.rounds.awaited);
       if (this.#wheel.has(place.name)) this.#wheel.add(place);
     }
     const wanted = new Map(
@@ -295,6 +295,6 @@ export class WatchService implements Disposable {
       if (rounds.awaited > stoppedAt) this.#end(place);
     }
     // Rounds that are still awaited are examined again with the next tick.
-    this.#lookouts.add(place, Math.max(rounds.awaited, now + tickMs));
+    this.#timed.add(place, Math.max(rounds.awaited, now + tickMs));
   }
 }

@@ -27,7 +27,7 @@ export { natsObstacle as nodesObstacle };
 
 interface NodesDayPlan {
   /** What is killed: all of it, or nothing but NATS; `stopped` stops the hub as SIGSTOP does, and kills it now and then. */
-  readonly victims: readonly ('hub' | 'stopped hub' | 'nats' | 'node')[];
+  readonly destinations: readonly ('hub' | 'stopped hub' | 'nats' | 'node')[];
   /** How long everything runs between two interruptions, and how long one lasts, at most. */
   readonly longestLifeMs: number;
   readonly longestPauseMs: number;
@@ -35,13 +35,13 @@ interface NodesDayPlan {
 
 /** Days on which nodes on other machines watch. */
 export const nodesDays = {
-  nodes: { victims: ['hub', 'nats', 'node', 'node'], longestLifeMs: 8_000, longestPauseMs: 4_000 },
+  nodes: { destinations: ['hub', 'nats', 'node', 'node'], longestLifeMs: 8_000, longestPauseMs: 4_000 },
   stopped: {
-    victims: ['stopped hub', 'stopped hub', 'stopped hub', 'hub'],
+    destinations: ['stopped hub', 'stopped hub', 'stopped hub', 'hub'],
     longestLifeMs: 12_000,
     longestPauseMs: 25_000,
   },
-  nats: { victims: ['nats', 'nats', 'nats', 'hub'], longestLifeMs: 12_000, longestPauseMs: 25_000 },
+  nats: { destinations: ['nats', 'nats', 'nats', 'hub'], longestLifeMs: 12_000, longestPauseMs: 25_000 },
 } as const satisfies Readonly<Record<string, NodesDayPlan>>;
 export type NodesDay = keyof typeof nodesDays;
 
@@ -58,7 +58,7 @@ interface NodesOptions {
 }
 
 export async function playNodes({ kills, seed, day }: NodesOptions) {
-  const { victims, longestLifeMs, longestPauseMs }: NodesDayPlan = nodesDays[day];
+  const { destinations, longestLifeMs, longestPauseMs }: NodesDayPlan = nodesDays[day];
   await using started = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'watchpost-crash-'));
   started.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -127,16 +127,16 @@ export async function playNodes({ kills, seed, day }: NodesOptions) {
   const counts = { hub: 0, 'stopped hub': 0, nats: 0, node: 0 };
   for (let killed = 0; killed < kills; killed += 1) {
     await sleep(random.next() * longestLifeMs);
-    const victim = victims[Math.floor(random.next() * victims.length)] ?? 'hub';
-    const name = victim === 'node' ? (names[Math.floor(random.next() * names.length)] ?? 'de1') : 'hub';
-    if (victim === 'nats') await nats.stop();
-    else if (victim === 'stopped hub') running.get('hub')?.kill('SIGSTOP');
+    const destination = destinations[Math.floor(random.next() * destinations.length)] ?? 'hub';
+    const name = destination === 'node' ? (names[Math.floor(random.next() * names.length)] ?? 'de1') : 'hub';
+    if (destination === 'nats') await nats.stop();
+    else if (destination === 'stopped hub') running.get('hub')?.kill('SIGSTOP');
     else await end(name);
     await sleep(random.next() * longestPauseMs);
-    if (victim === 'nats') await nats.start();
-    else if (victim === 'stopped hub') running.get('hub')?.kill('SIGCONT');
+    if (destination === 'nats') await nats.start();
+    else if (destination === 'stopped hub') running.get('hub')?.kill('SIGCONT');
     else launch(name);
-    counts[victim] += 1;
+    counts[destination] += 1;
   }
   weather.abort();
   const switches = await switching;

@@ -8,7 +8,7 @@ import { checkService } from '#service/http/routes.ts';
 import { createLimits, type RateLimits } from '#service/limits.ts';
 import type { NodeCommand, NodeStatus, Transport } from '#service/ports.ts';
 import { createRuns } from '#service/runs.ts';
-import { createVictims, type NameLookup } from '#service/victims.ts';
+import { createDestinationLimits, type NameLookup } from '#service/destinations.ts';
 import type { Store } from '#store/sqlite.ts';
 import { createThreadTransport } from '#transport/thread.ts';
 import { type Assets, loadAssets } from '#web/assets/assets.ts';
@@ -84,7 +84,7 @@ export async function startService(options: TestServiceOptions): Promise<TestSer
       },
       clock,
     ),
-    victims: createVictims(options.lookup ?? (async () => []), clock),
+    destinations: createDestinationLimits(options.lookup ?? (async () => []), clock),
     access: { open: false, allowPrivate: 'loopback', origins: [], tokens: [], ...options.access },
     nodeDomain: domain,
     maxNodes: options.maxNodes ?? 50,

@@ -5,13 +5,13 @@ import type { AccessRules } from '../access.ts';
 import type { Checks } from '../checks.ts';
 import type { Limits } from '../limits.ts';
 import type { ServicePages } from '../ports.ts';
-import type { DestinationLimits } from '../victims.ts';
+import type { DestinationLimits } from '../destinations.ts';
 
 /** What the routes of the check service work with. */
 export interface ServiceOptions {
   readonly checks: Checks;
   readonly limits: Limits;
-  readonly victims: DestinationLimits;
+  readonly destinations: DestinationLimits;
   readonly access: AccessRules;
   /** The last part of node identifiers. */
   readonly nodeDomain: string;

@@ -61,8 +61,8 @@ const chargeOf = ({ client, isScarce, nodes }: Choice, targets: readonly string[
   return { client, isScarce, nodes: nodes.map(({ name }) => name), targets };
 };
 
-function pay(hosts: readonly string[], choice: Choice, { victims, limits }: ServiceOptions): CheckCharge {
-  const targets = distinct(hosts.map((host) => victims.named(host)));
+function pay(hosts: readonly string[], choice: Choice, { destinations, limits }: ServiceOptions): CheckCharge {
+  const targets = distinct(hosts.map((host) => destinations.named(host)));
   return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };
 }
 
@@ -72,13 +72,13 @@ const distinct = (lists: readonly (readonly string[])[]) => [...new Set(lists.fl
 async function payByName(
   hosts: readonly string[],
   choose: () => Choice,
-  { victims, limits }: ServiceOptions,
+  { destinations, limits }: ServiceOptions,
 ): Promise<CheckCharge> {
-  const named = distinct(hosts.map((host) => victims.named(host)));
+  const named = distinct(hosts.map((host) => destinations.named(host)));
   const first = choose();
   const before = limits.peek(chargeOf(first, named));
   if (!before.ok) return { nodes: first.nodes, targets: named, allowance: before };
-  const targets = distinct(await Promise.all(hosts.map(async (host) => victims.reached(host))));
+  const targets = distinct(await Promise.all(hosts.map(async (host) => destinations.reached(host))));
   // Others may have used up what these nodes had left.
   const choice = choose();
   return { nodes: choice.nodes, targets, allowance: limits.take(chargeOf(choice, targets)) };

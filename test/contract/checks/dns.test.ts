@@ -74,7 +74,7 @@ test('an alias is followed within the answer and records of other names are left
   await using server = await nameServer((asked) => {
     if (asked.type !== 'A') return asked.answer();
     asked.answer([
-      a('victim.example.net', '198.51.100.1', 5),
+      a('destination.example.net', '198.51.100.1', 5),
       a('edge.example.net', '192.0.2.20', 60),
       { type: 'CNAME', name: 'WWW.example.com', data: 'edge.example.net', ttl: 30 },
     ]);

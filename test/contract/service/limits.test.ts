@@ -47,19 +47,19 @@ test('one target is protected from all clients, however it is written', async ()
 
 const perTarget = { per_target: { count: 6, perMs: 60_000 } };
 
-test('one victim is protected whatever name leads to it, and whatever is put before a registered domain', async () => {
+test('one destination is protected whatever name leads to it, and whatever is put before a registered domain', async () => {
   const names: string[] = [];
   const lookup = async (name: string) => {
     names.push(name);
-    return name.endsWith('.victim.example') ? ['198.51.99.1'] : [];
+    return name.endsWith('.destination.example') ? ['198.51.99.1'] : [];
   };
   await using service = await start({ clock: new FakeClock(), rates: perTarget, lookup });
   const ask = async (host: string) => (await fetch(`${service.url}/check-tcp?host=${host}`)).status;
   expect([await ask('a.one.example'), await ask('b.one.example'), await ask('c.one.example')]).toEqual([200, 200, 429]);
-  expect([await ask('a.victim.example'), await ask('198.51.99.1')]).toEqual([200, 200]);
-  expect([await ask('198.51.99.1'), await ask('b.victim.example')]).toEqual([429, 429]);
+  expect([await ask('a.destination.example'), await ask('198.51.99.1')]).toEqual([200, 200]);
+  expect([await ask('198.51.99.1'), await ask('b.destination.example')]).toEqual([429, 429]);
   // Who is refused by the name alone costs no lookup.
-  expect(names).toEqual(['a.one.example', 'b.one.example', 'a.victim.example', 'b.victim.example']);
+  expect(names).toEqual(['a.one.example', 'b.one.example', 'a.destination.example', 'b.destination.example']);
 });
 
 test('an address that the nodes reached, and our own lookup did not know, pays for it afterwards', async () => {

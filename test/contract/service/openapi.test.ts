@@ -63,7 +63,7 @@ test('every route that is served stands in the document, and nothing else does',
   });
   const options = { nodeDomain: domain, maxNodes: 1, publicUrl: null, compatible: false, log: quiet };
   await app.register(
-    checkService({ ...options, checks: {}, limits: {}, victims: {}, access: { origins: [] }, clock: {} } as never),
+    checkService({ ...options, checks: {}, limits: {}, destinations: {}, access: { origins: [] }, clock: {} } as never),
   );
   await app.ready();
   const missing = ['/check-result', '/check-result-extended', '/check-report'].flatMap((path) => [

@@ -199,7 +199,7 @@ test.each(probedTypeNames)('%s: without options a check is the same as before th
 });
 
 test('the name server that a caller names pays as a target does, under whatever name', async () => {
-  const lookup = async (name: string) => (name === 'ns.victim.example' ? ['198.51.99.1'] : []);
+  const lookup = async (name: string) => (name === 'ns.destination.example' ? ['198.51.99.1'] : []);
   await using served = await serve({
     clock: new FakeClock(),
     rates: { per_target: { count: 2, perMs: 60_000 } },
@@ -208,7 +208,7 @@ test('the name server that a caller names pays as a target does, under whatever 
   });
   const ask = async (host: string, resolver: string) =>
     (await served.post({ type: 'dns', host, options: { resolver } })).status;
-  expect(await ask('a.example', 'ns.victim.example')).toBe(201);
+  expect(await ask('a.example', 'ns.destination.example')).toBe(201);
   expect(await ask('b.example', '198.51.99.1')).toBe(201);
   expect(await ask('c.example', '198.51.99.1')).toBe(429);
   expect(await ask('c.example', '198.51.99.2')).toBe(201);

@@ -4,7 +4,7 @@ import type { AssignedTarget, Observation } from '#protocol/watching.ts';
 import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, Transport } from '#service/ports.ts';
 import { createOverload } from '#service/overload.ts';
-import type { TargetWatch, WatchHandle } from '#service/place.ts';
+import type { TargetWatch, WatchHandle } from '#service/target-watch.ts';
 import { createRuns } from '#service/runs.ts';
 import { WatchService } from '#service/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

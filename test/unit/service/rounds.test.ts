@@ -185,7 +185,7 @@ test('what this process slept through is skipped; what was under way has its tim
   const { collected, rounds, vote, judge, due, skipped } = collect();
   vote(0, 0);
   const now = due(9) + 30 * second;
-  collected.forgive(now, false);
+  collected.extendDeadline(now, false);
   judge(now);
   expect(rounds).toEqual([]);
   for (const node of [0, 1, 2]) vote(node, 10);

@@ -5,7 +5,7 @@ import { createNextDue } from '#schedule/schedule.ts';
 import type { NodeListener, NodeStatus, Transport } from '#service/ports.ts';
 import type { CollectedRound } from '#service/target-rounds.ts';
 import { createRuns } from '#service/runs.ts';
-import type { LateObservation } from '#service/place.ts';
+import type { LateObservation } from '#service/target-watch.ts';
 import { WatchService } from '#service/watching.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { memoryLog } from '../../support/memory-log.ts';

@@ -8,7 +8,7 @@ import { networkOf } from '#kernel/network.ts';
 /** The addresses of a name, as far as they can be found out soon; none for one that has none. Never rejects. */
 export type NameLookup = (name: string) => Promise<readonly string[]>;
 
-/** Who bears a check: everybody whose allowance it is taken from, so that no other spelling or name of a victim has one of its own. */
+/** Who bears a check: everybody whose allowance it is taken from, so that no other spelling or name of a destination has one of its own. */
 export interface DestinationLimits {
   /** By the text alone: an address by its network, a name and its registered domain. */
   named(target: string): readonly string[];
@@ -22,7 +22,7 @@ const keepMs = 30_000;
 const mostKept = 10_000;
 
 /** What was looked up is remembered for a while: a crowd that checks one name makes one lookup. */
-export function createVictims(lookup: NameLookup, clock: Clock): DestinationLimits {
+export function createDestinationLimits(lookup: NameLookup, clock: Clock): DestinationLimits {
   const kept = new Map<string, { readonly until: number; readonly networks: Promise<readonly string[]> }>();
 
   async function networksOf(name: string): Promise<readonly string[]> {

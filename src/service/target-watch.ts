@@ -4,7 +4,7 @@ import type { Schedule } from '#schedule/schedule.ts';
 import { rateOf } from '#schedule/slots.ts';
 import type { RecurringItem } from '#schedule/wheel.ts';
 import type { AssignmentEntry, TargetDefinition } from './assignments.ts';
-import type { TimedItem } from './lookouts.ts';
+import type { TimedItem } from './timed-items.ts';
 import type { NodeStatus } from './ports.ts';
 import type { TargetRounds } from './target-rounds.ts';
 import { graceMs } from './runs.ts';
@@ -47,7 +47,7 @@ export interface TargetWatch extends RecurringItem, AssignmentEntry, TimedItem {
 }
 
 /** A target from now on, before anything was seen of it. */
-export function createPlace({
+export function createTargetWatch({
   now,
   ...known
 }: Pick<TargetWatch, 'name' | 'schedule' | 'target' | 'assigned' | 'rounds'> & { readonly now: number }): TargetWatch {

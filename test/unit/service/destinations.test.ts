@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createVictims } from '#service/victims.ts';
+import { createDestinationLimits } from '#service/destinations.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const none = async () => [];
@@ -16,37 +16,37 @@ test.each([
   ['192.0.2.1', ['192.0.2.1']],
   ['2001:db8:1:2:3::4', ['2001:db8:1:2::/64']],
 ])('%s is borne by %j', (target, bearers) => {
-  expect(createVictims(none, new FakeClock()).named(target)).toEqual(bearers);
+  expect(createDestinationLimits(none, new FakeClock()).named(target)).toEqual(bearers);
 });
 
 test('a name is borne by the networks of its addresses too, an address by its own alone', async () => {
   const addresses = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2', '192.0.2.1'];
-  const victims = createVictims(async () => addresses, new FakeClock());
-  expect(await victims.reached('www.example.com')).toEqual([
+  const destinations = createDestinationLimits(async () => addresses, new FakeClock());
+  expect(await destinations.reached('www.example.com')).toEqual([
     'www.example.com',
     'example.com',
     '192.0.2.1',
     '192.0.2.2',
     '2001:db8:0:0::/64',
   ]);
-  expect(await victims.reached('198.51.100.1')).toEqual(['198.51.100.1']);
+  expect(await destinations.reached('198.51.100.1')).toEqual(['198.51.100.1']);
 });
 
 test('a name with addresses without end uses up eight allowances, not all', async () => {
   const addresses = Array.from({ length: 100 }, (_, index) => `192.0.2.${index}`);
-  const victims = createVictims(async () => addresses, new FakeClock());
-  expect(await victims.reached('example.com')).toHaveLength(1 + 8);
+  const destinations = createDestinationLimits(async () => addresses, new FakeClock());
+  expect(await destinations.reached('example.com')).toHaveLength(1 + 8);
 });
 
 test('a crowd that checks one name makes one lookup, and another one after a while', async () => {
   const clock = new FakeClock();
   let lookups = 0;
-  const victims = createVictims(async () => [`192.0.2.${(lookups += 1)}`], clock);
-  await Promise.all(Array.from({ length: 50 }, async () => victims.reached('example.com')));
-  expect(await victims.reached('example.com')).toEqual(['example.com', '192.0.2.1']);
+  const destinations = createDestinationLimits(async () => [`192.0.2.${(lookups += 1)}`], clock);
+  await Promise.all(Array.from({ length: 50 }, async () => destinations.reached('example.com')));
+  expect(await destinations.reached('example.com')).toEqual(['example.com', '192.0.2.1']);
   await clock.advance(30_000);
-  expect(await victims.reached('example.com')).toEqual(['example.com', '192.0.2.2']);
-  for (let index = 0; index < 10_000; index += 1) await victims.reached(`${index}.example`);
-  await victims.reached('example.com');
+  expect(await destinations.reached('example.com')).toEqual(['example.com', '192.0.2.2']);
+  for (let index = 0; index < 10_000; index += 1) await destinations.reached(`${index}.example`);
+  await destinations.reached('example.com');
   expect(lookups).toBe(2 + 10_000 + 1);
 });

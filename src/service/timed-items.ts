@@ -20,7 +20,7 @@ export interface TimedItem {
 const stepMs = 1_000;
 const turnMs = 8;
 
-export function createLookouts<Item extends TimedItem>(): TimedItems<Item> {
+export function createTimedItems<Item extends TimedItem>(): TimedItems<Item> {
   // An item that was added again for an earlier moment is still here for the later one: then it is due once too often.
   const steps = new Map<number, Item[]>();
   const takeOut = (step: number, items: readonly Item[], due: Item[]) => {
