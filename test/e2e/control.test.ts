@@ -57,7 +57,7 @@ ${targets}${more}`;
 
   await writeFile(path, config(one('shop'), '  blog: { check: nothing }\n'));
   child.kill('SIGHUP');
-  const { problems } = await logged(/^configuration not reloaded/);
+  const { problems } = await logged(/^configuration is invalid/);
   expect(problems).toHaveLength(1);
   expect(await metrics()).toContain('watchpost_config_last_reload_successful 0');
   await writeFile(path, config(one('shop'), 'maintenance: []\n'));

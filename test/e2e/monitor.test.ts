@@ -115,7 +115,7 @@ test('without a mail server the mails are files beside the database, and the log
   await using target = await startHttpTarget();
   await using program = await createProgram();
   const { end, logged } = await program.start(config({ target: target.url }));
-  const { folder } = await logged(/^there is no smtp/);
+  const { folder } = await logged(/^smtp is not configured/);
   expect(folder).toBe(join(program.folder, 'mail'));
   await eventually(15_000, () => expect(target.requests).toBeGreaterThan(0));
   await target.stop();

@@ -102,7 +102,7 @@ ${nodes}`;
     expect(await answer.json()).toMatchObject({ ok: 1, needsRestart: [] });
   };
   const replacements = async (count: number) =>
-    eventually(60_000, () => expect(log.filter(({ msg }) => /run by other nodes/.test(msg))).toHaveLength(count));
+    eventually(60_000, () => expect(log.filter(({ msg }) => /switched to other nodes/.test(msg))).toHaveLength(count));
   await sees(['de1 up']);
 
   await reload('nodes: { us1: {}, fr1: { location: [fr, France, Paris] } }');

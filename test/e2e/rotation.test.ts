@@ -41,6 +41,6 @@ notify: { ops: { email: { to: [ops@example.com] }, group_wait: 0s } }
   const [, resolved] = await smtp.mails(2);
   expect(resolved).toMatchObject({ user: 'new' });
   expect(resolved?.mail.subject).toMatch(/^\[RESOLVED\] shop/);
-  expect(log.filter(({ msg }) => /restart only|not delivered/.test(msg))).toEqual([]);
+  expect(log.filter(({ msg }) => /after a restart|not delivered/.test(msg))).toEqual([]);
   expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
 });

@@ -84,7 +84,7 @@ ${nodes}`;
     const bad = `SELECT node, status FROM history WHERE status = 'down'`;
     expect(query(program.database, bad)).toEqual([]);
     expect(query(program.database, 'SELECT id FROM incidents')).toEqual([]);
-    expect(log.filter(({ msg }) => /run by other nodes/.test(msg))).toHaveLength(4);
+    expect(log.filter(({ msg }) => /switched to other nodes/.test(msg))).toHaveLength(4);
     expect(await end('SIGTERM')).toEqual({ code: 0, signal: null });
   },
 );

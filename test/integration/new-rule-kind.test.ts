@@ -50,7 +50,7 @@ test('it opens an incident, in its own words', async () => {
   await using target = await tcpServer(() => {});
   await using program = await createProgram({ house });
   const { logged, end } = await program.start(config(target.host, 'connecting: { above_ms: 0 }'));
-  const { folder } = await logged(/^there is no smtp/);
+  const { folder } = await logged(/^smtp is not configured/);
   const mails = async () => (await readdir(String(folder))).filter((name) => name.endsWith('.eml'));
   await eventually(60_000, async () => expect(await mails()).toHaveLength(1));
   const [name = ''] = await mails();
