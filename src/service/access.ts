@@ -46,7 +46,7 @@ export type AccessDecision =
 export function accessOf(caller: Caller, rules: AccessRules): AccessDecision {
   const objection = browserObjection(caller, rules);
   if (objection !== null) return { ok: false, error: 'cross_site', message: objection };
-  const local = isLocal(caller) && originObjection(caller.headers) === null;
+  const local = isLocal(caller) && isOwnPage(caller.headers);
   const policy: Policy =
     rules.allowPrivate === true || (rules.allowPrivate === 'loopback' && local) ? 'private' : 'public';
   const sent = tokenOf(caller);
@@ -89,6 +89,12 @@ function browserObjection({ headers }: Caller, rules: AccessRules): string | nul
     text(headers['sec-fetch-dest']) === 'document' &&
     text(headers['sec-fetch-user']) === '?1';
   return followed ? null : 'a page of another site must not start checks';
+}
+
+// Pages send no referrer, and then a browser names the origin "null": what it says of the site decides.
+function isOwnPage(headers: Caller['headers']): boolean {
+  const site = text(headers['sec-fetch-site']);
+  return site === 'same-origin' || site === 'none' || originObjection(headers) === null;
 }
 
 // For browsers that send no Sec-Fetch headers.

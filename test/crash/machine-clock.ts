@@ -74,7 +74,7 @@ export async function findStandstill({ clock, targets, query }: LastJump): Promi
   const between = (column: string, at: number) => `${column} BETWEEN ${at} AND ${from + 2 * goOnMs}`;
   const signs = [
     ['new results', `results WHERE ${between('due_at', from)}`],
-    ['verdict periods of the new outage', `periods WHERE status = 1 AND ${between('from_at', fromOutage)}`],
+    ['verdict periods of the new outage', `verdict_periods WHERE status = 1 AND ${between('from_at', fromOutage)}`],
     ['incidents of the new outage', `incidents WHERE ${between('started_at', fromOutage)}`],
   ] as const;
   const faults = () => [

@@ -89,7 +89,7 @@ test.each(jumps)(
     await grows(`results WHERE due_at BETWEEN ${back} AND ${back + 600_000}`);
     expect(count(`results WHERE due_at < ${until}`)).toBeGreaterThanOrEqual(stored);
     await shop.turn(false);
-    const down = `periods WHERE status = 1 AND from_at BETWEEN ${back} AND ${back + 600_000}`;
+    const down = `verdict_periods WHERE status = 1 AND from_at BETWEEN ${back} AND ${back + 600_000}`;
     await eventually(20_000, () => expect(count(down)).toBe(1));
     await eventually(20_000, async () =>
       expect(await figure(running, 'watchpost_objective_budget_left_ratio')).toBeLessThan(1),
@@ -100,7 +100,7 @@ test.each(jumps)(
         sink.received.some(({ mail }) => mail.subject?.includes('RESOLVED') === true && mail.subject.includes('shop')),
       ).toBe(true),
     );
-    expect(count(`periods WHERE from_at > ${Date.now() + 1_000}`)).toBe(0);
+    expect(count(`verdict_periods WHERE from_at > ${Date.now() + 1_000}`)).toBe(0);
     expect(count(`marks WHERE name LIKE '%_until' AND value > ${Date.now()}`)).toBe(0);
     expect(await figure(running, 'watchpost_clock_last_jump_seconds')).toBeCloseTo(-byMs / 1_000, -1);
   },

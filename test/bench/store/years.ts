@@ -51,7 +51,9 @@ function printTables(path: string): void {
     );
     return each;
   };
-  const [pack, hour, day] = ['packs', 'sealed_hours', 'sealed_days', 'periods', 'incidents', 'deliveries'].map(table);
+  const [pack, hour, day] = ['packs', 'sealed_hours', 'sealed_days', 'verdict_periods', 'incidents', 'deliveries'].map(
+    table,
+  );
   const kept = ((pack ?? 0) + (hour ?? 0) + (day ?? 0) / 24) / (hourMs / size.everyMs);
   console.log(`kept                   ${kept.toFixed(2)} bytes a result, with its hour and its day`);
   database.close();

@@ -155,3 +155,12 @@ test.each<{ name: string; headers: Caller['headers']; ok: boolean }>([
   const access = accessOf(caller('127.0.0.1', headers), { ...rules, open: true });
   expect(access).toMatchObject(ok ? { ok } : { ok, error: 'cross_site' });
 });
+
+test('a form of our own page is local though its origin is "null", and a page of a named origin is a stranger', () => {
+  const own = caller('127.0.0.1', { origin: 'null', 'sec-fetch-site': 'same-origin' });
+  expect(accessOf(own, rules)).toMatchObject({ ok: true, policy: 'private', isStranger: false });
+  const named = { ...rules, open: true, origins: ['https://shop.example'] };
+  const other = caller('127.0.0.1', { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' });
+  expect(accessOf(other, named)).toMatchObject({ ok: true, policy: 'public', isStranger: true });
+  expect(accessOf(caller('127.0.0.1', { origin: 'https://shop.example' }), named)).toMatchObject({ isStranger: true });
+});
