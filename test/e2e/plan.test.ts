@@ -52,8 +52,8 @@ ${targets}${more}`;
     'setting | retention.raw | 90d → 30d',
     'setting | secrets | one or several are others',
     'restart | data | takes effect after a restart only',
-    'told | old/down | is closed: its target is not watched any more: email ops@example.com',
-    'told | blog/down | goes on, and they were not notified: email web@example.com',
+    'notify | old/down | is closed: its target is not watched any more: email ops@example.com',
+    'notify | blog/down | goes on, and they were not notified: email web@example.com',
     '',
     ' | now | then',
     'checks a minute | 180 | 150',
@@ -81,6 +81,6 @@ ${targets}${more}`;
   expect(stored.out).toMatch(/^added +new /m);
   expect(stored.out).toMatch(/^removed +old$/m);
   expect(stored.out).toMatch(
-    /^told +old\/down\/\d+ +is closed: its target is not watched any more: email ops@example\.com$/m,
+    /^notify +old\/down\/\d+ +is closed: its target is not watched any more: email ops@example\.com$/m,
   );
 });
