@@ -31,7 +31,7 @@ export function nodeQuery(selection: NodeSelection, directory: Directory): Query
 export function votersOf(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {
   const nodes = candidates(selection, directory);
   const byName = new Map(nodes.map((node) => [node.name, node]));
-  return byName.size === 0 ? [nobody] : [...byName.values()];
+  return byName.size === 0 ? [noNode] : [...byName.values()];
 }
 
 /** Those that were named and that the service did not take. */
@@ -46,7 +46,7 @@ export function missingNodes(
 }
 
 /** Votes where no node is known. */
-const nobody: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
+const noNode: NodeInfo = { name: ownNodeName, countryCode: '', country: '', city: '', asn: '', ip: '' };
 
 function candidates(selection: NodeSelection, directory: Directory): readonly NodeInfo[] {
   switch (selection.kind) {
@@ -61,7 +61,7 @@ function candidates(selection: NodeSelection, directory: Directory): readonly No
 
 function bare(name: string): NodeInfo {
   const [label = ''] = name.split('.');
-  return /^[a-z]{2}\d{1,4}$/.test(label) ? { ...nobody, name: label, countryCode: label.slice(0, 2) } : nobody;
+  return /^[a-z]{2}\d{1,4}$/.test(label) ? { ...noNode, name: label, countryCode: label.slice(0, 2) } : noNode;
 }
 
 // A user who writes a whole identifier knows it, list or no list.

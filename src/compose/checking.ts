@@ -58,7 +58,7 @@ export interface CheckingListeners extends Pick<Monitor, 'nodeAbsent' | 'unjudge
   pastChanged(target: string): void;
 }
 
-const nobody: CheckingListeners = {
+const noListeners: CheckingListeners = {
   nodeAbsent: () => {},
   unjudged: () => {},
   verdictOf: () => null,
@@ -72,11 +72,11 @@ export async function openChecking(
   config: Nodes & Pick<Config, 'foreignService'>,
   environment: CheckRunnerEnvironment,
   store: LateStore,
-  told: CheckingListeners = nobody,
+  listeners: CheckingListeners = noListeners,
 ): Promise<CheckRunner> {
   const { foreignService } = config;
   return foreignService === null
-    ? checkHere(config, environment, store, told)
+    ? checkHere(config, environment, store, listeners)
     : checkThere(foreignService, environment);
 }
 
@@ -84,10 +84,10 @@ async function checkHere(
   { nodes, nats }: Nodes,
   environment: CheckRunnerEnvironment,
   store: LateStore,
-  told: CheckingListeners,
+  listeners: CheckingListeners,
 ): Promise<CheckRunner> {
   const { clock, log } = environment;
-  const remote = nats === null ? null : await openNats(nats, store, told, environment);
+  const remote = nats === null ? null : await openNats(nats, store, listeners, environment);
   const threads = createThreadTransport({
     nodes: nodes.map(({ info, localAddress, inFlight }) => ({
       info,
@@ -121,13 +121,13 @@ async function checkHere(
     policy: 'private',
     onLate: async ({ target, dueAt, node, outcome, isOfEarlierCheck }) => {
       if (store === null) throw new Error('results are not stored here');
-      const verdictOf: LateVote['verdictOf'] = (statuses) => told.verdictOf(target, dueAt, statuses);
+      const verdictOf: LateVote['verdictOf'] = (statuses) => listeners.verdictOf(target, dueAt, statuses);
       const late = { target, dueAt, vote: { node, outcome }, at: clock.now() };
       const stored = await store.recordLate(isOfEarlierCheck === true ? late : { ...late, verdictOf });
-      if (stored === 'revised') told.pastChanged(target);
+      if (stored === 'revised') listeners.pastChanged(target);
     },
     absence: remote === null || store === null ? null : absenceOf(remote, store),
-    onUnjudged: (unjudged) => told.unjudged(unjudged),
+    onUnjudged: (unjudged) => listeners.unjudged(unjudged),
     clock,
     log,
   });
@@ -161,11 +161,11 @@ async function checkHere(
 async function openNats(
   nats: NonNullable<Nodes['nats']>,
   store: LateStore,
-  told: CheckingListeners,
+  listeners: CheckingListeners,
   environment: CheckRunnerEnvironment,
 ) {
   const { startNats } = await import('#compose/nats.ts');
-  return startNats(nats, store, (absence) => told.nodeAbsent(absence), environment);
+  return startNats(nats, store, (absence) => listeners.nodeAbsent(absence), environment);
 }
 
 function absenceOf(

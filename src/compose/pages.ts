@@ -7,6 +7,7 @@ import type { Clock } from '#kernel/clock.ts';
 import { WatchpostError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Random } from '#kernel/random.ts';
+import { dayMs } from '#kernel/units.ts';
 import type { Controls } from '#monitor/controls.ts';
 import { type MaintenanceWindow, windowsAhead } from '#monitor/suppress/maintenance.ts';
 import { type Silence, silenceAt } from '#monitor/suppress/silence.ts';
@@ -133,7 +134,7 @@ function pagesOf(config: Config, over: PagesOver, { board, past, sessions, notes
   };
 }
 
-const aheadMs = 14 * 86_400_000;
+const aheadMs = 14 * dayMs;
 const freshMs = 10_000;
 
 // Looked for now and then only: strangers load the pages that show it.
@@ -168,7 +169,7 @@ function boardOf({ inForce, openIncidents, clock }: PagesOver): Board {
     const everyMs = longestInterval(schedule, name, clock.now());
     return {
       everyMs,
-      holdsMs: 3 * (everyMs ?? 86_400_000) + 60_000,
+      holdsMs: 3 * (everyMs ?? dayMs) + 60_000,
       nextDue: createNextDue(schedule, name),
       name,
       check: spec.type,

@@ -157,7 +157,7 @@ export function createAssessor(open: readonly Incident[], serviceUrl: () => stri
         inMaintenance: holdbacks.isInMaintenance(name, now),
         records: own.review(round.now),
         ask: others(name, [
-          isCertainNow ? holdbacks.held('connectivity') : nobody,
+          isCertainNow ? holdbacks.held('connectivity') : noTargets,
           holdbacks.unseenAbove(target, decision.memory),
           holdbacks.freedBy(name),
         ]),
@@ -186,11 +186,11 @@ function addTimes(recentTimes: RecentTimes, target: string, dueAt: number, votes
   }
 }
 
-const nobody: readonly string[] = [];
+const noTargets: readonly string[] = [];
 
 // All of them once, but this one.
 function others(name: string, lists: readonly (readonly string[])[]): readonly string[] {
-  if (lists.every((list) => list.length === 0)) return nobody;
+  if (lists.every((list) => list.length === 0)) return noTargets;
   const all = new Set(lists.flat());
   all.delete(name);
   return [...all];

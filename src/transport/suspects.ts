@@ -1,6 +1,6 @@
 import type { Clock } from '#kernel/clock.ts';
 import type { Log } from '#kernel/log.ts';
-import { formatDuration } from '#kernel/units.ts';
+import { dayMs, formatDuration } from '#kernel/units.ts';
 import type { NodeCommand } from '#service/ports.ts';
 
 /** Finds the check that ends threads: what was under way at two losses, and never came to an end in between. */
@@ -28,7 +28,7 @@ export interface CrashWatch {
 }
 
 const asideMs = 600_000;
-const longestAsideMs = 86_400_000;
+const longestAsideMs = dayMs;
 const lossesToAct = 2;
 
 interface SuspectRecord {

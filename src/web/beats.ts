@@ -49,7 +49,7 @@ interface BeatRoute {
 }
 
 /**
- * Where jobs call: `/beat/<secret>` and below it. A call is answered once it is stored; one that cannot be is to come again. A
+ * Where jobs call: `/beat/<secret>` and below it. A call is answered once it is stored; one that cannot be is to come again. An
  * unknown secret is a path that does not exist.
  */
 export function beatRoutes(routes: BeatRoutes): FastifyPluginAsync {

@@ -108,7 +108,7 @@ const events = {
   summary:
     'Server-sent events: `state` after every round of a target, `incident` when one is opened, changed or closed',
   description:
-    'For everybody who may see the pages. The data of `state` is a `StateEvent`, that of `incident` an `IncidentEvent`, that of `beat` a `BeatEvent`: it comes first, and then again and again.',
+    'For all clients that may see the pages. The data of `state` is a `StateEvent`, that of `incident` an `IncidentEvent`, that of `beat` a `BeatEvent`: it comes first, and then again and again.',
   parameters: [
     {
       name: 'last-event-id',

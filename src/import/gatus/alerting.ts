@@ -59,7 +59,7 @@ export function readAlerting(
       draft.note(
         'lost',
         place,
-        `${alert.type} notifies nobody: it is not configured under alerting, as Gatus would report too`,
+        `${alert.type} has no recipients: it is not configured under alerting, as Gatus would report too`,
       );
       return [];
     }

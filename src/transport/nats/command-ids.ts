@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
 import type { Secret } from '#kernel/secret.ts';
+import { dayMs } from '#kernel/units.ts';
 import { isCheckType } from '#protocol/nodes.ts';
 import type { NodeCommand } from '#service/ports.ts';
 
@@ -26,7 +27,7 @@ export interface CommandIds {
 }
 
 const Written = z.tuple([z.string(), z.string(), z.string().nullable(), z.number(), z.string()]);
-const validMs = 8 * 86_400_000;
+const validMs = 8 * dayMs;
 const clockMarginMs = 3_600_000;
 
 /**

@@ -40,7 +40,7 @@ const cookieName = 'watchpost_session';
 const attemptsMs = 60_000;
 const attemptsPerNetwork = 10;
 // Compared if the user is unknown, so that the time does not reveal which users exist.
-const nobody = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const unknownUserHash = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 export function createAccess(options: AccessOptions): AccessControl {
   const { users, userHeader, isProxy, strangers, sessions, clock } = options;
@@ -79,7 +79,10 @@ export function createAccess(options: AccessOptions): AccessControl {
     async signIn(user, password, from) {
       const network = siteOf(from);
       const hash = users.get(user);
-      const isRight = await queue.run(network, async () => mayTry(network) && isPassword(password, hash ?? nobody));
+      const isRight = await queue.run(
+        network,
+        async () => mayTry(network) && isPassword(password, hash ?? unknownUserHash),
+      );
       if (isRight === 'busy' || !mayTry(network)) return 'busy';
       if (!isRight || hash === undefined) {
         noteFailure(network);

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '#kernel/clock.ts';
 import type { Random } from '#kernel/random.ts';
+import { dayMs } from '#kernel/units.ts';
 
 /** What sessions keep over a restart: texts by name. */
 export interface SessionStore {
@@ -27,7 +28,7 @@ export interface SessionStoreOptions {
   readonly failed: (error: unknown) => void;
 }
 
-export const sessionMs = 7 * 86_400_000;
+export const sessionMs = 7 * dayMs;
 const mostClosed = 1_000;
 const keyName = 'session key';
 const closedName = 'closed sessions';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { TargetChange } from '#history/changes.ts';
+import { dayMs } from '#kernel/units.ts';
 import { foreign, html, type Markup, moment, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
@@ -28,7 +29,7 @@ export function certificates(changes: readonly TargetChange[], now: number): Mar
   const words = texts.target;
   const rows = seen.map((one) => {
     const { subject, issuer, valid_to: validTo, fingerprint } = Certificate.parse(JSON.parse(one.value));
-    const days = (Date.parse(validTo) - now) / 86_400_000;
+    const days = (Date.parse(validTo) - now) / dayMs;
     const left = one.now.length === 0 ? nothing : html` <span class="soft">${words.left(days)}</span>`;
     return html`<tr>${head(one)}<td class="wrap">${foreign(subject)}</td><td class="wrap">${foreign(issuer)}</td><td>${moment(Date.parse(validTo), 'day')}${left}</td><td class="mono wide" title="${fingerprint}">${fingerprint.slice(0, 23)}…</td></tr>`;
   });

@@ -1,5 +1,5 @@
 import type { ChangeKind } from '#history/changes.ts';
-import { formatSeconds } from '#kernel/units.ts';
+import { dayMs, formatSeconds } from '#kernel/units.ts';
 import { foreign, html, type Markup, moment, nothing } from './markup.ts';
 import { texts } from './texts.ts';
 
@@ -131,5 +131,5 @@ function niceTop(highest: number): number {
 
 function shortTime(at: number, spanMs: number): string {
   const iso = new Date(at).toISOString();
-  return spanMs > 2 * 86_400_000 ? iso.slice(5, 10) : `${iso.slice(11, 16)} UTC`;
+  return spanMs > 2 * dayMs ? iso.slice(5, 10) : `${iso.slice(11, 16)} UTC`;
 }

@@ -1,11 +1,10 @@
-import { describeDuration } from '#kernel/units.ts';
+import { dayMs, describeDuration } from '#kernel/units.ts';
 import type { DayState } from './drawings.ts';
 import { html, type Markup, nothing } from './markup.ts';
 import { daysInWords } from './overview.ts';
 import type { Past } from './past.ts';
 import { texts } from './texts.ts';
 
-const dayMs = 86_400_000;
 const minuteMs = 60_000;
 // In units of the drawing: a day with its gap, its bar, the whole height, and the height of an ordinary day.
 const [step, wide, high, usual] = [10, 7, 34, 24];

@@ -4,7 +4,7 @@ import type { PastIncident } from '#history/incidents.ts';
 import type { HistoryFigures, HistoryReader, PastRound, FiguresSeries } from '#history/reader.ts';
 import type { TimeSpan } from '#history/span.ts';
 import type { TargetStatus, VerdictSpan } from '#history/verdict-periods.ts';
-import { describeDuration } from '#kernel/units.ts';
+import { dayMs, describeDuration } from '#kernel/units.ts';
 import type { BoardTarget } from '../state/board.ts';
 import type { ChartSpan } from './chart-span.ts';
 import type { ChartEvent, ChartPoint, ChartValue } from './chart.ts';
@@ -12,7 +12,6 @@ import { incidentHref } from './links.ts';
 import { shapeOf } from './markup.ts';
 import { texts } from './texts.ts';
 
-const day = 86_400_000;
 const minute = 60_000;
 const fineSteps = [1, 2, 5, 10, 15, 20, 30].map((seconds) => seconds * 1_000);
 
@@ -175,9 +174,9 @@ export async function figuresTable(reader: HistoryReader, target: string, span: 
     ...(name === '24h' || name === '30d' || name === '90d'
       ? []
       : [{ name: name ?? texts.target.chosen, span: { from, to } }]),
-    { name: '24 hours', span: { from: now - day, to: now } },
-    { name: '30 days', span: { from: now - 30 * day, to: now } },
-    { name: '90 days', span: { from: now - 90 * day, to: now } },
+    { name: '24 hours', span: { from: now - dayMs, to: now } },
+    { name: '30 days', span: { from: now - 30 * dayMs, to: now } },
+    { name: '90 days', span: { from: now - 90 * dayMs, to: now } },
   ];
   const all: { name: string; figures: HistoryFigures }[] = [];
   for (const one of asked) all.push({ name: one.name, figures: await reader.figures({ of: { target }, ...one.span }) });

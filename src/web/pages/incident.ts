@@ -110,7 +110,7 @@ function stateOf({ kind, state: how, settledAt }: PastDelivery, endedAt: number 
 
 function deliveryTable({ deliveries, endedAt }: IncidentDetail): Markup {
   const words = texts.incident;
-  if (deliveries.length === 0) return html`<p class="soft">${words.nobody}</p>`;
+  if (deliveries.length === 0) return html`<p class="soft">${words.noDeliveries}</p>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${words.deliveries}"><table><thead><tr><th scope="col">${words.to}</th><th scope="col">${words.kind}</th><th scope="col">${words.state}</th><th scope="col">${words.when}</th><th scope="col" class="num">${words.attempts}</th><th scope="col">${words.trouble}</th></tr></thead><tbody>${deliveries.map(
     (delivery) => {
       const { channel, recipient, kind, number, createdAt, settledAt, attempts, lastError } = delivery;

@@ -1,6 +1,7 @@
 import type { HistoryFigures, HistoryReader } from '#history/reader.ts';
 import { addTime, noTime, type TimeByStatus, uptimeOf } from '#history/verdict-periods.ts';
 import type { Clock } from '#kernel/clock.ts';
+import { dayMs } from '#kernel/units.ts';
 import type { LiveTarget } from '../state/board.ts';
 import type { DayState } from './drawings.ts';
 
@@ -30,8 +31,6 @@ interface StoredPast {
   readonly since: number | null;
   readonly budget: { readonly allowedMs: number; readonly spentMs: number } | null;
 }
-
-const day = 86_400_000;
 
 // The worst of a day comes first.
 const worst = ['down', 'partial', 'up', 'maintenance', 'unknown'] as const;
@@ -64,7 +63,7 @@ export function pastNow(stored: StoredPast, live: SincePart, now: number): Past 
     ...daysWith(stored, pieces, now),
     uptime: stored.time === null ? null : uptimeOf(addTime(stored.time, more)),
     since,
-    knownMs: since === null || since < stored.from + day ? null : Math.max(0, now - since),
+    knownMs: since === null || since < stored.from + dayMs ? null : Math.max(0, now - since),
     budgetLeft: budget === null ? null : 1 - (budget.spentMs + more.down) / budget.allowedMs,
   };
 }
@@ -74,18 +73,18 @@ function daysWith(
   pieces: ReturnType<typeof piecesSince>,
   now: number,
 ): Pick<Past, 'days' | 'downMs'> {
-  const [before, today] = [Math.floor(at / day), Math.floor(now / day)];
+  const [before, today] = [Math.floor(at / dayMs), Math.floor(now / dayMs)];
   const passed = Math.max(0, today - before);
   const changesNothing = ({ status }: (typeof pieces)[number]) =>
     status !== 'down' && !isWorse(status, days.at(-1) ?? null);
   if (passed === 0 && pieces.every(changesNothing)) return { days, downMs };
   const all = { days: shifted(days, passed, null), downMs: shifted(downMs, passed, 0) };
   for (const { status, from, to } of pieces)
-    for (let one = Math.floor(from / day); one * day < to; one += 1) {
+    for (let one = Math.floor(from / dayMs); one * dayMs < to; one += 1) {
       const index = days.length - 1 - (today - one);
       if (index < 0) continue;
       if (isWorse(status, all.days[index] ?? null)) all.days[index] = status;
-      const ms = Math.min(to, (one + 1) * day) - Math.max(from, one * day);
+      const ms = Math.min(to, (one + 1) * dayMs) - Math.max(from, one * dayMs);
       if (status === 'down') all.downMs[index] = (all.downMs[index] ?? 0) + ms;
     }
   return all;
@@ -124,9 +123,9 @@ export function createPastKeeper(reader: HistoryReader, clock: Clock, failed: (e
     const budgets = new Map((await reader.budgets()).map((budget) => [budget.target, budget]));
     for (const target of targets) {
       const at = clock.now();
-      const from = (Math.floor(at / day) - 89) * day;
+      const from = (Math.floor(at / dayMs) - 89) * dayMs;
       const span = { of: { target }, from, to: at };
-      const { parts } = await reader.series({ ...span, stepMs: day });
+      const { parts } = await reader.series({ ...span, stepMs: dayMs });
       const { time, since, verdictsFrom } = await reader.figures(span);
       known.set(target, {
         at,

@@ -150,7 +150,7 @@ export const incidentTexts = {
   notKept: 'Nothing is kept of these rounds any more.',
   leftOut: (length: string) => `The rounds of ${length} in between are left out here.`,
   deliveries: 'Notifications',
-  nobody: 'None were sent.',
+  noDeliveries: 'None were sent.',
   firstFailing: 'first failing round',
   nowBecause: 'now because',
   openedNow: 'opened',
